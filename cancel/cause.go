@@ -1,0 +1,74 @@
+// Package cancel stops work that people asked for: it knows which work runs in
+// which channel, who may stop it, what counts as saying "stop", and carries the
+// reason to everything the work has started, as the cause of its context.
+//
+// It does not know what the work is, and it sends no messages: whoever calls it
+// tells the people.
+package cancel
+
+import (
+	"context"
+	"errors"
+)
+
+// Reason says why work was cancelled.
+type Reason string
+
+// The reasons work is cancelled.
+const (
+	Stopped      Reason = "stopped"       // a person said so
+	Superseded   Reason = "superseded"    // newer work took its place
+	BudgetSpent  Reason = "budget_spent"  // the next call could pass a limit
+	TimedOut     Reason = "timed_out"     // it took longer than it may
+	ShuttingDown Reason = "shutting_down" // the program is ending
+	Gone         Reason = "gone"          // whoever waited for it went away
+)
+
+// Cause is the error that [context.Cause] returns for cancelled work. Its text
+// is meant for people.
+type Cause struct {
+	Reason Reason
+	By     string // display name of the person who stopped it, if one did
+	Detail string // what exactly ran out or took over; may be empty
+}
+
+// Error implements error.
+func (c *Cause) Error() string {
+	var s string
+	switch c.Reason {
+	case Stopped:
+		s = "stopped"
+		if c.By != "" {
+			s += " by " + c.By
+		}
+	case Superseded:
+		s = "superseded by a newer request"
+	case BudgetSpent:
+		s = "budget spent"
+	case TimedOut:
+		s = "ran out of time"
+	case ShuttingDown:
+		s = "shutting down"
+	case Gone:
+		s = "nobody is waiting for it any more"
+	default:
+		s = string(c.Reason)
+	}
+	if c.Detail != "" {
+		s += ": " + c.Detail
+	}
+	return s
+}
+
+// CauseOf returns the Cause in err's chain or behind ctx, or nil. Either may be
+// nil.
+func CauseOf(ctx context.Context, err error) *Cause {
+	var c *Cause
+	if errors.As(err, &c) {
+		return c
+	}
+	if ctx != nil && errors.As(context.Cause(ctx), &c) {
+		return c
+	}
+	return nil
+}

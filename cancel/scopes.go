@@ -1,0 +1,162 @@
+package cancel
+
+import (
+	"context"
+	"sort"
+	"sync"
+)
+
+// Scope is where work is visible and can be stopped: a channel of a guild. A
+// direct message has no guild; a terminal or the dashboard has a channel of its
+// own making ("cli:…", "dashboard").
+type Scope struct {
+	Guild, Channel string
+}
+
+// Work describes running work to those who want to stop it.
+type Work struct {
+	ID    string // unique while it runs
+	Owner string // id of the person who asked for it
+	Label string // what it is, in a few words
+}
+
+// Actor is somebody who wants to stop work.
+type Actor struct {
+	ID        string // as in [Work.Owner]
+	Name      string // as people read it: "@ada"
+	Moderator bool   // may manage other people's messages in the scope
+}
+
+// May reports whether a may stop w: the one who asked may, and a moderator, and
+// everybody where anyone is set.
+func (a Actor) May(w Work, anyone bool) bool {
+	return anyone || a.Moderator || (a.ID != "" && a.ID == w.Owner)
+}
+
+// Scopes holds all running work. The zero value is ready to use; its methods
+// are safe for concurrent use.
+type Scopes struct {
+	mu      sync.Mutex
+	seq     uint64
+	handles map[*Handle]struct{}
+	closed  *Cause // set by StopAll: later work is cancelled as it begins
+}
+
+// Handle is one piece of work in a [Scopes]. It is known by its pointer, so
+// ending one never ends another that took its place.
+type Handle struct {
+	scopes *Scopes
+	scope  Scope
+	work   Work
+	seq    uint64
+	cancel context.CancelCauseFunc
+}
+
+// Begin puts work into scope and returns a context that ends when the work is
+// stopped. The caller must call [Handle.End] when the work is over.
+func (s *Scopes) Begin(ctx context.Context, scope Scope, w Work) (context.Context, *Handle) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	h := &Handle{scopes: s, scope: scope, work: w, cancel: cancel}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed != nil {
+		cancel(s.closed)
+		return ctx, h
+	}
+	if s.handles == nil {
+		s.handles = make(map[*Handle]struct{})
+	}
+	s.seq++
+	h.seq = s.seq
+	s.handles[h] = struct{}{}
+	return ctx, h
+}
+
+// End takes the work out of its scope and releases its context. It may be
+// called more than once.
+func (h *Handle) End() {
+	h.scopes.mu.Lock()
+	delete(h.scopes.handles, h)
+	h.scopes.mu.Unlock()
+	h.cancel(context.Canceled)
+}
+
+// Stop cancels this work alone, with cause c, whoever asks.
+func (h *Handle) Stop(c *Cause) { h.cancel(c) }
+
+// Active lists the work in scope, oldest first.
+func (s *Scopes) Active(scope Scope) []Work {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return works(s.inScope(scope))
+}
+
+// Stop cancels the work in scope that by may stop, and reports what was stopped
+// and what was not by's to stop, each oldest first. Work is cancelled before
+// Stop returns.
+func (s *Scopes) Stop(scope Scope, by Actor, anyone bool) (stopped, refused []Work) {
+	s.mu.Lock()
+	all := s.inScope(scope)
+	s.mu.Unlock()
+	cause := &Cause{Reason: Stopped, By: by.Name}
+	for _, h := range all {
+		if !by.May(h.work, anyone) {
+			refused = append(refused, h.work)
+			continue
+		}
+		h.cancel(cause)
+		stopped = append(stopped, h.work)
+	}
+	return stopped, refused
+}
+
+// StopWork is like Stop for the one piece of work with the given id, in any
+// scope. found is false if there is none.
+func (s *Scopes) StopWork(id string, by Actor, anyone bool) (found, stopped bool) {
+	s.mu.Lock()
+	var h *Handle
+	for c := range s.handles {
+		if c.work.ID == id {
+			h = c
+		}
+	}
+	s.mu.Unlock()
+	if h == nil {
+		return false, false
+	}
+	if !by.May(h.work, anyone) {
+		return true, false
+	}
+	h.cancel(&Cause{Reason: Stopped, By: by.Name})
+	return true, true
+}
+
+// StopAll cancels everything with cause c, and all work that begins later.
+func (s *Scopes) StopAll(c *Cause) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = c
+	for h := range s.handles {
+		h.cancel(c)
+	}
+}
+
+// inScope returns the handles of scope, oldest first. The lock is held.
+func (s *Scopes) inScope(scope Scope) []*Handle {
+	var hs []*Handle
+	for h := range s.handles {
+		if h.scope == scope {
+			hs = append(hs, h)
+		}
+	}
+	sort.Slice(hs, func(i, j int) bool { return hs[i].seq < hs[j].seq })
+	return hs
+}
+
+func works(hs []*Handle) []Work {
+	ws := make([]Work, len(hs))
+	for i, h := range hs {
+		ws[i] = h.work
+	}
+	return ws
+}

@@ -1,0 +1,201 @@
+// Package sessions is the vocabulary of a browse and its life cycle: a [Task]
+// is what somebody asked for, a [Step] is one thing done about it, a [Session]
+// is the browser and the memory that outlive the task, a [Backend] is a mind
+// that works a session, a [Store] remembers, and the [Manager] runs it all in a
+// fair queue.
+//
+// It knows no model, no browser, no database and no chat service.
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"time"
+)
+
+// OriginKind says through which door a task came.
+type OriginKind string
+
+// The doors.
+const (
+	FromDiscord   OriginKind = "discord"
+	FromDashboard OriginKind = "dashboard"
+	FromTerminal  OriginKind = "terminal"
+)
+
+// Origin is who asked for a task, and where. Guild is empty in a direct message,
+// on the dashboard and in a terminal.
+type Origin struct {
+	Kind     OriginKind `json:"kind"`
+	Guild    string     `json:"guild,omitempty"`
+	Channel  string     `json:"channel,omitempty"`
+	User     string     `json:"user,omitempty"`      // id
+	UserName string     `json:"user_name,omitempty"` // as people read it
+	Private  bool       `json:"private,omitempty"`   // only User may see its steps and pictures
+}
+
+// Task is one thing somebody asked for.
+type Task struct {
+	ID        string `json:"id"`         // set by the Manager when empty
+	SessionID string `json:"session_id"` // the session to go on with; empty starts a new one
+	Prompt    string `json:"prompt"`
+	Origin    Origin `json:"origin"`
+	Runtime   string `json:"runtime"`             // name of a [Backend]; empty = the session's, else the default
+	Model     string `json:"model,omitempty"`     // "provider:model"; empty = the setting
+	MaxSteps  int    `json:"max_steps,omitempty"` // 0 = the setting
+	Headed    bool   `json:"headed,omitempty"`    // show the browser's window
+}
+
+// Usage counts what a step cost.
+type Usage struct {
+	Calls        int     `json:"calls,omitempty"`
+	InputTokens  int     `json:"input_tokens,omitempty"`
+	CachedTokens int     `json:"cached_tokens,omitempty"`
+	OutputTokens int     `json:"output_tokens,omitempty"`
+	USD          float64 `json:"usd,omitempty"`
+	Unpriced     bool    `json:"unpriced,omitempty"` // some call had no known price: USD is a lower bound
+}
+
+// Add returns the sum of u and v.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		Calls:        u.Calls + v.Calls,
+		InputTokens:  u.InputTokens + v.InputTokens,
+		CachedTokens: u.CachedTokens + v.CachedTokens,
+		OutputTokens: u.OutputTokens + v.OutputTokens,
+		USD:          u.USD + v.USD,
+		Unpriced:     u.Unpriced || v.Unpriced,
+	}
+}
+
+// StepKind says what a step is.
+type StepKind string
+
+// The kinds of step.
+const (
+	StepThink  StepKind = "think"  // the model was asked; Usage is set; Text is what it said beside its calls
+	StepAct    StepKind = "act"    // a tool was used; Tool and Input are set
+	StepNotice StepKind = "notice" // something the person should know: a retry, a reopened page
+	StepAnswer StepKind = "answer" // the last one: Text is the answer, Images what it shows
+)
+
+// Phase says whether a step is about to happen or has happened. A think or act
+// step is yielded twice with the same N; notices and answers once, as Done.
+type Phase string
+
+// The phases of a step.
+const (
+	Begun Phase = "begun"
+	Done  Phase = "done"
+)
+
+// Image is a picture: its bytes and their media type ("image/png", …).
+type Image struct {
+	MediaType string `json:"media_type"`
+	Data      []byte `json:"data"`
+}
+
+// Step is one thing done about a task.
+type Step struct {
+	N      int             `json:"n"` // from 1; the Backend numbers them
+	Kind   StepKind        `json:"kind"`
+	Phase  Phase           `json:"phase"`
+	Tool   string          `json:"tool,omitempty"`
+	Input  json.RawMessage `json:"input,omitempty"`
+	Label  string          `json:"label"`            // one line for people: `click "Sign in"`
+	Text   string          `json:"text,omitempty"`   // result, remark or answer
+	Failed bool            `json:"failed,omitempty"` // the tool failed; Text says why; the model was told
+	URL    string          `json:"url,omitempty"`    // where the page is after the step
+	Title  string          `json:"title,omitempty"`
+	View   *Image          `json:"view,omitempty"`   // how the page looks after the step, for people watching
+	Images []Image         `json:"images,omitempty"` // what an answer shows
+	Usage  Usage           `json:"usage,omitzero"`
+	Limit  string          `json:"limit,omitempty"`  // on an answer: the limit that ended the work ("step limit of 10"), if one did
+	Closed bool            `json:"closed,omitempty"` // on an answer: the session was closed by the model
+	At     time.Time       `json:"at"`               // when this phase was reached; set by the Manager
+}
+
+// Backend is a mind that works a session's browser.
+//
+// Run works task t in session s and yields each step as it happens. The
+// sequence ends after an answer, or with an error as its last element. It stops
+// at once, and acts no more, when ctx ends (the error is then [context.Cause])
+// or when its consumer stops ranging; it never yields a Done act after that. A
+// Backend keeps what it needs to continue a session (conversation, page) until
+// Close; a stopped or failed task leaves the session usable.
+//
+// Close releases what is held for the session with that id. Closing an unknown
+// session is no error. A later Run of the same session starts anew from
+// s.Memory and s.URL.
+type Backend interface {
+	Run(ctx context.Context, s Session, t Task) iter.Seq2[Step, error]
+	Close(ctx context.Context, sessionID string) error
+}
+
+// SessionState is where a session is in its life.
+type SessionState string
+
+// The states of a session.
+const (
+	SessionIdle    SessionState = "idle"    // open, nothing runs
+	SessionRunning SessionState = "running" // a task works it
+	SessionParked  SessionState = "parked"  // its tab was closed after a while; the next task reopens URL
+	SessionClosed  SessionState = "closed"  // the model or a person closed it; it cannot be continued
+)
+
+// Session is a browser and a memory that outlive a task.
+type Session struct {
+	ID       string          `json:"id"`
+	Origin   Origin          `json:"origin"` // Origin.User owns it
+	Runtime  string          `json:"runtime"`
+	State    SessionState    `json:"state"`
+	Title    string          `json:"title"`            // of the page, as last seen
+	URL      string          `json:"url"`              // of the page, as last seen
+	Memory   json.RawMessage `json:"memory,omitempty"` // what the Backend wants to find again, see [Step.Memory]
+	Shared   bool            `json:"shared,omitempty"` // somebody watches it: not reaped
+	Steps    int             `json:"steps"`            // over all tasks
+	Usage    Usage           `json:"usage"`
+	Created  time.Time       `json:"created"`
+	LastUsed time.Time       `json:"last_used"`
+}
+
+// TaskState is where a task is in its life.
+type TaskState string
+
+// The states of a task. The last five are final.
+const (
+	TaskQueued      TaskState = "queued"
+	TaskRunning     TaskState = "running"
+	TaskDone        TaskState = "done"        // answered
+	TaskLimited     TaskState = "limited"     // a step or budget limit ended it; there may be an answer so far
+	TaskStopped     TaskState = "stopped"     // cancelled, see Reason
+	TaskFailed      TaskState = "failed"      // see Reason
+	TaskInterrupted TaskState = "interrupted" // the program ended while it ran
+)
+
+// Final reports whether a task in state s will not change any more.
+func (s TaskState) Final() bool { return s != TaskQueued && s != TaskRunning }
+
+// Record is a task and what has become of it.
+type Record struct {
+	Task
+	State    TaskState `json:"state"`
+	Answer   string    `json:"answer,omitempty"`
+	Images   []Image   `json:"images,omitempty"` // what the answer shows
+	Closed   bool      `json:"closed,omitempty"` // the session ended with it
+	Reason   string    `json:"reason,omitempty"` // why it was stopped, limited or failed, for people
+	Steps    int       `json:"steps"`            // steps taken
+	Usage    Usage     `json:"usage"`
+	Asked    time.Time `json:"asked"`
+	Started  time.Time `json:"started,omitzero"`
+	Ended    time.Time `json:"ended,omitzero"`
+	Position int       `json:"position,omitempty"` // place in line while queued, from 1
+}
+
+// Event tells those who watch what has happened. Record is always set (without
+// the pictures of the answer until it is final); Step when a step was reached.
+type Event struct {
+	Record Record `json:"record"`
+	Step   *Step  `json:"step,omitempty"`
+}
