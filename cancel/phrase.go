@@ -1,0 +1,213 @@
+package cancel
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxPhrase bounds what can be a stop phrase, in bytes. Anything longer is talk.
+const maxPhrase = 120
+
+// language holds the words of which a stop phrase is made: any number of
+// openers, one stop, any number of tails. Words are folded as [fold] does it.
+// A phrase of several words is written with single spaces.
+type language struct {
+	openers, stops, tails []string
+}
+
+// languages are English, Spanish, German, French, Portuguese and Japanese.
+//
+// They are never mixed within one message: "stop la" is not a stop phrase.
+// The addressing words that any language may begin or end with are in names.
+var languages = []language{
+	{
+		openers: []string{"ok", "okay", "oh", "actually", "just", "please", "yeah", "hey", "no", "wait", "can you", "could you"},
+		stops: []string{
+			"stop", "cancel", "never mind", "nevermind", "nvm", "forget it", "forgetit", "forget about it",
+			"abort", "quit", "stop searching", "stop browsing", "stop looking", "stop working", "cancel the task", "stop the task",
+		},
+		tails: []string{"it", "that", "this", "please", "now", "everything", "thanks", "thank you"},
+	},
+	{
+		openers: []string{"ok", "vale", "oye", "por favor", "no", "bueno", "mejor", "ya"},
+		stops: []string{
+			"para", "parar", "paralo", "pare", "parad", "detente", "deten", "detenlo", "cancela", "cancelar", "cancelalo", "cancele",
+			"alto", "olvidalo", "dejalo", "aborta", "basta", "stop",
+		},
+		tails: []string{"ya", "eso", "esto", "todo", "por favor", "ahora", "gracias"},
+	},
+	{
+		openers: []string{"ok", "okay", "ach", "bitte", "hey", "doch", "nein", "ja", "warte"},
+		stops: []string{
+			"stop", "stopp", "stoppe", "halt", "halt an", "hor auf", "hore auf", "aufhoren", "abbrechen", "brich ab", "brich das ab",
+			"abbruch", "vergiss es", "lass es", "lass das", "lass gut sein", "schluss", "egal",
+		},
+		tails: []string{"das", "es", "bitte", "jetzt", "sofort", "damit", "danke", "alles"},
+	},
+	{
+		openers: []string{"ok", "oh", "bon", "non", "s'il te plait", "s'il vous plait", "stp", "svp", "en fait", "attends", "allez"},
+		stops: []string{
+			"stop", "stoppe", "arrete", "arretez", "arreter", "annule", "annulez", "annuler", "laisse tomber", "laissez tomber",
+			"oublie", "oublie ca", "oubliez", "abandonne", "ca suffit", "arrete ca", "arrete tout",
+		},
+		tails: []string{"ca", "cela", "tout", "maintenant", "s'il te plait", "s'il vous plait", "stp", "svp", "merci"},
+	},
+	{
+		openers: []string{"ok", "por favor", "ei", "nao", "bom", "na verdade", "espera"},
+		stops: []string{
+			"para", "pare", "parar", "parem", "pode parar", "cancela", "cancelar", "cancele", "esquece", "esqueca", "esquece isso",
+			"esqueca isso", "deixa", "deixa pra la", "deixa para la", "aborta", "aborte", "chega", "stop",
+		},
+		tails: []string{"isso", "isto", "tudo", "agora", "ja", "por favor", "obrigado", "obrigada"},
+	},
+	{
+		openers: []string{"ちょっと", "もう", "あ", "いや", "ねえ", "お願い", "ok", "すみません"},
+		stops: []string{
+			"ストップ", "止めて", "とめて", "止めろ", "止まって", "とまって", "止まれ", "やめて", "やめろ", "やめる", "辞めて", "中止", "中止して",
+			"キャンセル", "キャンセルして", "もういい", "もういいよ", "停止", "停止して", "中断", "中断して", "忘れて", "stop",
+		},
+		tails: []string{"ください", "下さい", "くれ", "お願い", "お願いします", "今すぐ", "すぐ", "よ", "ね", "それ"},
+	},
+}
+
+// names are how people address the program beside a stop phrase.
+var names = []string{"clank", "@clank", "bot", "clanker"}
+
+// IsStop reports whether a whole message says "stop" and nothing else, in
+// English, Spanish, German, French, Portuguese or Japanese. It may be polite
+// ("ok, stop it please!") and may address the program ("clank, stop"), by name
+// or by a chat mention. Everything longer or more particular ("stop at the first
+// result") is for the model to understand, so it is false.
+func IsStop(message string) bool {
+	if len(message) > maxPhrase {
+		return false
+	}
+	words := strings.Fields(fold(message))
+	for i, w := range words {
+		words[i] = strings.Trim(w, "-")
+	}
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	if len(words) == 0 {
+		return false
+	}
+	for _, l := range languages {
+		if l.match(words) {
+			return true
+		}
+	}
+	return false
+}
+
+// match tries to read words as openers, one stop and tails, and falls back to
+// the unspaced reading that Japanese needs.
+func (l language) match(words []string) bool {
+	words = skip(words, l.openers)
+	for _, stop := range l.stops {
+		rest, ok := cut(words, stop)
+		if ok && len(skip(rest, l.tails)) == 0 {
+			return true
+		}
+	}
+	return len(words) == 1 && l.matchUnspaced(words[0])
+}
+
+// matchUnspaced reads one run of letters without spaces, as Japanese is
+// written. It applies only to words in scripts other than Latin.
+func (l language) matchUnspaced(s string) bool {
+	if s == "" || s[0] < 0x80 {
+		return false
+	}
+	s = strip(s, l.openers, strings.CutPrefix)
+	for _, stop := range l.stops {
+		if rest, ok := strings.CutPrefix(s, stop); ok && strip(rest, l.tails, strings.CutPrefix) == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// skip drops any of phrases, and names of the program, from the front of words
+// as often as they stand there.
+func skip(words, phrases []string) []string {
+	for again := true; again && len(words) > 0; {
+		again = false
+		for _, set := range [][]string{phrases, names} {
+			for _, p := range set {
+				if rest, ok := cut(words, p); ok {
+					words, again = rest, true
+				}
+			}
+		}
+	}
+	return words
+}
+
+// cut removes the words of phrase from the front of words.
+func cut(words []string, phrase string) (rest []string, ok bool) {
+	for p := range strings.FieldsSeq(phrase) {
+		if len(words) == 0 || words[0] != p {
+			return nil, false
+		}
+		words = words[1:]
+	}
+	return words, true
+}
+
+// strip applies by with each of parts until none applies any more.
+func strip(s string, parts []string, by func(s, part string) (string, bool)) string {
+	for again := true; again && s != ""; {
+		again = false
+		for _, p := range parts {
+			if rest, ok := by(s, p); ok {
+				s, again = rest, true
+			}
+		}
+	}
+	return s
+}
+
+// fold brings a message into the form the tables are in: compatibility
+// composed, case folded, accents of Latin letters dropped, chat mentions and
+// punctuation turned into spaces. Apostrophes and hyphens stay, as they join
+// words: "non-stop" is no stop.
+func fold(s string) string {
+	s = dropMentions(s)
+	s = cases.Fold().String(norm.NFKC.String(s))
+	var b strings.Builder
+	for _, r := range norm.NFD.String(s) {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+			// The voiced sound marks of kana belong to the letter.
+			if r == '\u3099' || r == '\u309A' {
+				b.WriteRune(r)
+			}
+		case unicode.Is(unicode.Cf, r):
+		case r == '’' || r == '\'':
+			b.WriteByte('\'')
+		case r == '@' || r == 'ー' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r):
+			b.WriteRune(r)
+		default:
+			b.WriteByte(' ')
+		}
+	}
+	return norm.NFC.String(b.String())
+}
+
+// dropMentions removes Discord's user mentions, <@123> and <@!123>.
+func dropMentions(s string) string {
+	for {
+		i := strings.Index(s, "<@")
+		if i < 0 {
+			return s
+		}
+		n := strings.IndexByte(s[i:], '>')
+		if n < 0 {
+			return s
+		}
+		s = s[:i] + " " + s[i+n+1:]
+	}
+}

@@ -1,0 +1,176 @@
+package cancel_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"clank/cancel"
+	"github.com/google/go-cmp/cmp"
+)
+
+var (
+	room  = cancel.Scope{Guild: "g", Channel: "c"}
+	other = cancel.Scope{Guild: "g", Channel: "d"}
+	ada   = cancel.Actor{ID: "u1", Name: "@ada"}
+	bob   = cancel.Actor{ID: "u2", Name: "@bob"}
+	mod   = cancel.Actor{ID: "u3", Name: "@mod", Moderator: true}
+)
+
+func begin(t *testing.T, s *cancel.Scopes, scope cancel.Scope, w cancel.Work) (context.Context, *cancel.Handle) {
+	t.Helper()
+	ctx, h := s.Begin(t.Context(), scope, w)
+	t.Cleanup(h.End)
+	return ctx, h
+}
+
+func TestStopEndsTheWorkOfItsScopeAndTellsWho(t *testing.T) {
+	var s cancel.Scopes
+	w := cancel.Work{ID: "1", Owner: "u1", Label: "browse: lamps"}
+	ctx, _ := begin(t, &s, room, w)
+	elsewhere, _ := begin(t, &s, other, cancel.Work{ID: "2", Owner: "u1"})
+
+	stopped, refused := s.Stop(room, ada, false)
+	if diff := cmp.Diff([]cancel.Work{w}, stopped); diff != "" || refused != nil {
+		t.Fatalf("stopped (-want +got):\n%s refused: %v", diff, refused)
+	}
+	if ctx.Err() == nil {
+		t.Fatal("context is alive after Stop returned")
+	}
+	if got, want := context.Cause(ctx).Error(), "stopped by @ada"; got != want {
+		t.Errorf("cause = %q, want %q", got, want)
+	}
+	if elsewhere.Err() != nil {
+		t.Error("work in another channel was stopped")
+	}
+}
+
+func TestWhoMayStop(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		by     cancel.Actor
+		anyone bool
+		want   bool
+	}{
+		{"the one who asked", ada, false, true},
+		{"somebody else", bob, false, false},
+		{"a moderator", mod, false, true},
+		{"somebody else where anyone may", bob, true, true},
+		{"nobody in particular", cancel.Actor{}, false, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var s cancel.Scopes
+			ctx, _ := begin(t, &s, room, cancel.Work{ID: "1", Owner: "u1"})
+			stopped, refused := s.Stop(room, tc.by, tc.anyone)
+			if got := ctx.Err() != nil; got != tc.want || len(stopped) == len(refused) {
+				t.Errorf("stopped = %v (%v, refused %v), want %v", got, stopped, refused, tc.want)
+			}
+		})
+	}
+}
+
+func TestWorkWithoutAnOwnerIsNotStoppedByAnonymous(t *testing.T) {
+	var s cancel.Scopes
+	ctx, _ := begin(t, &s, room, cancel.Work{ID: "1"})
+	if s.Stop(room, cancel.Actor{}, false); ctx.Err() != nil {
+		t.Error("an actor without an id stopped work without an owner")
+	}
+}
+
+func TestEndingOneHandleLeavesItsSuccessorAlone(t *testing.T) {
+	var s cancel.Scopes
+	_, first := s.Begin(t.Context(), room, cancel.Work{ID: "same"})
+	first.End()
+	ctx, second := begin(t, &s, room, cancel.Work{ID: "same"})
+	first.End()
+	if got := len(s.Active(room)); got != 1 || ctx.Err() != nil {
+		t.Errorf("active = %d, want the second piece of work to go on", got)
+	}
+	second.End()
+	if got := len(s.Active(room)); got != 0 {
+		t.Errorf("active after the end = %d, want 0", got)
+	}
+}
+
+func TestStopWorkFindsOnePieceOfWorkInAnyScope(t *testing.T) {
+	var s cancel.Scopes
+	one, _ := begin(t, &s, room, cancel.Work{ID: "1", Owner: "u1"})
+	two, _ := begin(t, &s, room, cancel.Work{ID: "2", Owner: "u1"})
+	if found, ok := s.StopWork("2", bob, false); !found || ok || two.Err() != nil {
+		t.Errorf("a stranger's StopWork = %v %v", found, ok)
+	}
+	if found, ok := s.StopWork("2", ada, false); !found || !ok || two.Err() == nil {
+		t.Errorf("the owner's StopWork = %v %v", found, ok)
+	}
+	if one.Err() != nil {
+		t.Error("the other piece of work was stopped too")
+	}
+	if found, _ := s.StopWork("3", ada, false); found {
+		t.Error("found work that is not there")
+	}
+}
+
+func TestStopAllAlsoEndsWhatBeginsLater(t *testing.T) {
+	var s cancel.Scopes
+	before, _ := begin(t, &s, room, cancel.Work{ID: "1"})
+	s.StopAll(&cancel.Cause{Reason: cancel.ShuttingDown})
+	after, _ := begin(t, &s, other, cancel.Work{ID: "2"})
+	for name, ctx := range map[string]context.Context{"before": before, "after": after} {
+		if c := cancel.CauseOf(ctx, nil); c == nil || c.Reason != cancel.ShuttingDown {
+			t.Errorf("%s: cause = %v, want shutting down", name, context.Cause(ctx))
+		}
+	}
+}
+
+func TestCausesReadAsSentences(t *testing.T) {
+	for want, c := range map[string]cancel.Cause{
+		"stopped":                           {Reason: cancel.Stopped},
+		"stopped by @ada":                   {Reason: cancel.Stopped, By: "@ada"},
+		"superseded by a newer request":     {Reason: cancel.Superseded},
+		"budget spent: $2.00 of @ada's day": {Reason: cancel.BudgetSpent, Detail: "$2.00 of @ada's day"},
+		"ran out of time":                   {Reason: cancel.TimedOut},
+		"shutting down":                     {Reason: cancel.ShuttingDown},
+		"nobody is waiting for it any more": {Reason: cancel.Gone},
+	} {
+		if got := c.Error(); got != want {
+			t.Errorf("Error() = %q, want %q", got, want)
+		}
+	}
+}
+
+func TestCauseOfLooksIntoErrorsAndContexts(t *testing.T) {
+	c := &cancel.Cause{Reason: cancel.Stopped, By: "@ada"}
+	ctx, stop := context.WithCancelCause(t.Context())
+	if got := cancel.CauseOf(ctx, errors.New("x")); got != nil {
+		t.Errorf("CauseOf a live context = %v", got)
+	}
+	stop(c)
+	if got := cancel.CauseOf(ctx, context.Canceled); got != c {
+		t.Errorf("CauseOf context = %v, want %v", got, c)
+	}
+	if got := cancel.CauseOf(nil, fmt.Errorf("act: %w", c)); got != c { //nolint:staticcheck // nil is documented as allowed
+		t.Errorf("CauseOf error = %v, want %v", got, c)
+	}
+}
+
+func TestScopesAreSafeForConcurrentUse(t *testing.T) {
+	var s cancel.Scopes
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() {
+			ctx, h := s.Begin(t.Context(), room, cancel.Work{ID: fmt.Sprint(i), Owner: "u1"})
+			s.Active(room)
+			s.Stop(room, ada, false)
+			if ctx.Err() == nil {
+				t.Errorf("work %d survived its stop", i)
+			}
+			h.End()
+		})
+	}
+	wg.Wait()
+	if got := s.Active(room); len(got) != 0 {
+		t.Errorf("active = %v, want none", got)
+	}
+}
