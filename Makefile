@@ -1,0 +1,51 @@
+# The two commands most people need are "make run" and "make test".
+
+GO ?= go
+BIN := bin/clank
+VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+
+GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GOFUMPT := $(GO) run mvdan.cc/gofumpt@v0.12.0
+DEADCODE := $(GO) run golang.org/x/tools/cmd/deadcode@v0.48.0
+
+.PHONY: run build test race lint fmt fuzz smoke bench bench-stop chromium clean help
+
+help: ## say what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+run: chromium build ## find or install Chromium, build, start
+	@$(BIN) serve
+
+chromium: ## find or install Chromium
+	@scripts/ensure-chromium >/dev/null
+
+build: ## build the one static binary, bin/clank
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/clank
+
+test: chromium ## run all tests
+	$(GO) test ./...
+
+race: chromium ## run all tests with the race detector
+	$(GO) test -race ./...
+
+lint: ## run the linters
+	$(GO) vet ./...
+	$(GOLANGCI) run ./...
+
+fmt: ## format the code
+	$(GOFUMPT) -w .
+
+fuzz: ## fuzz each target for a short time (FUZZTIME=5s)
+	@scripts/fuzz "$(or $(FUZZTIME),5s)"
+
+smoke: chromium build ## the first try of the README, through terminal, chat page and Discord
+	@$(GO) run ./internal/smoke $(BIN)
+
+bench: chromium ## all benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+bench-stop: chromium ## how long a stop takes, stage by stage
+	@$(GO) run ./internal/stopbench
+
+clean: ## remove what was built
+	rm -rf bin .cache

@@ -1,0 +1,134 @@
+package layout_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// table lists what each package of ours may import of ours. A path stands for
+// itself alone. Packages not listed fail the test: a new package is a decision.
+var table = map[string][]string{
+	"cancel":                {},
+	"llm":                   {},
+	"settings":              {},
+	"browsermgr/chrome":     {},
+	"browsermgr/page":       {},
+	"browsermgr":            {"browsermgr/chrome", "browsermgr/page"},
+	"sessions":              {"cancel"},
+	"sessions/sessionstest": {"cancel", "sessions"},
+	"llm/openai":            {"llm"},
+	"llm/plain":             {"llm"},
+	"llm/llmtest":           {"llm"},
+	"browseagent":           {"llm", "sessions"},
+	"brain":                 {"llm", "sessions", "cancel"},
+	"sqlite":                {"sessions", "settings"},
+	"bot":                   {"brain", "cancel", "sessions", "settings"},
+	"dashboard":             {"cancel", "sessions", "settings"},
+	"internal/demoshop":     {},
+	"internal/discordtest":  {},
+	"internal/layout":       {},
+}
+
+// everything may be imported only by the command, which wires, and by tests of
+// the whole.
+var wiring = []string{"cmd/clank"}
+
+// walls say in which of our packages, and those below them, an outside library
+// may be imported.
+var walls = map[string][]string{
+	"github.com/bwmarrin/discordgo":     {"bot", "voice/discord", "cmd/clank", "internal/discordtest"},
+	"github.com/go-rod/rod":             {"browsermgr"},
+	"github.com/pion":                   {"videosource", "voice"},
+	"github.com/sashabaranov/go-openai": {"llm", "computeruse"},
+	"github.com/anthropics":             {"llm", "computeruse"},
+	"google.golang.org/genai":           {"llm", "computeruse"},
+	"database/sql":                      {"sqlite"},
+	"modernc.org/sqlite":                {"sqlite"},
+}
+
+type pkg struct {
+	ImportPath   string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
+}
+
+func TestPackagesImportOnlyWhatTheTableAllows(t *testing.T) {
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, "clank/")
+		if slices.Contains(wiring, name) {
+			continue
+		}
+		allowed, known := table[name]
+		if !known {
+			t.Errorf("package %s is not in the import table", name)
+			continue
+		}
+		for _, imp := range p.Imports {
+			if ours, ok := strings.CutPrefix(imp, "clank/"); ok && !slices.Contains(allowed, ours) {
+				t.Errorf("package %s imports %s, which the table does not allow", name, ours)
+			}
+		}
+	}
+}
+
+func TestOutsideLibrariesStayBehindTheirWalls(t *testing.T) {
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, "clank/")
+		for _, imp := range p.Imports {
+			for lib, rooms := range walls {
+				if within(imp, lib) && !slices.ContainsFunc(rooms, func(room string) bool { return within(name, room) }) {
+					t.Errorf("package %s imports %s, which belongs in %s", name, imp, strings.Join(rooms, ", "))
+				}
+			}
+		}
+	}
+}
+
+func TestNobodyImportsTheCommand(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, imp := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			if within(imp, "clank/cmd") {
+				t.Errorf("%s imports %s", p.ImportPath, imp)
+			}
+		}
+	}
+}
+
+// within reports whether path is root or below it.
+func within(path, root string) bool {
+	return path == root || strings.HasPrefix(path, root+"/")
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "clank/...")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	var ps []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("decode go list: %v", err)
+		}
+		ps = append(ps, p)
+	}
+	if len(ps) < 3 {
+		t.Fatalf("go list found %d packages", len(ps))
+	}
+	return ps
+}
