@@ -1,9 +1,6 @@
 package page
 
-import (
-	"context"
-	"encoding/json"
-)
+import "encoding/json"
 
 // Kind names an action. The names are those of the control API's POST /act.
 type Kind string
@@ -107,11 +104,3 @@ type Result struct {
 	// Value is what evaluate returned, as JSON; nil for undefined.
 	Value json.RawMessage `json:"value,omitempty"`
 }
-
-// Act does one action and returns when its immediate outcome is there. If a dialog opens, it returns at once with
-// Result.BlockedByDialog. Errors wrap [ErrInvalid], [ErrUnknownRef], [ErrNotInteractable], [ErrTabCrashed], [ErrTabGone] or
-// [ErrBrowserGone] where one of them applies, and the context's cause when it ended.
-func (t *Tab) Act(ctx context.Context, a Action) (Result, error) { return Result{}, ErrTabGone }
-
-// Validate reports the first thing that is wrong with the action, as an error that wraps [ErrInvalid].
-func (a Action) Validate() error { return nil }

@@ -26,6 +26,8 @@ var (
 // DialogError says that the page cannot be used until its JavaScript dialog is answered with [Tab.AnswerDialog].
 type DialogError struct {
 	Dialog Dialog
+
+	before bool // it was open before the action: nothing was done
 }
 
 // Error names the dialog and the way out.
