@@ -2,6 +2,7 @@ package discordtest_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ func newTown(t *testing.T, cfg discordtest.Config) town {
 			t.Error(err)
 		}
 	})
+	t.Parallel() // a session takes a second to close
 	w := town{Server: s, bot: s.CreateBot("clank", "secret"), ada: s.CreateUser("ada"), bob: s.CreateUser("bob")}
 	w.guild = s.CreateGuild("home", w.ada)
 	s.AddMember(w.guild, w.bob)
@@ -58,14 +60,21 @@ func open(t *testing.T, d *discordgo.Session) {
 	if err := d.Open(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { hangUp(d) })
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
-// hangUp closes a session. discordgo sleeps for a second in Close, so it may do
-// that by itself.
-func hangUp(d *discordgo.Session) {
-	d.ShouldReconnectOnError = false
-	go d.Close()
+// settled waits for the first heartbeat. A line that breaks while discordgo sends
+// it makes both of discordgo's loops reconnect, and one closes the connection of
+// the other with 1000, which ends the session.
+func settled(t *testing.T, w town) {
+	t.Helper()
+	if _, err := w.WaitReceived(deadline(t), 1, 0); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func deadline(t *testing.T) context.Context {
@@ -89,26 +98,15 @@ func next[E any](t *testing.T, c <-chan E) E {
 		return e
 	case <-deadline(t).Done():
 		t.Fatalf("no %T came", *new(E))
-		panic("unreachable")
-	}
-}
-
-func must[V any](t *testing.T) func(V, error) V {
-	t.Helper()
-	return func(v V, err error) V {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
+		return *new(E)
 	}
 }
 
 // refusal checks that an error is Discord's, with status and code.
 func refusal(t *testing.T, err error, status, code int) *discordgo.RESTError {
 	t.Helper()
-	rest, ok := err.(*discordgo.RESTError)
-	if !ok || rest.Message == nil {
+	var rest *discordgo.RESTError
+	if !errors.As(err, &rest) || rest.Message == nil {
 		t.Fatalf("got error %v, want HTTP %d with code %d", err, status, code)
 	}
 	if rest.Response.StatusCode != status || rest.Message.Code != code {
