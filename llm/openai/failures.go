@@ -69,7 +69,10 @@ const maxTold = 300
 // readErrorBody finds what a server has to say. Servers wrap it differently:
 // {"error":{"message","code","type"}}, {"error":"text"}, {"message"},
 // {"detail"}, a bare string, or text that is not JSON at all.
-func readErrorBody(body []byte) toldError {
+func readErrorBody(body []byte) toldError { return readWrapped(body, 3) }
+
+// readWrapped looks through as many layers of {"error": …} as are left.
+func readWrapped(body []byte, layers int) toldError {
 	var o map[string]json.RawMessage
 	if json.Unmarshal(body, &o) != nil {
 		var s string
@@ -81,8 +84,8 @@ func readErrorBody(body []byte) toldError {
 		}
 		return toldError{message: oneLine(s)}
 	}
-	if inner, ok := o["error"]; ok && isSet(inner) {
-		told := readErrorBody(inner)
+	if inner, ok := o["error"]; ok && isSet(inner) && layers > 0 {
+		told := readWrapped(inner, layers-1)
 		if told.code == "" {
 			told.code = scalar(o["code"])
 		}
