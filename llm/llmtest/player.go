@@ -111,6 +111,8 @@ func (p *player) interrupt(wire api, f Fault) error {
 		return errOver
 	case f.Hang == InStream:
 		return p.pause(f)
+	case f.Cut != NoCut && f.Release != nil && p.pause(f) != nil:
+		return errOver
 	case f.Cut == CutClean:
 		return errOver
 	case f.Cut == CutClose, f.Cut == CutReset:

@@ -105,7 +105,7 @@ type Fault struct {
 	At          int             // how many events go out before Hang, Cut or StreamError
 	Hang        Hang            // fall silent…
 	Release     <-chan struct{} // …until this closes; nil: until the client or the server goes
-	Cut         Cut             // end the stream early
+	Cut         Cut             // end the stream early, once released if Release is set
 	StreamError string          // send an error object with this message, then end the stream
 	Trickle     time.Duration   // pause after each byte of the body
 	Comments    int             // keep-alive comments before each event

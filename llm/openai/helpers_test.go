@@ -76,3 +76,12 @@ func body(t *testing.T, r llmtest.Request) map[string]any {
 	}
 	return o
 }
+
+// midway is how many events are sent when some text has been and some is to
+// come.
+func midway(api openai.API) int {
+	if api == openai.APIResponses {
+		return 6
+	}
+	return 3
+}
