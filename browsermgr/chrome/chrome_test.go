@@ -42,11 +42,11 @@ func playParent(dir string) int {
 			o.UserDataDir = ""
 		}
 		if p, err = chrome.Launch(context.Background(), o); err == nil {
-			fmt.Println("ready", p.PID, p.UserDataDir)
+			fmt.Fprintln(os.Stdout, "ready", p.PID, p.UserDataDir)
 			<-p.Done()
 		}
 	}
-	fmt.Println("failed", err)
+	fmt.Fprintln(os.Stdout, "failed", err)
 	return 1
 }
 

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -156,9 +157,9 @@ func (f finder) first(pattern string) string {
 	if err != nil {
 		return ""
 	}
-	for i := len(matches) - 1; i >= 0; i-- { // the highest version sorts last
-		if info, err := os.Stat(matches[i]); err == nil && startable(info) {
-			return matches[i]
+	for _, match := range slices.Backward(matches) { // the highest version sorts last
+		if info, err := os.Stat(match); err == nil && startable(info) {
+			return match
 		}
 	}
 	return ""
@@ -205,8 +206,7 @@ func output(ctx context.Context, name string, args ...string) (string, error) {
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			return "", fmt.Errorf("run %s: %s", name, describeExit(exit.ProcessState))
 		}
 		return "", fmt.Errorf("run %s: %w", name, err)

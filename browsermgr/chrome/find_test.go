@@ -50,7 +50,8 @@ func TestFindOrder(t *testing.T) {
 			chrome.Executable{Path: "usr/bin/google-chrome", Kind: chrome.Chrome},
 		},
 		"names on PATH in order, with the version": {
-			chrome.Machine{OS: "linux", Path: []string{"chromium-browser", "chromium"}, Says: desktop}, nil,
+			chrome.Machine{OS: "linux", Path: []string{"chromium-browser", "chromium"}, Says: desktop},
+			nil,
 			chrome.Executable{Path: "usr/bin/chromium", Kind: chrome.Chromium, Version: "Chromium 156.0.1"},
 		},
 		"a known place": {
@@ -100,7 +101,8 @@ func TestNothingFoundSaysWhatWasLookedForAndHowToInstall(t *testing.T) {
 		"Debian": {chrome.Machine{OS: "linux", Path: []string{"apt-get"}}, nil, "google-chrome", "apt-get install chromium"},
 		"Ubuntu": {
 			chrome.Machine{OS: "linux", Path: []string{"apt-get"}},
-			map[string]string{"etc/os-release": "NAME=x\nID=ubuntu\n"}, "/snap/bin/chromium", "google-chrome-stable",
+			map[string]string{"etc/os-release": "NAME=x\nID=ubuntu\n"},
+			"/snap/bin/chromium", "google-chrome-stable",
 		},
 		"Fedora": {chrome.Machine{OS: "linux", Path: []string{"dnf"}}, nil, "ms-playwright", "dnf install chromium"},
 		"macOS":  {chrome.Machine{OS: "darwin"}, nil, "Google Chrome.app", "brew install --cask chromium"},
@@ -110,8 +112,7 @@ func TestNothingFoundSaysWhatWasLookedForAndHowToInstall(t *testing.T) {
 			tt.machine.Home = filepath.Join(tt.machine.Root, "home")
 			place(t, tt.machine.Root, tt.files)
 			_, err := tt.machine.Find(t.Context(), "")
-			var missing *chrome.NotFoundError
-			if !errors.As(err, &missing) {
+			if _, ok := errors.AsType[*chrome.NotFoundError](err); !ok {
 				t.Fatalf("got %v, want a NotFoundError", err)
 			}
 			for _, want := range []string{"no supported browser found", tt.looked, tt.install} {

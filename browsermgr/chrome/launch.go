@@ -35,7 +35,7 @@ func Launch(ctx context.Context, o Options) (*Process, error) {
 	}
 	p, err := launchOn(ctx, o, data)
 	if err != nil {
-		return nil, fmt.Errorf("%w%s", err, data.closeAfterFailure())
+		return nil, fmt.Errorf("%w%s", err, data.closeAfterFailure(ctx))
 	}
 	p.Temporary = data.temp
 	p.data = data
@@ -50,7 +50,7 @@ func Launch(ctx context.Context, o Options) (*Process, error) {
 
 // launchOn tries with the sandbox first, unless it is known to be no use.
 func launchOn(ctx context.Context, o Options, data *userData) (*Process, error) {
-	note := ""
+	var note string
 	switch {
 	case o.NoSandbox:
 		note = "the settings say so"
@@ -58,8 +58,8 @@ func launchOn(ctx context.Context, o Options, data *userData) (*Process, error) 
 		note = "Chromium refuses its sandbox to root: run this program as another user to have it"
 	default:
 		p, err := launchOnPort(ctx, o, data, true)
-		var refused *sandboxError
-		if !errors.As(err, &refused) {
+		refused, ok := errors.AsType[*sandboxError](err)
+		if !ok {
 			return p, err
 		}
 		note = "Chromium cannot have its sandbox here: " + refused.line

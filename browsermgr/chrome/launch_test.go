@@ -110,7 +110,7 @@ func TestSecondCtrlCDoesNotWait(t *testing.T) {
 
 func TestParentsDeathEndsEveryProcess(t *testing.T) {
 	value := "parent-" + strconv.Itoa(os.Getpid())
-	cmd, pid, _ := parent(t, t.TempDir(), value)
+	cmd, pid, dir := parent(t, t.TempDir(), value)
 	eventually(t, "several processes of the browser run", func() bool { return len(group(t, pid)) > 3 })
 	if len(marked(t, value)) < 3 { // this parent, the browser, its crash handlers; zygotes wipe their environment
 		t.Fatalf("the mark finds %v", marked(t, value))
@@ -119,6 +119,14 @@ func TestParentsDeathEndsEveryProcess(t *testing.T) {
 	eventually(t, "no process of the browser is left", func() bool {
 		return len(marked(t, value)) == 0 && len(group(t, pid)) == 0
 	})
+	if err := chrome.Reap(t.Context(), dir); err != nil {
+		t.Error(err)
+	}
+	for _, name := range entries(t, dir) {
+		if strings.HasPrefix(name, "Singleton") {
+			t.Errorf("left after Reap: %s", name)
+		}
+	}
 }
 
 func TestOccupiedPortSaysByWhom(t *testing.T) {

@@ -19,12 +19,6 @@ func describePID(pid int) string {
 	return fmt.Sprintf("%s (pid %d)", filepath.Base(program), pid)
 }
 
-// alive reports whether the process runs, and is not just waiting to be reaped.
-func alive(pid int) bool {
-	p, ok := inspect(pid)
-	return ok && !p.zombie
-}
-
 // runsOn reports whether a browser's main process was started with this user data directory.
 func (p process) runsOn(dir string) bool {
 	line := " " + strings.Join(p.args, " ") + " "

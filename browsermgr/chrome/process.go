@@ -71,7 +71,8 @@ func start(ctx context.Context, o Options, dir string, port int, sandbox bool) (
 		return nil, fmt.Errorf("launch browser: %w", err)
 	}
 	// The browser outlives the launch, so it is not bound to the launch's context.
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), o.Executable, o.flags(dir, port, sandbox)...)
+	ctx = context.WithoutCancel(ctx)
+	cmd := exec.CommandContext(ctx, o.Executable, o.flags(dir, port, sandbox)...)
 	cmd.Env = o.browserEnv()
 	cmd.Stderr = write
 	p := &Process{
@@ -81,7 +82,7 @@ func start(ctx context.Context, o Options, dir string, port int, sandbox bool) (
 		exited: make(chan struct{}), settled: make(chan struct{}), done: make(chan struct{}),
 	}
 	started := make(chan error, 1)
-	go p.supervise(started, read, write)
+	go p.supervise(ctx, started, read, write)
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("launch browser: %w", err)
 	}
@@ -90,7 +91,7 @@ func start(ctx context.Context, o Options, dir string, port int, sandbox bool) (
 
 // supervise starts the program, waits until it ends, and clears up. It keeps its thread for all that time: on Linux the
 // child dies with the thread that started it, see tether.
-func (p *Process) supervise(started chan<- error, read, write *os.File) {
+func (p *Process) supervise(ctx context.Context, started chan<- error, read, write *os.File) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer read.Close()
@@ -110,13 +111,13 @@ func (p *Process) supervise(started chan<- error, read, write *os.File) {
 		return
 	}
 	started <- nil
-	p.outlive(read)
+	p.outlive(ctx, read)
 	tether.release()
 	close(p.exited)
 
 	<-p.settled
 	if p.data != nil {
-		if err := p.data.close(); err != nil {
+		if err := p.data.close(ctx); err != nil {
 			p.logger.Warn("browser left something behind", "error", err, "user_data_dir", p.UserDataDir)
 		}
 	}
@@ -127,7 +128,7 @@ func (p *Process) supervise(started chan<- error, read, write *os.File) {
 }
 
 // outlive returns when no process of the group runs and stderr was read to its end.
-func (p *Process) outlive(stderr *os.File) {
+func (p *Process) outlive(ctx context.Context, stderr *os.File) {
 	followed := make(chan struct{})
 	go func() {
 		defer close(followed)
@@ -137,7 +138,7 @@ func (p *Process) outlive(stderr *os.File) {
 	if err := signalGroup(p.PID, syscall.SIGKILL); err != nil {
 		p.logger.Warn("end browser's group", "error", err)
 	}
-	if !poll(context.Background(), grace, func() bool { return len(groupMembers(p.PID)) == 0 }) {
+	if !poll(ctx, func() bool { return len(groupMembers(p.PID)) == 0 }) {
 		p.logger.Warn("processes of the browser do not end", "pids", groupMembers(p.PID))
 	}
 	collectGroup(p.PID)

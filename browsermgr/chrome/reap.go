@@ -21,7 +21,7 @@ const grace = 2500 * time.Millisecond
 // A directory that somebody uses is a *[LockedError]; one that does not exist is no error.
 func Reap(ctx context.Context, dir string) error {
 	if _, err := os.Stat(dir); err != nil {
-		return nil //nolint:nilerr // nothing there, nothing left behind
+		return nil // nothing there, nothing left behind
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -49,12 +49,11 @@ func ReapTemp(ctx context.Context, base string) ([]string, error) {
 	var errs []error
 	for _, dir := range dirs {
 		err := Reap(ctx, dir)
-		var locked *LockedError
-		if errors.As(err, &locked) {
+		if _, locked := errors.AsType[*LockedError](err); locked {
 			continue
 		}
 		if err == nil {
-			err = removeDir(dir)
+			err = removeDir(ctx, dir)
 		}
 		if err != nil {
 			errs = append(errs, err)
@@ -94,13 +93,13 @@ func endOrphan(ctx context.Context, dir string, last Holder) error {
 	if err := signalGroup(last.Browser, syscall.SIGTERM); err != nil {
 		return err
 	}
-	if poll(ctx, grace, func() bool { return len(groupMembers(last.Browser)) == 0 }) {
+	if poll(ctx, func() bool { return len(groupMembers(last.Browser)) == 0 }) {
 		return nil
 	}
 	if err := signalGroup(last.Browser, syscall.SIGKILL); err != nil {
 		return err
 	}
-	if !poll(context.WithoutCancel(ctx), grace, func() bool { return len(groupMembers(last.Browser)) == 0 }) {
+	if !poll(context.WithoutCancel(ctx), func() bool { return len(groupMembers(last.Browser)) == 0 }) {
 		return fmt.Errorf("the browser left by a former run (pid %d) does not end, even when killed", last.Browser)
 	}
 	return nil
@@ -109,9 +108,9 @@ func endOrphan(ctx context.Context, dir string, last Holder) error {
 // pollEvery is how often states are looked at that the system does not announce.
 const pollEvery = 10 * time.Millisecond
 
-// poll waits until cond holds; false if ctx or the time ended first.
-func poll(ctx context.Context, limit time.Duration, cond func() bool) bool {
-	deadline := time.NewTimer(limit)
+// poll waits for as long as grace until cond holds; false if ctx or the time ended first.
+func poll(ctx context.Context, cond func() bool) bool {
+	deadline := time.NewTimer(grace)
 	defer deadline.Stop()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -128,9 +127,9 @@ func poll(ctx context.Context, limit time.Duration, cond func() bool) bool {
 }
 
 // removeDir removes a directory in which a process that is just ending may still create files.
-func removeDir(dir string) error {
+func removeDir(ctx context.Context, dir string) error {
 	var err error
-	if !poll(context.Background(), grace, func() bool { err = os.RemoveAll(dir); return err == nil }) {
+	if !poll(context.WithoutCancel(ctx), func() bool { err = os.RemoveAll(dir); return err == nil }) {
 		return fmt.Errorf("remove temporary user data directory: %w", err)
 	}
 	return nil

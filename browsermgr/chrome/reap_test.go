@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -75,17 +76,23 @@ func TestReapEndsTheOrphanOfADeadHolder(t *testing.T) {
 func TestReapSignalsNobodyElse(t *testing.T) {
 	for name, damage := range map[string]func(t *testing.T, dir string) int{
 		"another start time": func(t *testing.T, dir string) int {
+			t.Helper()
 			cmd := orphan(t, dir)
 			leaveLock(t, dir, cmd.Process.Pid, "1")
 			return cmd.Process.Pid
 		},
 		"another directory": func(t *testing.T, dir string) int {
+			t.Helper()
 			cmd := orphan(t, dir+"-other")
 			leaveLock(t, dir, cmd.Process.Pid, startOf(t, cmd.Process.Pid))
 			return cmd.Process.Pid
 		},
-		"no record": func(t *testing.T, dir string) int { return orphan(t, dir).Process.Pid },
+		"no record": func(t *testing.T, dir string) int {
+			t.Helper()
+			return orphan(t, dir).Process.Pid
+		},
 		"a garbled record": func(t *testing.T, dir string) int {
+			t.Helper()
 			cmd := orphan(t, dir)
 			if err := os.WriteFile(filepath.Join(dir, "clank.lock"), []byte(`{"browser":`), 0o600); err != nil {
 				t.Fatal(err)
@@ -111,7 +118,7 @@ func TestStaleSingletonLocksAreRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, owner := range []string{"another-host-4711", host + "-99999999", host + "-" + fmt.Sprint(os.Getpid()), "nonsense"} {
+	for _, owner := range []string{"another-host-4711", host + "-99999999", host + "-" + strconv.Itoa(os.Getpid()), "nonsense"} {
 		dir := t.TempDir()
 		singleton(t, dir, owner)
 		launch(t, chrome.Options{UserDataDir: dir})
@@ -138,7 +145,7 @@ func TestBrowserOfAPersonIsLeftAlone(t *testing.T) {
 
 func TestTemporaryDirectoriesOfTheDeadAreRemovedAndOthersKept(t *testing.T) {
 	// Chromium puts a socket there, whose path may have 107 characters: t.TempDir would be too long.
-	temp, err := os.MkdirTemp("", "reap")
+	temp, err := os.MkdirTemp("", "reap") //nolint:usetesting // see above
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func openUserData(ctx context.Context, o Options) (*userData, error) {
 		err = decorate(u.dir, o.ProfileName, o.Color)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w%s", err, u.closeAfterFailure())
+		return nil, fmt.Errorf("%w%s", err, u.closeAfterFailure(ctx))
 	}
 	return u, nil
 }
@@ -77,18 +77,18 @@ func takeTempDir(base string) (*userData, error) {
 
 // close gives the directory back after its browser has ended: its locks are removed, and a temporary directory as a
 // whole.
-func (u *userData) close() error {
+func (u *userData) close(ctx context.Context) error {
 	err := clearSingleton(u.dir)
 	if u.temp {
-		err = removeDir(u.dir)
+		err = removeDir(ctx, u.dir)
 	}
 	u.lock.release()
 	return err
 }
 
 // closeAfterFailure closes, and returns what to add to the error that is being returned anyway.
-func (u *userData) closeAfterFailure() string {
-	if err := u.close(); err != nil {
+func (u *userData) closeAfterFailure(ctx context.Context) string {
+	if err := u.close(ctx); err != nil {
 		return "; then: " + err.Error()
 	}
 	return ""
