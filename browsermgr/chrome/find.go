@@ -30,8 +30,6 @@ const (
 type Executable struct {
 	Path string
 	Kind Kind
-	// Version is what the program says about itself, e.g. "Chromium 156.0.8078.79"; empty if it did not say.
-	Version string
 	// Snap says that the program is confined by snap: it may only use directories below the home that do not begin
 	// with a dot, and /tmp is its own.
 	Snap bool
@@ -81,13 +79,13 @@ func (f finder) find(ctx context.Context, configured string) (Executable, error)
 		if err != nil {
 			return Executable{}, err
 		}
-		return f.describe(ctx, path, Custom), nil
+		return describe(path, Custom), nil
 	}
 	var looked []string
 	for _, try := range []func(context.Context) (string, []string){f.desktopDefault, f.onPath, f.inPlaces, f.playwright} {
 		path, names := try(ctx)
 		if path != "" {
-			return f.describe(ctx, path, Chromium), nil
+			return describe(path, Chromium), nil
 		}
 		looked = append(looked, names...)
 	}
@@ -188,16 +186,22 @@ func (f finder) playwright(context.Context) (string, []string) {
 	return "", caches
 }
 
-func (f finder) describe(ctx context.Context, path string, otherwise Kind) Executable {
-	e := Executable{Path: path, Kind: kindOf(path, otherwise), Snap: isSnap(path)}
+func describe(path string, otherwise Kind) Executable {
+	return Executable{Path: path, Kind: kindOf(path, otherwise), Snap: isSnap(path)}
+}
+
+// Version asks a browser for its name and version, e.g. "Chromium 156.0.8078.79". This starts the program, which takes
+// some 100 ms; whoever launches it anyway finds the version in [Process].
+func Version(ctx context.Context, path string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
-	if out, err := f.output(ctx, path, "--version"); err == nil {
-		line, _, _ := strings.Cut(out, "\n")
-		line, _, _ = strings.Cut(line, " built on ")
-		e.Version = strings.TrimSpace(line)
+	out, err := output(ctx, path, "--version")
+	if err != nil {
+		return "", err
 	}
-	return e
+	line, _, _ := strings.Cut(out, "\n")
+	line, _, _ = strings.Cut(line, " built on ")
+	return strings.TrimSpace(line), nil
 }
 
 // output runs a short program of the system and returns what it prints.

@@ -31,7 +31,7 @@ func place(t *testing.T, root string, files map[string]string) {
 }
 
 func TestFindOrder(t *testing.T) {
-	desktop := map[string]string{"xdg-settings": "brave.desktop\n", "chromium": "Chromium 156.0.1 built on Debian\n"}
+	desktop := map[string]string{"xdg-settings": "brave.desktop\n"}
 	entry := "[Desktop Entry]\nExec=env BAMF=1 /usr/bin/brave-browser %U\n"
 	cache := "home/.cache/ms-playwright/"
 	for name, tt := range map[string]struct {
@@ -49,10 +49,10 @@ func TestFindOrder(t *testing.T) {
 			map[string]string{"usr/share/applications/brave.desktop": "Exec=/usr/bin/firefox %u\n"},
 			chrome.Executable{Path: "usr/bin/google-chrome", Kind: chrome.Chrome},
 		},
-		"names on PATH in order, with the version": {
+		"names on PATH in order": {
 			chrome.Machine{OS: "linux", Path: []string{"chromium-browser", "chromium"}, Says: desktop},
 			nil,
-			chrome.Executable{Path: "usr/bin/chromium", Kind: chrome.Chromium, Version: "Chromium 156.0.1"},
+			chrome.Executable{Path: "usr/bin/chromium", Kind: chrome.Chromium},
 		},
 		"a known place": {
 			chrome.Machine{OS: "linux"},
@@ -121,6 +121,16 @@ func TestNothingFoundSaysWhatWasLookedForAndHowToInstall(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestVersionIsOneLineWithoutTheDistribution(t *testing.T) {
+	got, err := chrome.Version(t.Context(), program(t, "echo 'Chromium 156.0.1 built on Debian'; echo more"))
+	if want := "Chromium 156.0.1"; err != nil || got != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+	if _, err := chrome.Version(t.Context(), program(t, "exit 2")); err == nil || !strings.Contains(err.Error(), "status 2") {
+		t.Errorf("got %v, want the exit status", err)
 	}
 }
 

@@ -56,10 +56,10 @@ func signalName(sig syscall.Signal) string {
 	return fmt.Sprintf("signal %d", int(sig))
 }
 
-// describeExit says how a process ended: "killed by signal 9 (killed)", "exited with status 1".
+// describeExit says how a process ended: "killed by signal 9", "exited with status 1".
 func describeExit(state *os.ProcessState) string {
 	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return fmt.Sprintf("killed by signal %d (%s)", int(ws.Signal()), ws.Signal())
+		return fmt.Sprintf("killed by signal %d", int(ws.Signal()))
 	}
 	return fmt.Sprintf("exited with status %d", state.ExitCode())
 }

@@ -53,7 +53,7 @@ type Process struct {
 // temporary directory.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Err says how the browser ended, e.g. "the browser ended: killed by signal 9 (killed)". It is nil while the browser
+// Err says how the browser ended, e.g. "the browser ended (killed by signal 9)". It is nil while the browser
 // runs, and after an end that [Process.Stop] brought about.
 func (p *Process) Err() error {
 	select {
@@ -122,7 +122,7 @@ func (p *Process) supervise(ctx context.Context, started chan<- error, read, wri
 		}
 	}
 	if !p.stopping.Load() {
-		p.err = fmt.Errorf("the browser ended: %s", describeExit(p.cmd.ProcessState))
+		p.err = fmt.Errorf("the browser ended (%s)", describeExit(p.cmd.ProcessState))
 	}
 	close(p.done)
 }
