@@ -20,8 +20,8 @@ func Address(text string) (string, error) {
 		return refuse("not a web address: give one such as https://example.com/page")
 	}
 	scheme, rest, hasScheme := strings.Cut(s, ":")
-	if hasScheme && !strings.HasPrefix(rest, "//") && isPort(rest) {
-		hasScheme = false // host:port
+	if strings.HasPrefix(s, "[") || hasScheme && isPort(rest) {
+		hasScheme = false // [IPv6] or host:port
 	}
 	if !hasScheme {
 		return bareHost(s, refuse)

@@ -10,7 +10,7 @@ type loadState struct {
 	document int    // counts documents: grows when the main frame shows a new one
 	within   int    // counts changes of address within a document
 	begun    int    // counts navigations of the main frame that were asked for
-	newTabs  int    // counts navigations asked for in new tabs
+	newTabs  int    // counts new tabs that were asked for
 	pending  bool   // one was asked for and has come to no end
 	started  bool   // … and Chromium has taken it up
 	loading  bool   // the main frame is loading
@@ -78,6 +78,10 @@ func (t *Tab) handle(s *session, ev cdp.Event) {
 		if decode(ev, &p) {
 			t.dragStarted(p.Data)
 		}
+	case "Page.windowOpen":
+		t.mu.Lock()
+		t.load.newTabs++
+		t.mu.Unlock()
 	default:
 		if s == t.session {
 			t.handleLoading(ev)

@@ -23,7 +23,7 @@ func (t *Tab) Navigate(ctx context.Context, url string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return t.travel(ctx, "navigate "+address, func(ctx context.Context, s *session) error {
+	return t.travel(ctx, "navigate "+address, func(ctx context.Context, s *session, before mark) error {
 		var res struct {
 			LoaderID   string `json:"loaderId"`
 			ErrorText  string `json:"errorText"`
@@ -38,20 +38,19 @@ func (t *Tab) Navigate(ctx context.Context, url string) (Result, error) {
 		case res.ErrorText != "":
 			return loadError(address, res.ErrorText)
 		case res.LoaderID == "":
-			return nil // within the document
+			return t.untilWithin(ctx, time.Second, func() bool { return t.load.within != before.within })
 		}
-		return t.until(ctx, func() bool { return t.load.loader == res.LoaderID || t.load.document > 0 && t.load.pending })
+		return t.until(ctx, func() bool { return t.load.document != before.document })
 	})
 }
 
 // Reload loads the page again.
 func (t *Tab) Reload(ctx context.Context) (Result, error) {
-	return t.travel(ctx, "reload", func(ctx context.Context, s *session) error {
-		before := t.documents()
+	return t.travel(ctx, "reload", func(ctx context.Context, s *session, before mark) error {
 		if err := s.do(ctx, proto.PageReload{}); err != nil {
 			return err
 		}
-		return t.until(ctx, func() bool { return t.load.document != before })
+		return t.until(ctx, func() bool { return t.load.document != before.document })
 	})
 }
 
@@ -62,7 +61,7 @@ func (t *Tab) Back(ctx context.Context) (Result, error) { return t.step(ctx, "ba
 func (t *Tab) Forward(ctx context.Context) (Result, error) { return t.step(ctx, "forward", 1) }
 
 func (t *Tab) step(ctx context.Context, word string, by int) (Result, error) {
-	return t.travel(ctx, "go "+word, func(ctx context.Context, s *session) error {
+	return t.travel(ctx, "go "+word, func(ctx context.Context, s *session, before mark) error {
 		history, err := ask[proto.PageGetNavigationHistoryResult](ctx, s, proto.PageGetNavigationHistory{})
 		if err != nil {
 			return err
@@ -71,13 +70,10 @@ func (t *Tab) step(ctx context.Context, word string, by int) (Result, error) {
 		if to < 0 || to >= len(history.Entries) {
 			return fmt.Errorf("there is no page to go %s to", word)
 		}
-		t.mu.Lock()
-		document, within := t.load.document, t.load.within
-		t.mu.Unlock()
 		if err := s.do(ctx, proto.PageNavigateToHistoryEntry{EntryID: history.Entries[to].ID}); err != nil {
 			return err
 		}
-		return t.until(ctx, func() bool { return t.load.document != document || t.load.within != within })
+		return t.until(ctx, func() bool { return t.load.document != before.document || t.load.within != before.within })
 	})
 }
 
@@ -88,7 +84,7 @@ func (t *Tab) documents() int {
 }
 
 // travel runs a navigation of the main frame and waits until its document can be read.
-func (t *Tab) travel(ctx context.Context, act string, start func(context.Context, *session) error) (Result, error) {
+func (t *Tab) travel(ctx context.Context, act string, start func(context.Context, *session, mark) error) (Result, error) {
 	release, err := t.acquire(ctx)
 	if err != nil {
 		return Result{}, fmt.Errorf("%s: %w", act, err)
@@ -104,7 +100,7 @@ func (t *Tab) travel(ctx context.Context, act string, start func(context.Context
 		return Result{}, fmt.Errorf("%s: %w", act, err)
 	}
 	defer cancel()
-	err = start(ctx, t.session)
+	err = start(ctx, t.session, before)
 	if err == nil {
 		err = t.awaitParsed(ctx, navigateLimit)
 	}

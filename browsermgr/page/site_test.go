@@ -15,14 +15,15 @@ import (
 // site serves pages by path. Paths that are not given are 404.
 func site(t testing.TB, pages map[string]string) *httptest.Server {
 	t.Helper()
-	mux := http.NewServeMux()
-	for path, html := range pages {
-		mux.HandleFunc("GET "+path+"{$}", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			fmt.Fprint(w, html)
-		})
-	}
-	return serve(t, mux)
+	return serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		html, ok := pages[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, html)
+	}))
 }
 
 func serve(t testing.TB, h http.Handler) *httptest.Server {

@@ -235,22 +235,16 @@ func (c *composer) text(p *piece) string {
 		return p.Text
 	}
 	lines := strings.Split(p.Text, "\n")
+	holes := map[int]hole{}
 	for _, h := range p.Frames {
-		child := c.pieces[c.owners[ownerID(p.session, h.Ref)]]
-		if child == nil || h.Line >= len(lines) {
-			continue
-		}
-		lines[h.Line] = c.renumber(p, lines[h.Line]) + c.embedded(child, h)
-	}
-	holes := map[int]bool{}
-	for _, h := range p.Frames {
-		if c.pieces[c.owners[ownerID(p.session, h.Ref)]] != nil {
-			holes[h.Line] = true
-		}
+		holes[h.Line] = h
 	}
 	for i, line := range lines {
-		if !holes[i] {
-			lines[i] = c.renumber(p, line)
+		lines[i] = c.renumber(p, line)
+		if h, ok := holes[i]; ok {
+			if child := c.pieces[c.owners[ownerID(p.session, h.Ref)]]; child != nil {
+				lines[i] += c.embedded(child, h)
+			}
 		}
 	}
 	return strings.Join(lines, "\n")

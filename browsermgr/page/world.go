@@ -111,7 +111,7 @@ func (sc script) expression(w *world, installed bool) (string, error) {
 	}
 	var b strings.Builder
 	if !installed {
-		fmt.Fprintf(&b, "if (!globalThis.__clank) globalThis.__clank = ((TOKEN) => {\n%s\n})(%q);\n", source, w.token)
+		fmt.Fprintf(&b, "if (globalThis.__clank?.token !== %[2]q) globalThis.__clank = ((TOKEN) => {\n%[1]s\n})(%[2]q);\n", source, w.token)
 	}
 	fmt.Fprintf(&b, "globalThis.__clank ? __clank(%q, %q, %s) : {lost: true}", w.token, sc.fn, arg)
 	return b.String(), nil

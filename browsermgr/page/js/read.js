@@ -24,4 +24,4 @@ FUNCTIONS.links = () => {
   return Array.from(found.values());
 };
 
-return answerCall;
+return Object.assign(answerCall, { token: TOKEN });

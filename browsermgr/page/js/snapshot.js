@@ -27,7 +27,7 @@ class Walk {
     this.frames = [];
     this.links = options.urls ? new Map() : null;
     this.owned = null;
-    this.depthNow = 0;
+    this.muted = false;
   }
 
   // A scope collects the text that flows directly in a node until something with a line of its own interrupts it.
@@ -79,7 +79,7 @@ class Walk {
       if (this.stopped) return;
       const type = node.nodeType;
       if (type === 3) {
-        if (visible) scope.text += node.data;
+        if (visible && !this.muted) scope.text += node.data;
       } else if (type === 1 && !(this.owned?.has(node) && this.owned.get(node) !== element)) {
         this.element(node, scope, cursor, inside);
       }
@@ -122,8 +122,22 @@ class Walk {
     const inline = display.startsWith('inline') || display === 'contents';
     if (!inline) this.flush(scope);
     if (tag === 'details' && !element.open) this.summaryOnly(element, scope, cursor);
+    else if (tag === 'label' && this.names(element)) this.silently(() => this.children(element, scope, cursor, inside, visible));
     else if (tag !== 'svg') this.children(element, scope, cursor, inside, visible);
     if (!inline) this.flush(scope);
+  }
+
+  // names says that a label is told already, as the name of its control.
+  names(label) {
+    const control = label.control;
+    return control != null && control.checkVisibility() && !control.hasAttribute('aria-label') && !control.hasAttribute('aria-labelledby');
+  }
+
+  silently(visit) {
+    const before = this.muted;
+    this.muted = true;
+    visit();
+    this.muted = before;
   }
 
   summaryOnly(element, scope, cursor) {
@@ -146,7 +160,7 @@ class Walk {
   node(element, tag, role, scope, cursor, inside, control, reasons) {
     if (tag === 'input' && element.type === 'hidden') return;
     this.flush(scope);
-    let name = control || tag in PLAIN || role !== 'generic' ? this.nameFor(element, tag, role) : '';
+    let name = this.nameFor(element, tag, role);
     const shown = this.interactive ? control || reasons || role === 'Iframe' : !(this.compact && !name && !reasons && STRUCTURAL.has(role));
     const depth = scope.depth;
     const counts = !(this.compact && !name && !reasons && STRUCTURAL.has(role));
@@ -163,6 +177,7 @@ class Walk {
     }
     if (depth > this.maxDepth) return;
 
+    if (control || reasons || role === 'Iframe') refOf(element);
     const at = this.lines.length;
     const before = this.chars;
     this.lines.push('');
@@ -197,6 +212,7 @@ class Walk {
 
   nameFor(element, tag, role) {
     if (role === 'paragraph' && !element.hasAttributes()) return '';
+    if (role === 'generic') return clip(authorName(element) || squeeze(element.getAttribute('title') ?? ''));
     if (role === 'cell' || role === 'row' || role === 'listitem') return element.hasAttributes() ? clip(authorName(element)) : '';
     return nameOf(element, role);
   }

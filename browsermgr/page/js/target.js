@@ -163,12 +163,17 @@ FUNCTIONS.ready = async (a) => {
           const align = ALIGN[scrolls++];
           element.scrollIntoView({ block: align, inline: 'center', behavior: 'instant' });
           last = boxKey(element);
+          if (a.remote) {
+            // Input for another process is routed by what was last painted.
+            await frame();
+            await frame();
+          }
           const again = aim(element, a.hit);
           if ('x' in again && !a.strict) {
             if (a.guard) guard(element);
-            return { x: again.x, y: again.y, scrolled: true, ...describe(element) };
+            return { x: again.x, y: again.y, ...describe(element) };
           }
-          if (!a.remote) continue;
+          continue;
         }
       }
     } else if (performance.now() - started > (a.patience ?? 2000)) {
@@ -254,9 +259,11 @@ FUNCTIONS.embed = (a) => {
   return up;
 };
 
-FUNCTIONS.show = (a) => {
+FUNCTIONS.show = async (a) => {
   const element = byRef(a.ref);
   element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+  await frame();
+  await frame();
   return true;
 };
 
