@@ -111,6 +111,7 @@ type Step struct {
 	View   *Image          `json:"view,omitempty"`   // how the page looks after the step, for people watching
 	Images []Image         `json:"images,omitempty"` // what an answer shows
 	Usage  Usage           `json:"usage,omitzero"`
+	Memory json.RawMessage `json:"-"`                // replaces [Session.Memory] where it is set, with this step
 	Limit  string          `json:"limit,omitempty"`  // on an answer: the limit that ended the work ("step limit of 10"), if one did
 	Closed bool            `json:"closed,omitempty"` // on an answer: the session was closed by the model
 	At     time.Time       `json:"at"`               // when this phase was reached; set by the Manager
