@@ -41,6 +41,8 @@ type Page interface {
 	// API's POST /act, plus navigate{url}, back{}, tabNew{url}, tabSelect{tab},
 	// tabClose{tab} and dialog{accept,promptText}. Arguments are strings, ints,
 	// bools and []string. Notes are sentences about what else happened.
+	// The kind links does nothing; its notes are the page's links, each as
+	// `text -> URL`.
 	Act(ctx context.Context, kind string, args map[string]any) (notes []string, err error)
 	// Snapshot describes the page in lines such as
 	// `- button "Buy" [disabled] [ref=e12]: text`, in at most maxChars bytes;

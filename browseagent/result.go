@@ -17,7 +17,7 @@ const (
 	sectionPage    = "page"         // the whole page state
 	sectionChanges = "page changes" // a unified diff of the last page state
 	sectionText    = "text"         // readable text
-	sectionLinks   = "links"        // lines of `- "text" → url`
+	sectionLinks   = "links"        // lines of `text -> URL`
 	sectionTabs    = "tabs"         // one line for each tab
 )
 

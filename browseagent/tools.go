@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"clank/llm"
@@ -250,11 +251,15 @@ func extract(ctx context.Context, r *run, p Page, a args) outcome {
 }
 
 func links(ctx context.Context, r *run, p Page, _ args) outcome {
-	state, err := p.Snapshot(ctx, false, maxLinksState)
+	list, err := p.Act(ctx, "links", nil)
 	if err != nil {
 		return failure(err)
 	}
-	o := outcome{section: sectionLinks, body: cutLines(readLinks(state), r.set.SnapshotChars)}
+	o := outcome{section: sectionLinks}
+	for _, l := range list {
+		o.body += oneLine(l) + "\n"
+	}
+	o.body = cutLines(strings.TrimSuffix(o.body, "\n"), r.set.SnapshotChars)
 	r.locate(ctx, p, &o)
 	return o
 }
