@@ -51,6 +51,9 @@ func (r *run) skip(c llm.ToolCall, why string) {
 func (r *run) call(ctx context.Context, c llm.ToolCall) error {
 	r.n++
 	step := sessions.Step{N: r.n, Kind: sessions.StepAct, Phase: sessions.Begun, Tool: c.Name, Input: c.Input}
+	if !json.Valid(step.Input) {
+		step.Input = json.RawMessage("{}")
+	}
 	t, a, wrong := find(c)
 	if wrong != nil {
 		step.Label = "use " + quote(c.Name)

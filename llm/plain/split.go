@@ -52,10 +52,14 @@ func sentenceEnd(t token) bool {
 	return !t.quoted && strings.ContainsAny(t.text[len(t.text)-1:], ".!?")
 }
 
+// maxLead bounds how many words may lead a step, so that a long run of them is
+// not read over and over.
+const maxLead = 8
+
 // begins reports whether a step begins with p.
 func begins(p phrase) bool {
-	p = trimLeft(p)
-	return reader(p.word(0)) != nil || p.is(0, "then")
+	p = trimLeft(p[:min(maxLead, len(p))])
+	return reader(strings.TrimRight(p.word(0), ".!?")) != nil || p.is(0, "then")
 }
 
 // trimLeft drops words that lead a step and mean nothing to it.
@@ -87,7 +91,7 @@ func trim(p phrase) phrase {
 			p[last].text = bare
 		}
 		switch {
-		case p[last].text == "" && !p[last].quoted, p.is(last, trailing...) && len(p) > 1:
+		case p[last].text == "" && !p[last].quoted, p.is(last, trailing...):
 			p = p[:last]
 		case last >= 1 && p.is(last, "me") && p.is(last-1, "for"):
 			p = p[:last-1]

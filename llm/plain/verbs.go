@@ -52,7 +52,9 @@ func readGo(p phrase, known places) (step, error) {
 		return readBack(p.after(1), known)
 	case p.is(1, "to") && p.after(2, "the").is(0, "tab"):
 		return readTab(p, known)
-	case p.is(1, "to"), p.is(0, "goto"):
+	case p.is(0, "goto"):
+		return readOpen(p, known)
+	case p.is(1, "to"):
 		return readOpen(p.after(1), known)
 	default:
 		return step{}, errUnknown
