@@ -21,7 +21,7 @@ func (m *Model) chatRequest(req llm.Request) client.ChatCompletionRequest {
 		out.MaxCompletionTokens = req.MaxTokens
 		out.SafetyIdentifier = req.EndUser
 	} else {
-		out.MaxTokens = req.MaxTokens
+		out.MaxTokens = req.MaxTokens //nolint:staticcheck // the name that servers other than OpenAI know
 		out.User = req.EndUser
 	}
 	for _, t := range req.Tools {

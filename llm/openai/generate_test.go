@@ -14,6 +14,7 @@ import (
 
 func TestTextStreamsAndIsReturnedWhole(t *testing.T) {
 	eachAPI(t, func(t *testing.T, api openai.API) {
+		t.Helper()
 		usage := llm.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 20, ReasoningTokens: 5}
 		server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{
 			Reasoning: &llmtest.Reasoning{Summary: "let me think"}, Text: "Hello there, Ada.", Usage: &usage,
@@ -53,6 +54,7 @@ func TestTextStreamsAndIsReturnedWhole(t *testing.T) {
 func TestAToolRoundKeepsCallsResultsAndPictures(t *testing.T) {
 	picture := llm.Image{MediaType: "image/png", Data: []byte{1, 2, 3}}
 	eachAPI(t, func(t *testing.T, api openai.API) {
+		t.Helper()
 		server := llmtest.NewServer(t,
 			llmtest.Answer(llmtest.Reply{Text: "I look.", Calls: []llmtest.Call{
 				{ID: "c1", Name: "open", Arguments: `{"url": "http://a"}`}, {ID: "c2", Name: "shoot", Arguments: ""},
@@ -143,6 +145,7 @@ func TestWaysAnAnswerEnds(t *testing.T) {
 		{"tools", llmtest.Reply{Calls: []llmtest.Call{{Name: "a", Arguments: "{}"}}}, llm.StopTools, ""},
 	}
 	eachAPI(t, func(t *testing.T, api openai.API) {
+		t.Helper()
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
 				m := open(t, llmtest.NewServer(t, llmtest.Answer(tt.reply)), api, nil)

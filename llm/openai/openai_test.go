@@ -81,7 +81,7 @@ func TestOneModelServesManyAtOnce(t *testing.T) {
 		server.Otherwise(func(r llmtest.Request) llmtest.Reply { return llmtest.Reply{Text: "echo " + r.LastText()} })
 		m := open(t, server, api, nil)
 		var wg sync.WaitGroup
-		for _, name := range strings.Fields("a b c d e f g h") {
+		for name := range strings.FieldsSeq("a b c d e f g h") {
 			wg.Go(func() {
 				reply, err := m.Generate(t.Context(), ask(name), nil)
 				if err != nil || reply.Text() != "echo "+name {
