@@ -137,10 +137,10 @@ func (b *Bot) Open(ctx context.Context) error {
 			}
 		},
 	}
-	ctx, cancel := context.WithTimeout(ctx, or(b.OpenTimeout, 30*time.Second))
-	defer cancel()
+	ctx, release := context.WithTimeout(ctx, or(b.OpenTimeout, 30*time.Second))
+	defer release()
 	if err := b.gate.Open(ctx); err != nil {
-		stop(&cancelledOpen)
+		stop(&cancel.Cause{Reason: cancel.ShuttingDown})
 		return fmt.Errorf("connect to Discord: %w", b.explain(err))
 	}
 	<-ready // READY came before Open returned
@@ -149,8 +149,6 @@ func (b *Bot) Open(ctx context.Context) error {
 	}
 	return nil
 }
-
-var cancelledOpen = cancel.Cause{Reason: cancel.ShuttingDown}
 
 // Close stops the bot's work, tells those who waited for it, and leaves. It
 // waits for all of it, at most until ctx ends. It may be called more than once,

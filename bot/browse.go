@@ -91,9 +91,8 @@ func origin(i *discordgo.Interaction, who person) sessions.Origin {
 func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o browseOptions, who person) {
 	from := origin(i, who)
 	from.Private = o.private
-	ctx, handle := b.Scopes.Begin(ctx, cancel.Scope{Guild: i.GuildID, Channel: i.ChannelID}, cancel.Work{
-		ID: newID(), Owner: who.id, Label: label("browse", o.task),
-	})
+	work := cancel.Work{ID: newID(), Owner: who.id, Label: label("browse", o.task)}
+	ctx, handle := b.Scopes.Begin(ctx, cancel.Scope{Guild: i.GuildID, Channel: i.ChannelID}, work)
 	defer handle.End()
 
 	where := b.placeOf(i, who, o.private)
@@ -112,7 +111,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 		b.conclude(ctx, where, plain(sentence(err.Error()), 500), "", nil)
 		return
 	}
-	p := b.watch(ctx, where, handle)
+	p := b.watch(ctx, where, work.ID, handle)
 	rec, err := b.Tasks.Run(ctx, sessions.Task{
 		SessionID: session, Prompt: o.task, Origin: from, Runtime: o.runtime, MaxSteps: o.steps,
 	}, func(e sessions.Event) { p.event(1, o.task, e) })
@@ -141,10 +140,10 @@ func (b *Bot) namedSession(ctx context.Context, from sessions.Origin, name strin
 	return s.ID, nil
 }
 
-// watch begins to show the work of handle in a place.
-func (b *Bot) watch(ctx context.Context, where *place, handle *cancel.Handle) *progress {
+// watch begins to show in a place the work that has id and handle.
+func (b *Bot) watch(ctx context.Context, where *place, id string, handle *cancel.Handle) *progress {
 	p := &progress{
-		place: where, work: handle.ID(), interval: or(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
+		place: where, work: id, interval: or(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
 		nowhere: func() { handle.Stop(&cancel.Cause{Reason: cancel.Gone}) },
 	}
 	p.start(ctx)

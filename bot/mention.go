@@ -60,9 +60,8 @@ func mentions(m *discordgo.Message, id string) bool {
 
 // reply answers a message.
 func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
-	ctx, handle := b.Scopes.Begin(ctx, cancel.Scope{Guild: m.GuildID, Channel: m.ChannelID}, cancel.Work{
-		ID: newID(), Owner: who.id, Label: label("reply", b.withoutMention(m.Content)),
-	})
+	work := cancel.Work{ID: newID(), Owner: who.id, Label: label("reply", b.withoutMention(m.Content))}
+	ctx, handle := b.Scopes.Begin(ctx, cancel.Scope{Guild: m.GuildID, Channel: m.ChannelID}, work)
 	defer handle.End()
 	defer b.typing(ctx, m.ChannelID)()
 	where := b.placeOfReply(m, who)
@@ -72,7 +71,7 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 		},
 		Lines: b.conversation(ctx, m, who),
 	}
-	p := b.watch(ctx, where, handle)
+	p := b.watch(ctx, where, work.ID, handle)
 	answer, err := b.Brain.Reply(ctx, turn, func(news brain.Progress) { p.event(news.Call, news.Query, news.Event) })
 	p.stop()
 	if err != nil {
@@ -140,11 +139,11 @@ func (b *Bot) conversation(ctx context.Context, m *discordgo.Message, who person
 	})
 	var lines []brain.Line
 	if m.ReferencedMessage != nil && !known {
-		lines = b.appendLine(ctx, lines, m.ReferencedMessage)
+		lines = b.appendLine(lines, m.ReferencedMessage)
 	}
 	for _, e := range before {
 		if e != nil && m.Timestamp.Sub(e.Timestamp) <= historyAge {
-			lines = b.appendLine(ctx, lines, e)
+			lines = b.appendLine(lines, e)
 		}
 	}
 	images, notes := b.pictures(ctx, m.Attachments)
@@ -153,7 +152,7 @@ func (b *Bot) conversation(ctx context.Context, m *discordgo.Message, who person
 
 // appendLine appends what e says, if a person or the bot itself said it. Its
 // pictures are only mentioned.
-func (b *Bot) appendLine(_ context.Context, lines []brain.Line, e *discordgo.Message) []brain.Line {
+func (b *Bot) appendLine(lines []brain.Line, e *discordgo.Message) []brain.Line {
 	if e.Author == nil || e.WebhookID != "" && e.Author.ID != b.me().user {
 		return lines
 	}

@@ -8,6 +8,7 @@ package brain
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -33,8 +34,8 @@ type Tasks interface {
 	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error)
 
 	// LastSession is the session that the person of o used last in the channel
-	// of o and can go on with; ok is false if there is none.
-	LastSession(ctx context.Context, o sessions.Origin) (s sessions.Session, ok bool, err error)
+	// of o and can go on with, or [sessions.ErrNotFound].
+	LastSession(ctx context.Context, o sessions.Origin) (sessions.Session, error)
 }
 
 // Brain answers. Set its fields before the first Reply; it is then safe for
@@ -143,10 +144,9 @@ func (b *Brain) disabled(ctx context.Context, o sessions.Origin) string {
 // last is the session to go on with. That it cannot be found out is logged, and
 // no reason to leave somebody without an answer.
 func (b *Brain) last(ctx context.Context, o sessions.Origin) (sessions.Session, bool) {
-	s, ok, err := b.Tasks.LastSession(ctx, o)
-	if err != nil {
+	s, err := b.Tasks.LastSession(ctx, o)
+	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 		b.logger().Warn("last session not found out", "channel", o.Channel, "error", err)
-		return sessions.Session{}, false
 	}
-	return s, ok
+	return s, err == nil
 }

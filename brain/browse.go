@@ -77,7 +77,11 @@ func (r *reply) browse(ctx context.Context, n int, c llm.ToolCall) outcome {
 	if why := r.brain.disabled(ctx, r.turn.Origin); why != "" {
 		return refused("the browser may not be used: " + why)
 	}
-	defer r.alone(q.SessionID)()
+	done, err := r.alone(ctx, q.SessionID)
+	if err != nil {
+		return refused("not done: " + err.Error())
+	}
+	defer done()
 	rec, err := r.run(ctx, n, q)
 	r.noteStop(rec, err)
 	show := q.ShowImages == nil || *q.ShowImages

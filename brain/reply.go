@@ -26,9 +26,9 @@ type reply struct {
 	calls    int
 	stopped  string // why a person stopped a browse: then there is no other
 	shown    []sessions.Image
-	open     []string // sessions that can be continued
-	lastText string   // of the last browse that ended with an answer
-	busy     map[string]*sync.Mutex
+	open     []string                 // sessions that can be continued
+	lastText string                   // of the last browse that ended with an answer
+	busy     map[string]chan struct{} // by session; holds one while it is used
 }
 
 // converse asks the model, lets it browse, and asks again.
@@ -193,21 +193,26 @@ func (r *reply) settle(rec sessions.Record, show bool) {
 	}
 }
 
-// alone makes calls of the same session wait for each other.
-func (r *reply) alone(session string) (done func()) {
+// alone makes calls of the same session wait for each other, as long as ctx
+// lasts.
+func (r *reply) alone(ctx context.Context, session string) (done func(), err error) {
 	if session == "" {
-		return func() {}
+		return func() {}, nil
 	}
 	r.mu.Lock()
 	if r.busy == nil {
-		r.busy = make(map[string]*sync.Mutex)
+		r.busy = make(map[string]chan struct{})
 	}
-	m := r.busy[session]
-	if m == nil {
-		m = new(sync.Mutex)
-		r.busy[session] = m
+	turn := r.busy[session]
+	if turn == nil {
+		turn = make(chan struct{}, 1)
+		r.busy[session] = turn
 	}
 	r.mu.Unlock()
-	m.Lock()
-	return m.Unlock
+	select {
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
