@@ -143,7 +143,7 @@ func (t *Tab) waitFn(ctx context.Context, fn string) error {
 		return err
 	}
 	for {
-		var res remote[bool]
+		var res remote[json.RawMessage]
 		text := fmt.Sprintf(fnPoll, body, waitRound.Milliseconds())
 		call := t.session.beginWithin(time.Hour, proto.RuntimeEvaluate{Expression: text, ReturnByValue: true, AwaitPromise: true})
 		err := call.wait(ctx, &res)
@@ -155,7 +155,7 @@ func (t *Tab) waitFn(ctx context.Context, fn string) error {
 			return err
 		case res.Exception != nil:
 			return exceptionError(res.Exception)
-		case res.Result.Value:
+		case string(res.Result.Value) == "true":
 			return nil
 		}
 	}

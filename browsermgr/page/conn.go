@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"sync"
 	"time"
@@ -46,6 +47,11 @@ func dial(ctx context.Context, wsURL string, timeout time.Duration, onEvent func
 		_ = resp.Body.Close()
 	}
 	if err != nil {
+		// The address may hold a secret, and the library's error repeats it.
+		var withURL *url.Error
+		if errors.As(err, &withURL) {
+			err = withURL.Err
+		}
 		return nil, fmt.Errorf("connect to the browser at %s: %w", redact(wsURL), err)
 	}
 	ws.SetReadLimit(maxMessage)
