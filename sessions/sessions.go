@@ -111,6 +111,7 @@ type Step struct {
 	View   *Image          `json:"view,omitempty"`   // how the page looks after the step, for people watching
 	Images []Image         `json:"images,omitempty"` // what an answer shows
 	Usage  Usage           `json:"usage,omitzero"`
+	Memory json.RawMessage `json:"-"`                // replaces [Session.Memory] where it is set, with this step
 	Limit  string          `json:"limit,omitempty"`  // on an answer: the limit that ended the work ("step limit of 10"), if one did
 	Closed bool            `json:"closed,omitempty"` // on an answer: the session was closed by the model
 	At     time.Time       `json:"at"`               // when this phase was reached; set by the Manager
@@ -154,7 +155,7 @@ type Session struct {
 	URL      string          `json:"url"`              // of the page, as last seen
 	Memory   json.RawMessage `json:"memory,omitempty"` // what the Backend wants to find again, see [Step.Memory]
 	Shared   bool            `json:"shared,omitempty"` // somebody watches it: not reaped
-	Steps    int             `json:"steps"`            // over all tasks
+	Steps    int             `json:"steps"`            // acts that were done, over all tasks
 	Usage    Usage           `json:"usage"`
 	Created  time.Time       `json:"created"`
 	LastUsed time.Time       `json:"last_used"`
@@ -168,7 +169,7 @@ const (
 	TaskQueued      TaskState = "queued"
 	TaskRunning     TaskState = "running"
 	TaskDone        TaskState = "done"        // answered
-	TaskLimited     TaskState = "limited"     // a step or budget limit ended it; there may be an answer so far
+	TaskLimited     TaskState = "limited"     // a step, time or budget limit ended it; there may be an answer so far
 	TaskStopped     TaskState = "stopped"     // cancelled, see Reason
 	TaskFailed      TaskState = "failed"      // see Reason
 	TaskInterrupted TaskState = "interrupted" // the program ended while it ran
@@ -185,7 +186,7 @@ type Record struct {
 	Images   []Image   `json:"images,omitempty"` // what the answer shows
 	Closed   bool      `json:"closed,omitempty"` // the session ended with it
 	Reason   string    `json:"reason,omitempty"` // why it was stopped, limited or failed, for people
-	Steps    int       `json:"steps"`            // steps taken
+	Steps    int       `json:"steps"`            // acts that were done
 	Usage    Usage     `json:"usage"`
 	Asked    time.Time `json:"asked"`
 	Started  time.Time `json:"started,omitzero"`

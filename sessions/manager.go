@@ -1,0 +1,188 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"clank/cancel"
+)
+
+// Manager runs tasks: it lets them wait in a fair line, hands each to the
+// Backend of its session, writes down every step before and after it happens,
+// and tells whoever watches. Set the exported fields, then call Open; after
+// that all methods are safe for concurrent use.
+//
+// A task can be stopped through Scopes from the moment it is in line; its
+// [cancel.Work] has the task's id. The Manager decides nobody's right to stop.
+type Manager struct {
+	Store          Store
+	Backends       map[string]Backend // by the name of their runtime
+	DefaultRuntime func() string
+	Limits         func() Limits // asked whenever it matters, so a change takes effect soon; must not call the Manager
+	Scopes         *cancel.Scopes
+	Logger         *slog.Logger     // nil = none
+	Now            func() time.Time // nil = time.Now
+
+	door chan struct{} // holds one token: who takes it may bring sessions in, see [Manager.enter]
+	quit chan struct{} // closed by Close
+	runs sync.WaitGroup
+	work sync.WaitGroup // what else was started: the caretaker, pages being closed, backends that do not let go
+
+	mu      sync.Mutex
+	closed  bool
+	line    line
+	live    map[string]*live
+	parking int // sessions that are being parked to make room
+
+	subMu sync.Mutex
+	subs  map[chan Event]struct{}
+}
+
+// How long we wait for others at most.
+const (
+	storeWait = 5 * time.Second       // for the store, when the task's own context may have ended
+	closeWait = 15 * time.Second      // for a backend to close a session
+	stopGrace = 50 * time.Millisecond // for a backend to let go after a stop, before people are told
+	endGrace  = 2 * time.Second       // for a backend to let go after its last step
+)
+
+// Open tidies up after a predecessor that did not end well (its unfinished tasks
+// become interrupted, their sessions parked) and starts accepting tasks. A
+// Manager is opened once.
+func (m *Manager) Open(ctx context.Context) error {
+	if m.Logger == nil {
+		m.Logger = slog.New(slog.DiscardHandler)
+	}
+	if m.Now == nil {
+		m.Now = time.Now
+	}
+	tasks, parked, err := m.Store.Recover(ctx, "the program ended while it ran", m.Now())
+	if err != nil {
+		return fmt.Errorf("tidy up after the last run: %w", err)
+	}
+	if tasks+parked > 0 {
+		m.Logger.Info("tidied up after the last run", "tasks", tasks, "sessions", parked)
+	}
+	m.door = make(chan struct{}, 1)
+	m.door <- struct{}{}
+	m.quit = make(chan struct{})
+	m.live = make(map[string]*live)
+	background := context.WithoutCancel(ctx)
+	m.work.Go(func() { m.caretake(background) })
+	return nil
+}
+
+// Close stops every task with the cause [cancel.ShuttingDown], parks the open
+// sessions and waits until all of it has ended, or ctx has; then the error tells
+// what has not.
+func (m *Manager) Close(ctx context.Context) error {
+	m.mu.Lock()
+	if m.closed || m.live == nil {
+		m.mu.Unlock()
+		return nil
+	}
+	m.closed = true
+	close(m.quit)
+	for _, l := range m.live {
+		l.stopAll(&cancel.Cause{Reason: cancel.ShuttingDown})
+	}
+	m.mu.Unlock()
+
+	if err := wait(ctx, &m.runs); err != nil {
+		return fmt.Errorf("close the sessions: tasks are still running: %w", err)
+	}
+	m.mu.Lock()
+	for _, l := range m.live {
+		m.work.Go(func() { m.letGo(context.WithoutCancel(ctx), l, SessionParked) })
+	}
+	m.mu.Unlock()
+	if err := wait(ctx, &m.work); err != nil {
+		return fmt.Errorf("close the sessions: a browser does not let go: %w", err)
+	}
+	return nil
+}
+
+// wait waits for wg, or until ctx ends.
+func wait(ctx context.Context, wg *sync.WaitGroup) error {
+	done := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// caretake parks what nobody uses, forgets what is old, and looks whether the
+// limits have changed, until Close.
+func (m *Manager) caretake(ctx context.Context) {
+	var pruned time.Time
+	for {
+		lim := m.Limits()
+		every := 30 * time.Second
+		if lim.SessionIdle > 0 {
+			every = min(max(lim.SessionIdle/4, time.Second), every)
+		}
+		tick := time.NewTimer(every)
+		select {
+		case <-m.quit:
+			tick.Stop()
+			return
+		case <-tick.C:
+		}
+		m.parkIdle(m.Limits())
+		if now := m.Now(); now.Sub(pruned) >= time.Hour && !m.prune(ctx, now) {
+			pruned = now
+		}
+	}
+}
+
+// pruneBatch bounds how long one call keeps the store busy.
+const pruneBatch = 200
+
+// prune forgets old tasks and reports whether there are more.
+func (m *Manager) prune(ctx context.Context, now time.Time) (more bool) {
+	lim := m.Limits()
+	if lim.KeepFor <= 0 && lim.KeepTasks <= 0 {
+		return false
+	}
+	var before time.Time
+	if lim.KeepFor > 0 {
+		before = now.Add(-lim.KeepFor)
+	}
+	ctx, done := context.WithTimeout(ctx, storeWait)
+	defer done()
+	n, err := m.Store.Prune(ctx, before, lim.KeepTasks, pruneBatch)
+	if err != nil {
+		m.Logger.Warn("forgetting old tasks failed", "err", err)
+		return false
+	}
+	if n > 0 {
+		m.Logger.Info("forgot old tasks", "tasks", n)
+	}
+	return n == pruneBatch
+}
+
+// enter waits for the door. Sessions come into m.live only through it, so who
+// holds it and does not find one there reads its last state from the store.
+func (m *Manager) enter(ctx context.Context) error {
+	if m.door == nil {
+		return errors.New("the session manager is not open")
+	}
+	select {
+	case <-m.door:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (m *Manager) leave() { m.door <- struct{}{} }
