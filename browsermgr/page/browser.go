@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -82,7 +83,7 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 	}
 	b.conn = c
 	b.root = &session{conn: c, gone: make(chan struct{})}
-	c.start()
+	c.start() //nolint:contextcheck // the connection outlives this call
 	b.wg.Go(b.watchConnection)
 	discover := b.root.begin(proto.TargetSetDiscoverTargets{Discover: true})
 	attach := b.root.begin(autoAttach("page"))
@@ -242,7 +243,7 @@ func (b *Browser) Err() error {
 	default:
 		return nil
 	}
-	if b.conn.err == errClosed {
+	if errors.Is(b.conn.err, errClosed) {
 		return nil
 	}
 	return b.conn.gone()

@@ -48,8 +48,7 @@ func dial(ctx context.Context, wsURL string, timeout time.Duration, onEvent func
 	}
 	if err != nil {
 		// The address may hold a secret, and the library's error repeats it.
-		var withURL *url.Error
-		if errors.As(err, &withURL) {
+		if withURL, ok := errors.AsType[*url.Error](err); ok {
 			err = withURL.Err
 		}
 		return nil, fmt.Errorf("connect to the browser at %s: %w", redact(wsURL), err)
