@@ -37,8 +37,7 @@ func (c *Client) Follow(ctx context.Context, taskID string, watch func(sessions.
 		if ctx.Err() != nil {
 			return f.rec, context.Cause(ctx)
 		}
-		var no *StatusError
-		if errors.As(err, &no) {
+		if _, no := errors.AsType[*StatusError](err); no {
 			return f.rec, fmt.Errorf("follow task %s: %w", taskID, err)
 		}
 		if f.lastID != before {
