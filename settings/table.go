@@ -147,10 +147,10 @@ var table = []Field{
 	},
 	{
 		Key: "OPENAI_API_KEY", Group: groupSecrets, Label: "OpenAI key",
-		Effect: "For models named openai:….", Kind: Secret,
+		Effect: "OpenAI's models, named openai:…, need it.", Kind: Secret,
 	},
 	{
 		Key: "COMPATIBLE_API_KEY", Group: groupSecrets, Label: "Key of the OpenAI-compatible server",
-		Effect: "For models named compatible:…, if that server wants one.", Kind: Secret,
+		Effect: "Sent to the server of the models named compatible:…, if that wants one.", Kind: Secret,
 	},
 }
