@@ -218,7 +218,7 @@ func TestAFailingBrainIsTold(t *testing.T) {
 	}{
 		{&llm.Error{Kind: llm.ErrAuth, Model: "openai:x", Message: "the key is not accepted", Hint: "check OPENAI_API_KEY"}, `the key is not accepted \(check OPENAI\_API\_KEY\)`},
 		{errors.New("tape torn"), "That did not work. Tape torn."},
-		{fmt.Errorf("browse: %w", sessions.ErrQueueFull), "The line is full."},
+		{sessions.ErrQueueFull, "The line is full."},
 	} {
 		fail = tc.err
 		m := s.say(s.room, s.ada, s.account.Mention()+" hi")

@@ -38,12 +38,19 @@ func limitKey(method, path string) string {
 	return method + " " + strings.Join(parts[:keep], "/")
 }
 
+// exempt reports whether requests of key are answers to interactions, which
+// Discord does not count towards the limit of the whole bot.
+func exempt(key string) bool {
+	_, path, _ := strings.Cut(key, " ")
+	return strings.HasPrefix(path, "/interactions/") || strings.HasPrefix(path, "/webhooks/")
+}
+
 // wait waits until requests of key are allowed again.
 func (l *limits) wait(ctx context.Context, key string) error {
 	for {
 		l.mu.Lock()
 		until := l.routes[key]
-		if l.global.After(until) {
+		if l.global.After(until) && !exempt(key) {
 			until = l.global
 		}
 		l.mu.Unlock()
@@ -83,7 +90,7 @@ func (l *limits) note(key string, resp *http.Response, body []byte) {
 	until := time.Now().Add(min(after, longestWait))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if global && resp.StatusCode == http.StatusTooManyRequests {
+	if global && resp.StatusCode == http.StatusTooManyRequests && !exempt(key) {
 		l.global = until
 		return
 	}
