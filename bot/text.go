@@ -29,7 +29,7 @@ func size(s string) int {
 func split(text string, limit int) []string {
 	var s splitter
 	s.limit = limit
-	for _, u := range units(text) {
+	for _, u := range units(strings.ToValidUTF8(text, "\uFFFD")) {
 		s.add(u)
 	}
 	s.flush()
