@@ -84,9 +84,6 @@ func (o *outcome) text(n int) (full, short string) {
 	return head + "\n" + untrusted(strings.Join(lines, "\n")), short
 }
 
-// state reports whether the outcome shows the page.
-func (o *outcome) state() bool { return o.section == sectionPage || o.section == sectionChanges }
-
 // brief is what people read about the outcome beside the step's label.
 func (o *outcome) brief() string {
 	switch {

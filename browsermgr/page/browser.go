@@ -19,6 +19,8 @@ type Options struct {
 	Logger *slog.Logger
 	// CallTimeout bounds each single protocol call; 0 means 10 s. A shorter context wins.
 	CallTimeout time.Duration
+	// Sent, if set, is called with the name of each protocol method as it is sent, for measuring. It must not block.
+	Sent func(method string)
 }
 
 // TabOptions says how a tab is opened.
@@ -77,7 +79,7 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 		log: opts.Logger, sessions: map[string]*session{}, openers: map[string]string{},
 		changed: make(chan struct{}), feeds: map[*feed]struct{}{},
 	}
-	c, err := dial(ctx, wsURL, opts.CallTimeout, b.handle)
+	c, err := dial(ctx, wsURL, opts, b.handle)
 	if err != nil {
 		return nil, err
 	}

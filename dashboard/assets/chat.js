@@ -1,13 +1,13 @@
 // The chat page: what is shown, what is sent, and the stream that keeps both
 // true. The address says which session is shown: /s/<id>, or / for a new one.
 import { api } from "./api.js";
+import { retryPictures } from "./dom.js";
 import { closeDrawer, drawSessions, nameOf } from "./sidebar.js";
 import { Turn } from "./turn.js";
 import { show } from "./viewer.js";
 
 const $ = (id) => document.getElementById(id);
 const thread = $("thread"), scroll = $("scroll"), prompt = $("prompt"), send = $("send"), hint = $("hint"), hintText = $("hint-text");
-const usualHint = hintText.textContent;
 const perPage = 20;
 
 let sessions = [];
@@ -68,7 +68,9 @@ let hintTimer;
 function say(text, bad = false) {
   clearTimeout(hintTimer);
   hint.classList.toggle("bad", bad);
-  hintText.textContent = text || usualHint;
+  hintText.textContent = text;
+  hintText.hidden = !text;
+  $("hint-usual").hidden = Boolean(text);
   if (text) $("live").textContent = text;
   if (text && !bad) hintTimer = setTimeout(() => say(""), 6000);
 }
@@ -160,6 +162,10 @@ async function post(text) {
   if (answer.stopped) return say(answer.stopped.length ? "Stopped." : "Nothing is running right now.");
   if (session?.state === "closed") await choose("");
   mine.add(answer.task_id);
+  active.set(answer.task_id, answer.session_id);
+  if (!sessions.some((s) => s.id === answer.session_id)) {
+    sessions.unshift({ id: answer.session_id, prompt: text, state: "running", origin: { kind: "dashboard" }, last_used: new Date().toISOString() });
+  }
   adopt(answer.task_id, answer.session_id);
   turnOf({ id: answer.task_id, session_id: answer.session_id, prompt: text, state: answer.state, position: answer.position, asked: new Date().toISOString() });
   draw();
@@ -227,6 +233,7 @@ function onStep({ task_id: id, step }) {
 
 function onSnapshot(snapshot) {
   sessions = snapshot.sessions;
+  retryPictures();
   active = new Map(snapshot.tasks.map((view) => [view.task.id, view.task.session_id]));
   draw();
   load().catch((error) => say(error.message, true));

@@ -32,7 +32,7 @@ func TestCommandsAreHeldAgainstTheLimits(t *testing.T) {
 	completed := text("a")
 	completed.Autocomplete, completed.Choices = true, []*choice{{Name: "one", Value: "1"}}
 	large := []*option{}
-	for _, name := range strings.Split("a b c d", " ") {
+	for _, name := range []string{"a", "b", "c", "d"} {
 		o := text(name)
 		for _, n := range slicesOf(25, "#") {
 			o.Choices = append(o.Choices, &choice{Name: n + strings.Repeat("x", 90), Value: n})
