@@ -51,11 +51,11 @@ func (p *page) Act(ctx context.Context, kind string, args map[string]any) ([]str
 		return nil, ctx.Err()
 	}
 	p.mu.Lock()
-	s := kind
+	words := []string{kind}
 	for _, k := range slices.Sorted(maps.Keys(args)) {
-		s += fmt.Sprintf(" %s=%v", k, args[k])
+		words = append(words, fmt.Sprintf("%s=%v", k, args[k]))
 	}
-	p.acts = append(p.acts, s)
+	p.acts = append(p.acts, strings.Join(words, " "))
 	on := p.on[kind]
 	p.mu.Unlock()
 	if on != nil {
