@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,12 +20,21 @@ import (
 // site serves the pages of these tests.
 func site(t *testing.T) string {
 	t.Helper()
+	url, _ := signallingSite(t)
+	return url
+}
+
+// signallingSite also yields whenever a page asks for /sign.
+func signallingSite(t *testing.T) (url string, signs chan struct{}) {
+	t.Helper()
+	signs = make(chan struct{})
 	pages := map[string]string{
 		"/{$}":     `<title>Start</title><h1>Start</h1><button onclick="document.body.append('clicked')">Press me</button>`,
 		"/two":     `<title>Two</title><p>Second page</p>`,
 		"/popups":  `<title>Popups</title><a href="/two" target="_blank">New tab</a>`,
 		"/shut":    `<title>Shut</title><button onclick="window.close()">Shut</button>`,
 		"/opener":  `<title>Opener</title><button onclick="window.open('/shut')">Open</button>`,
+		"/late":    `<title>Late</title><button onclick="setTimeout(() => window.open('/two'), 700)">Later</button>`,
 		"/confirm": `<title>Ask</title><button onclick="document.title = confirm('Sure?') ? 'yes' : 'no'">Ask</button>`,
 		"/form":    `<title>Form</title><label>Name <input></label>`,
 	}
@@ -38,10 +46,19 @@ func site(t *testing.T) string {
 		})
 	}
 	mux.HandleFunc("GET /missing", http.NotFound)
+	mux.HandleFunc("GET /sign", func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case signs <- struct{}{}:
+		case <-r.Context().Done():
+		}
+	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	return server.URL
+	return server.URL, signs
 }
+
+// hang is a script that tells the site that it runs, and then never ends.
+const hang = "fetch('/sign'); return new Promise(() => {})"
 
 // manager opens a Manager in a home of its own; the test's end closes it and checks that nothing is left.
 func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manager {
@@ -136,9 +153,30 @@ func eventually(t *testing.T, what string, cond func() bool) {
 	for !cond() {
 		select {
 		case <-deadline.C:
-			stacks := make([]byte, 1<<16)
-			t.Fatalf("not within 10 s: %s\n%s", what, stacks[:runtime.Stack(stacks, true)])
+			t.Fatalf("not within 10 s: %s", what)
 		case <-tick.C:
+		}
+	}
+}
+
+// killPages ends the processes of all pages.
+func killPages(t *testing.T, m *browsermgr.Manager) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(line), "--type=renderer") {
+			continue
+		}
+		if group, err := syscall.Getpgid(pid); err == nil && group == m.Status()[0].PID {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
 }

@@ -38,17 +38,17 @@ func TestConcurrentWindowsStartOneBrowser(t *testing.T) {
 }
 
 func TestCrashInTheMiddleOfAnActionIsToldAndMended(t *testing.T) {
-	base := site(t)
+	base, signs := signallingSite(t)
 	m := manager(t, nil)
 	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
 	act(t, w, "navigate", map[string]any{"url": base + "/"})
 	ref := refOf(t, w, "Press me")
 	failed := make(chan error, 1)
 	go func() {
-		_, err := w.Act(t.Context(), "evaluate", map[string]any{"fn": "document.title = 'busy'; return new Promise(() => {})"})
+		_, err := w.Act(t.Context(), "evaluate", map[string]any{"fn": hang})
 		failed <- err
 	}()
-	eventually(t, "the action runs", func() bool { _, title, _ := state(t, w); return title == "busy" })
+	<-signs
 	begun := time.Now()
 	kill(t, m)
 	err := <-failed
@@ -111,25 +111,23 @@ func TestWindowOfAFormerRunOpensAtItsLastAddress(t *testing.T) {
 }
 
 func TestCrashedPageIsToldAndLoadedAgain(t *testing.T) {
-	base := site(t)
-	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a"})
+	base, signs := signallingSite(t)
+	m := manager(t, nil)
+	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
 	act(t, w, "navigate", map[string]any{"url": base + "/two"})
-	crashPage(t, w)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := w.Act(t.Context(), "evaluate", map[string]any{"fn": hang})
+		failed <- err
+	}()
+	<-signs
+	killPages(t, m)
+	if err := <-failed; err == nil || !strings.Contains(err.Error(), "the page crashed; the page is reopened on the next step") {
+		t.Errorf("got %v", err)
+	}
 	notes := act(t, w, "wait", map[string]any{"text": "Second page"})
 	contains(t, notes, "the page had crashed and was loaded again: "+base+"/two")
 }
-
-// crashPage ends the process of the window's page.
-func crashPage(t *testing.T, w *browsermgr.Window) {
-	t.Helper()
-	_, err := w.Act(t.Context(), "evaluate", map[string]any{"fn": crash})
-	if err == nil || !strings.Contains(err.Error(), "the page crashed; the page is reopened on the next step") {
-		t.Fatalf("got %v", err)
-	}
-}
-
-// crash uses up the memory that a page may have.
-const crash = `const keep = []; for (;;) keep.push(new Array(1 << 20).fill({}))`
 
 func TestIdleBrowserIsStoppedAndComesBack(t *testing.T) {
 	base := site(t)
@@ -185,16 +183,17 @@ func TestCloseLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(temp) })
-	t.Setenv("TMPDIR", temp)
+	base, signs := signallingSite(t)
 	before := runtime.NumGoroutine()
 	m := manager(t, nil)
-	w := window(t, m, browsermgr.WindowOptions{Key: "a", Ephemeral: true})
+	t.Setenv("TMPDIR", temp)
+	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: base + "/two", Ephemeral: true})
 	failed := make(chan error, 1)
 	go func() {
-		_, err := w.Act(t.Context(), "evaluate", map[string]any{"fn": "document.title = 'busy'; return new Promise(() => {})"})
+		_, err := w.Act(t.Context(), "evaluate", map[string]any{"fn": hang})
 		failed <- err
 	}()
-	eventually(t, "the action runs", func() bool { _, title, _ := state(t, w); return title == "busy" })
+	<-signs
 	if err := m.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -147,6 +147,9 @@ func (w *Window) open(ctx context.Context, b *browser) (*page.Tab, error) {
 	w.mu.Unlock()
 	tab, err := b.conn.NewTab(ctx, page.TabOptions{ContextID: contextID})
 	if err != nil {
+		if tab != nil {
+			err = errors.Join(err, tab.Close(ctx))
+		}
 		return nil, err
 	}
 	b.own(w, tab)
@@ -181,7 +184,7 @@ func (w *Window) adopt(b *browser, tab *page.Tab) {
 		w.manager.wg.Go(func() { _ = tab.Close(context.Background()) }) // bounded by the tab's own limit
 	case w.browser == b && !slices.Contains(w.tabs, tab) && !errors.Is(tab.Err(), page.ErrTabGone):
 		w.add(tab)
-		w.news = append(w.news, fmt.Sprintf("a new tab opened and is the current one: %s", line(tab)))
+		w.news = append(w.news, "a new tab opened and is the current one: "+line(tab))
 	}
 }
 
@@ -260,7 +263,7 @@ func (w *Window) Close(ctx context.Context) error {
 	defer give(w.turn)
 	w.mu.Lock()
 	b, tabs, contextID := w.browser, slices.Clone(w.tabs), w.contextID
-	w.tabs, w.visited = nil, nil
+	w.tabs, w.visited, w.contextID = nil, nil, ""
 	w.mu.Unlock()
 	if b == nil || !b.enter() {
 		return nil

@@ -16,7 +16,6 @@ var routes = []struct{ method, path, body string }{
 	{"GET", "/s/abc", ""},
 	{"GET", "/settings", ""},
 	{"POST", "/api/logout", "{}"},
-	{"GET", "/api/me", ""},
 	{"POST", "/api/tasks", `{"prompt":"brief"}`},
 	{"GET", "/api/tasks", ""},
 	{"GET", "/api/tasks/x", ""},
@@ -163,13 +162,18 @@ func TestALinkSignsInOnceAndTheCookieOutlivesARestart(t *testing.T) {
 		t.Errorf("sign in with the token = %d", got)
 	}
 	with := func(q *http.Request) { q.Header.Del("Authorization"); q.AddCookie(c) }
-	if got, _ := r.ask("GET", "/api/me", "", with); got != http.StatusNoContent {
+	if got, _ := r.ask("GET", "/api/sessions", "", with); got != http.StatusOK {
 		t.Errorf("with the cookie: %d", got)
 	}
 	r.close()
 	again := startIn(t, dir, store, addr)
-	if got, _ := again.ask("GET", "/api/me", "", with); got != http.StatusNoContent {
+	if got, _ := again.ask("GET", "/api/sessions", "", with); got != http.StatusOK {
 		t.Errorf("with the cookie after a restart: %d", got)
+	}
+	for want, who := range map[string]change{`{"signed_in":true}`: with, `{"signed_in":false}`: stranger} {
+		if _, got := again.ask("GET", "/api/me", "", who); strings.TrimSpace(got) != want {
+			t.Errorf("me = %s, want %s", got, want)
+		}
 	}
 	if strings.Contains(r.log.String(), code) || strings.Contains(r.log.String(), c.Value) {
 		t.Error("a secret is in the log")

@@ -50,7 +50,10 @@ func (b *safeBuffer) String() string {
 	return b.b.String()
 }
 
-func start(t *testing.T) *rig { return startIn(t, t.TempDir(), newMemory(), "127.0.0.1:0") }
+func start(t *testing.T) *rig {
+	t.Helper()
+	return startIn(t, t.TempDir(), newMemory(), "127.0.0.1:0")
+}
 
 // startIn starts a page on a home and a store that may have been used before.
 func startIn(t *testing.T, dir string, store *memory, addr string) *rig {

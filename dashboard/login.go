@@ -68,8 +68,10 @@ func (s *Server) logout(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// me tells the sign-in page that there is nothing left to do.
-func (s *Server) me(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }
+// me says whether whoever asks has signed in.
+func (s *Server) me(w http.ResponseWriter, r *http.Request) {
+	reply(w, http.StatusOK, map[string]bool{"signed_in": s.known(r)})
+}
 
 func (s *Server) setCookie(w http.ResponseWriter, value string, maxAge int) {
 	http.SetCookie(w, &http.Cookie{

@@ -32,7 +32,7 @@ func (s *Server) routes() []route {
 		{"GET /api/health", public, s.health},
 		{"POST /api/login", public, s.login},
 		{"POST /api/logout", signedIn, s.logout},
-		{"GET /api/me", signedIn, s.me},
+		{"GET /api/me", public, s.me},
 
 		{"POST /api/tasks", signedIn, s.startTask},
 		{"GET /api/tasks", signedIn, s.listTasks},

@@ -100,7 +100,7 @@ func (t *Tab) runFnOn(ctx context.Context, e element, selector, body string, res
 		if e.local == "" {
 			return (&failure{Code: "missing"}).explain(e.given)
 		}
-		return fmt.Errorf("%w %s: the element is gone from the page; take a new snapshot", errUnknown, e.given)
+		return fmt.Errorf("%w %s: the element is gone from the page; take a new snapshot", ErrUnknownRef, e.given)
 	}
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (t *Tab) waitFn(ctx context.Context, fn string) error {
 		return err
 	}
 	for {
-		var res remote[bool]
+		var res remote[json.RawMessage]
 		text := fmt.Sprintf(fnPoll, body, waitRound.Milliseconds())
 		call := t.session.beginWithin(time.Hour, proto.RuntimeEvaluate{Expression: text, ReturnByValue: true, AwaitPromise: true})
 		err := call.wait(ctx, &res)
@@ -155,7 +155,7 @@ func (t *Tab) waitFn(ctx context.Context, fn string) error {
 			return err
 		case res.Exception != nil:
 			return exceptionError(res.Exception)
-		case res.Result.Value:
+		case string(res.Result.Value) == "true":
 			return nil
 		}
 	}

@@ -155,6 +155,9 @@ func (t *Tab) handleLoading(ev cdp.Event) {
 	case "Page.lifecycleEvent":
 		l.lifecycle(p.LoaderID, p.Name)
 		t.keepAwake()
+		if p.Name == "DOMContentLoaded" || p.Name == "load" {
+			t.askTitle()
+		}
 	default:
 		return
 	}

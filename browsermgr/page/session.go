@@ -22,6 +22,7 @@ type session struct {
 	tab    *Tab
 	parent *session // the attachment whose document embeds this frame; nil for tabs
 	gone   chan struct{}
+	ready  chan struct{} // closed when it is set up
 
 	mu    sync.Mutex
 	world *world

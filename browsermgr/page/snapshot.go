@@ -118,6 +118,8 @@ func (t *Tab) Snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, err
 	return snap, nil
 }
 
+var errFrameChanged = errors.New("Frame changed during the capture: the page keeps navigating; retry in a moment") //nolint:staticcheck // matched on
+
 // captureTries is how often a page may navigate under our hands before we say so.
 const captureTries = 4
 
@@ -134,7 +136,7 @@ func (t *Tab) capture(ctx context.Context, opts SnapshotOptions) (Snapshot, erro
 		var f *failure
 		switch {
 		case errors.Is(main.err, errContextLost):
-			return Snapshot{}, errors.New("Frame changed during the capture: the page keeps navigating; retry in a moment")
+			return Snapshot{}, errFrameChanged
 		case errors.As(main.err, &f):
 			return Snapshot{}, f.explain(fmt.Sprintf("selector %q", opts.Selector))
 		case main.err != nil:

@@ -159,6 +159,32 @@ func (t *Tab) setInfo(info targetInfo) bool {
 	return true
 }
 
+// askTitle asks the browser, not the page, for the title: it does not tell when a title becomes known. It is called on the
+// reading goroutine, which ends before the browser's others are waited for.
+func (t *Tab) askTitle() {
+	call := t.browser.root.begin(proto.TargetGetTargetInfo{TargetID: proto.TargetTargetID(t.target)})
+	t.browser.wg.Go(func() {
+		var res struct {
+			TargetInfo targetInfo `json:"targetInfo"`
+		}
+		if call.wait(context.Background(), &res) == nil && t.setTitle(res.TargetInfo) {
+			t.browser.publish(TabChanged, t)
+		}
+	})
+}
+
+// setTitle takes over a title, unless the tab has moved on meanwhile.
+func (t *Tab) setTitle(info targetInfo) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.url != info.URL || t.title == info.Title {
+		return false
+	}
+	t.title = info.Title
+	t.signal()
+	return true
+}
+
 func (t *Tab) noteOpened(other *Tab) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,9 +1,11 @@
 package page
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/go-rod/rod/lib/cdp"
 	"github.com/go-rod/rod/lib/proto"
@@ -65,7 +67,7 @@ func (b *Browser) attached(ev cdp.Event) {
 	if !decode(ev, &p) {
 		return
 	}
-	s := &session{conn: b.conn, id: p.SessionID, target: p.TargetInfo.TargetID, gone: make(chan struct{})}
+	s := &session{conn: b.conn, id: p.SessionID, target: p.TargetInfo.TargetID, gone: make(chan struct{}), ready: make(chan struct{})}
 	b.mu.Lock()
 	parent := b.sessions[ev.SessionID]
 	known := b.find(s.target)
@@ -74,7 +76,7 @@ func (b *Browser) attached(ev cdp.Event) {
 	switch {
 	case info.Type == "page" && info.Subtype == "" && known == nil:
 		t := b.addTab(s, info)
-		s.setUp()
+		b.setUp(s)
 		b.publish(TabOpened, t)
 		if t.opener != nil {
 			t.opener.noteOpened(t)
@@ -86,17 +88,36 @@ func (b *Browser) attached(ev cdp.Event) {
 		b.sessions[s.id] = s
 		b.mu.Unlock()
 		parent.tab.addFrame(s)
-		s.setUp()
+		b.setUp(s)
 	default:
 		s.post(proto.RuntimeRunIfWaitingForDebugger{})
 		b.root.post(proto.TargetDetachFromTarget{SessionID: proto.TargetSessionID(s.id)})
 	}
 }
 
-// setUp queues what a new session needs, in order, and lets its target run.
-func (s *session) setUp() {
-	s.post(proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.NetworkEnable{}, autoAttach("iframe"))
-	s.post(proto.RuntimeRunIfWaitingForDebugger{})
+// setUpLimit bounds how long a new target is held: one that does not answer, a frozen tab that was there before us, is
+// used as it is.
+const setUpLimit = 2 * time.Second
+
+// setUp enables what a new session needs and then lets its target run. The answers are waited for first: what is still on
+// its way when the target changes its process is lost.
+func (b *Browser) setUp(s *session) {
+	calls := []*call{}
+	for _, req := range []proto.Request{
+		proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.NetworkEnable{}, autoAttach("iframe"),
+	} {
+		calls = append(calls, s.beginWithin(setUpLimit, req))
+	}
+	b.wg.Go(func() {
+		defer close(s.ready)
+		for _, c := range calls {
+			if err := c.wait(context.Background(), nil); err != nil {
+				b.log.Debug("session set up only in part", "target", s.target, "error", err)
+				break
+			}
+		}
+		s.post(proto.RuntimeRunIfWaitingForDebugger{})
+	})
 }
 
 func (b *Browser) addTab(s *session, info targetInfo) *Tab {

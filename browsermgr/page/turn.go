@@ -19,6 +19,11 @@ func (t *Tab) acquire(ctx context.Context) (release func(), err error) {
 		return nil, context.Cause(ctx)
 	}
 	select {
+	case <-t.session.ready:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	select {
 	case t.turn <- struct{}{}:
 		return func() { <-t.turn }, nil
 	case <-ctx.Done():

@@ -1,13 +1,13 @@
 // The chat page: what is shown, what is sent, and the stream that keeps both
 // true. The address says which session is shown: /s/<id>, or / for a new one.
 import { api } from "./api.js";
+import { retryPictures } from "./dom.js";
 import { closeDrawer, drawSessions, nameOf } from "./sidebar.js";
 import { Turn } from "./turn.js";
 import { show } from "./viewer.js";
 
 const $ = (id) => document.getElementById(id);
 const thread = $("thread"), scroll = $("scroll"), prompt = $("prompt"), send = $("send"), hint = $("hint"), hintText = $("hint-text");
-const usualHint = hintText.textContent;
 const perPage = 20;
 
 let sessions = [];
@@ -15,7 +15,7 @@ let current = ""; // id of the session that is shown; "" = a new one
 let turns = new Map(); // by task id: what is shown
 let active = new Map(); // by task id: the session of each task that waits or runs, shown or not
 let mine = new Set(); // tasks sent from here that are not in a session yet
-let sending = false;
+let posting = Promise.resolve(); // messages are sent one after the other
 let loads = 0;
 
 // ---- Drawing
@@ -61,14 +61,16 @@ function drawSend() {
   const stops = running().length > 0 && prompt.value.trim() === "";
   send.classList.toggle("stops", stops);
   send.setAttribute("aria-label", stops ? "Stop" : "Send");
-  send.disabled = sending || (!stops && prompt.value.trim() === "");
+  send.disabled = !stops && prompt.value.trim() === "";
 }
 
 let hintTimer;
 function say(text, bad = false) {
   clearTimeout(hintTimer);
   hint.classList.toggle("bad", bad);
-  hintText.textContent = text || usualHint;
+  hintText.textContent = text;
+  hintText.hidden = !text;
+  $("hint-usual").hidden = Boolean(text);
   if (text) $("live").textContent = text;
   if (text && !bad) hintTimer = setTimeout(() => say(""), 6000);
 }
@@ -141,33 +143,37 @@ const fromAddress = () => decodeURIComponent(location.pathname.match(/^\/s\/([^/
 
 // ---- Sending and stopping
 
-async function submit() {
+function submit() {
   const text = prompt.value.trim();
-  if (!text) return running().length ? stopAll(running()) : undefined;
-  const session = sessions.find((s) => s.id === current);
-  sending = true;
+  if (!text) return stopAll(running());
+  prompt.value = "";
+  grow();
   say("");
-  drawSend();
-  try {
-    const answer = await api("POST", "/api/tasks", { prompt: text, session_id: session?.state === "closed" ? "" : current });
-    prompt.value = "";
+  posting = posting.then(() => post(text)).catch((error) => {
+    if (!prompt.value) prompt.value = text; // nothing that was typed is lost
     grow();
-    if (answer.stopped) return say(answer.stopped.length ? "Stopped." : "Nothing is running right now.");
-    if (session?.state === "closed") await choose("");
-    mine.add(answer.task_id);
-    adopt(answer.task_id, answer.session_id);
-    keeping(() => turnOf({ id: answer.task_id, session_id: answer.session_id, prompt: text, state: answer.state, position: answer.position, asked: new Date().toISOString() }));
-    toEnd();
-    draw();
-    const view = await api("GET", `/api/tasks/${encodeURIComponent(answer.task_id)}`);
-    if (turns.has(answer.task_id)) keeping(() => take(view));
-    refresh();
-  } catch (error) {
     say(error.message, true);
-  } finally {
-    sending = false;
-    drawSend();
+  });
+}
+
+async function post(text) {
+  const session = sessions.find((s) => s.id === current);
+  const answer = await api("POST", "/api/tasks", { prompt: text, session_id: session?.state === "closed" ? "" : current });
+  if (answer.stopped) return say(answer.stopped.length ? "Stopped." : "Nothing is running right now.");
+  if (session?.state === "closed") await choose("");
+  mine.add(answer.task_id);
+  active.set(answer.task_id, answer.session_id);
+  if (!sessions.some((s) => s.id === answer.session_id)) {
+    sessions.unshift({ id: answer.session_id, prompt: text, state: "running", origin: { kind: "dashboard" }, last_used: new Date().toISOString() });
   }
+  adopt(answer.task_id, answer.session_id);
+  turnOf({ id: answer.task_id, session_id: answer.session_id, prompt: text, state: answer.state, position: answer.position, asked: new Date().toISOString() });
+  draw();
+  toEnd();
+  refresh();
+  const view = await api("GET", `/api/tasks/${encodeURIComponent(answer.task_id)}`).catch(() => null); // the stream tells it too
+  if (view && turns.has(answer.task_id)) keeping(() => take(view));
+  draw();
 }
 
 // adopt makes the session of a task that was sent from here the current one.
@@ -227,6 +233,7 @@ function onStep({ task_id: id, step }) {
 
 function onSnapshot(snapshot) {
   sessions = snapshot.sessions;
+  retryPictures();
   active = new Map(snapshot.tasks.map((view) => [view.task.id, view.task.session_id]));
   draw();
   load().catch((error) => say(error.message, true));
@@ -243,19 +250,20 @@ function listen() {
     setTimeout(() => { $("offline").hidden = stream.readyState === EventSource.OPEN; }, 1000);
     if (stream.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
     setTimeout(async () => {
-      await api("GET", "/api/me").catch(() => null); // leads to the sign-in if that is why
-      listen();
+      const me = await api("GET", "/api/me").catch(() => null);
+      if (me && !me.signed_in) location.href = "/login";
+      else listen();
     }, 3000);
   });
 }
 
 // ---- Events of the page
 
-$("composer").addEventListener("submit", (event) => { event.preventDefault(); if (!sending) submit(); });
+$("composer").addEventListener("submit", (event) => { event.preventDefault(); submit(); });
 prompt.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
   event.preventDefault();
-  if (!sending && prompt.value.trim()) submit();
+  if (prompt.value.trim()) submit();
 });
 prompt.addEventListener("input", grow);
 $("new").addEventListener("click", () => choose(""));

@@ -7,7 +7,7 @@ const code = location.hash.slice(1);
 history.replaceState(null, "", location.pathname);
 
 async function signedIn() {
-  return api("GET", "/api/me").then(() => true, () => false);
+  return api("GET", "/api/me").then((me) => me.signed_in, () => false);
 }
 
 function ask(message) {

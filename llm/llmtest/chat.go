@@ -10,11 +10,11 @@ import (
 // chatAPI is POST /v1/chat/completions.
 type chatAPI struct{}
 
-func (chatAPI) named() bool  { return false }
-func (chatAPI) done() string { return "data: [DONE]\n\n" }
-
-func (chatAPI) roots() (request, whole, event string) {
-	return "CreateChatCompletionRequest", "CreateChatCompletionResponse", "CreateChatCompletionStreamResponse"
+func (chatAPI) form() form {
+	return form{
+		request: "CreateChatCompletionRequest", whole: "CreateChatCompletionResponse",
+		event: "CreateChatCompletionStreamResponse", done: "data: [DONE]\n\n",
+	}
 }
 
 func (chatAPI) failed(message string) object {

@@ -54,7 +54,8 @@ func TestChatInOnePieceAndStreamedSayTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stream.Close()
-	text, arguments, finish, usage := "", "", client.FinishReason(""), 0
+	var text, arguments strings.Builder
+	finish, usage := client.FinishReason(""), 0
 	for {
 		chunk, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
@@ -67,15 +68,15 @@ func TestChatInOnePieceAndStreamedSayTheSame(t *testing.T) {
 			usage = chunk.Usage.TotalTokens
 		}
 		for _, c := range chunk.Choices {
-			text += c.Delta.Content
+			text.WriteString(c.Delta.Content)
 			finish = c.FinishReason
 			for _, call := range c.Delta.ToolCalls {
-				arguments += call.Function.Arguments
+				arguments.WriteString(call.Function.Arguments)
 			}
 		}
 	}
-	if text != "a b c" || arguments != `{"at": 1}{}` || finish != "tool_calls" || usage != 12 {
-		t.Errorf("streamed %q, %q, %q, %d tokens", text, arguments, finish, usage)
+	if text.String() != "a b c" || arguments.String() != `{"at": 1}{}` || finish != "tool_calls" || usage != 12 {
+		t.Errorf("streamed %q, %q, %q, %d tokens", text.String(), arguments.String(), finish, usage)
 	}
 }
 
@@ -94,7 +95,8 @@ func TestResponsesInOnePieceAndStreamedSayTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, last := "", client.ResponseStreamEventType("")
+		var got strings.Builder
+		last := client.ResponseStreamEventType("")
 		for n := 0; ; n++ {
 			e, err := stream.Recv()
 			if errors.Is(err, io.EOF) {
@@ -107,12 +109,12 @@ func TestResponsesInOnePieceAndStreamedSayTheSame(t *testing.T) {
 				t.Errorf("event %d has number %d", n, e.SequenceNumber)
 			}
 			if e.Type == client.ResponseStreamEventOutputTextDelta || e.Type == client.ResponseStreamEventRefusalDelta {
-				got += e.Delta
+				got.WriteString(e.Delta)
 			}
 			last = e.Type
 		}
-		if got != want || last != client.ResponseStreamEventCompleted {
-			t.Errorf("streamed %q, ending with %s; want %q, response.completed", got, last, want)
+		if got.String() != want || last != client.ResponseStreamEventCompleted {
+			t.Errorf("streamed %q, ending with %s; want %q, response.completed", got.String(), last, want)
 		}
 		_ = stream.Close()
 	}

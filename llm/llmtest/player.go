@@ -39,9 +39,8 @@ func (p *player) play(wire api, req Request, reply Reply, n int) {
 	case req.Stream:
 		p.stream(wire, req, reply, n)
 	default:
-		_, root, _ := wire.roots()
 		data := encode(wire.whole(req, reply, n))
-		p.validate(root, data, n)
+		p.validate(wire.form().whole, data, n)
 		p.body(f, "application/json", data)
 	}
 }
@@ -78,7 +77,7 @@ func (p *player) stream(wire api, req Request, reply Reply, n int) {
 	if f.At >= len(frames) && p.interrupt(wire, f) != nil {
 		return
 	}
-	_ = p.send(f, wire.done())
+	_ = p.send(f, wire.form().done)
 }
 
 // frames are the events as they go over the wire.
@@ -90,12 +89,12 @@ func (p *player) frames(wire api, req Request, reply Reply, n int) []string {
 		}
 		return frames
 	}
-	_, _, root := wire.roots()
+	form := wire.form()
 	for _, e := range wire.events(req, reply, n) {
 		data := encode(e)
-		p.validate(root, data, n)
+		p.validate(form.event, data, n)
 		head := ""
-		if wire.named() {
+		if form.named {
 			head = fmt.Sprintf("event: %s\n", e["type"])
 		}
 		frames = append(frames, head+"data: "+string(data)+"\n\n")

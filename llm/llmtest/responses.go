@@ -10,11 +10,8 @@ import (
 // responsesAPI is POST /v1/responses.
 type responsesAPI struct{}
 
-func (responsesAPI) named() bool  { return true }
-func (responsesAPI) done() string { return "" }
-
-func (responsesAPI) roots() (request, whole, event string) {
-	return "CreateResponse", "Response", "ResponseStreamEvent"
+func (responsesAPI) form() form {
+	return form{request: "CreateResponse", whole: "Response", event: "ResponseStreamEvent", named: true}
 }
 
 func (responsesAPI) failed(message string) object {

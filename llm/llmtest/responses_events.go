@@ -1,5 +1,7 @@
 package llmtest
 
+import "maps"
+
 // events are those the Responses API sends for a reply, in its order.
 func (a responsesAPI) events(req Request, r Reply, n int) []object {
 	whole := a.whole(req, r, n)
@@ -23,17 +25,12 @@ type eventLog struct{ events []object }
 
 func (l *eventLog) add(kind string, fields object) {
 	e := object{"type": kind, "sequence_number": len(l.events)}
-	for k, v := range fields {
-		e[k] = v
-	}
+	maps.Copy(e, fields)
 	l.events = append(l.events, e)
 }
 
 func (l *eventLog) item(i int, item object) {
-	begun := object{}
-	for k, v := range item {
-		begun[k] = v
-	}
+	begun := maps.Clone(item)
 	at := func(more object) object {
 		more["output_index"], more["item_id"] = i, item["id"]
 		return more

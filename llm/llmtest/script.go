@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"clank/llm"
@@ -32,14 +33,13 @@ type Request struct {
 // LastText is what the model was told last: the text of the last tool result
 // or user text of the conversation, "" if there is none.
 func (r Request) LastText() string {
-	for i := len(r.Messages) - 1; i >= 0; i-- {
-		parts := r.Messages[i].Parts
-		for j := len(parts) - 1; j >= 0; j-- {
-			if res := parts[j].Result; res != nil && res.Text != "" {
-				return res.Text
+	for _, m := range slices.Backward(r.Messages) {
+		for _, p := range slices.Backward(m.Parts) {
+			if p.Result != nil && p.Result.Text != "" {
+				return p.Result.Text
 			}
-			if parts[j].Text != "" && r.Messages[i].Role == llm.RoleUser {
-				return parts[j].Text
+			if p.Text != "" && m.Role == llm.RoleUser {
+				return p.Text
 			}
 		}
 	}

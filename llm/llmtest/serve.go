@@ -25,13 +25,18 @@ func (s *Server) routes() http.Handler {
 
 // api is one of the two wire formats.
 type api interface {
+	form() form
 	decode(body []byte, into *Request) error
-	roots() (request, whole, event string)        // names of schemas
 	whole(req Request, reply Reply, n int) object // the answer in one piece
 	events(req Request, reply Reply, n int) []object
-	named() bool  // events carry an "event:" line
-	done() string // what is sent after the last event
-	failed(message string) object
+	failed(message string) object // an error told in the stream
+}
+
+// form is what else tells the formats apart.
+type form struct {
+	request, whole, event string // names of schemas
+	named                 bool   // events carry an "event:" line
+	done                  string // what is sent after the last event
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire api) {
@@ -49,8 +54,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire api) {
 	}
 	var decodeErr error
 	s.update(func() { decodeErr = wire.decode(body, rec) })
-	root, _, _ := wire.roots()
-	if err := s.check(root, body); err != nil || decodeErr != nil {
+	if err := s.check(wire.form().request, body); err != nil || decodeErr != nil {
 		if err == nil {
 			err = decodeErr
 		}

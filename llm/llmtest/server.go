@@ -35,19 +35,19 @@ type Server struct {
 
 // NewServer starts a server for the duration of a test. When the test ends,
 // violations of the schema and requests beyond the script fail it.
-func NewServer(t testing.TB, script ...Turn) *Server {
-	t.Helper()
+func NewServer(tb testing.TB, script ...Turn) *Server {
+	tb.Helper()
 	s, err := Open(script...)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if s.schema == nil {
-		t.Logf("requests and replies are not validated: %s is not at hand", schemaFile)
+		tb.Logf("requests and replies are not validated: %s is not at hand", schemaFile)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		s.Close()
 		for _, p := range s.Problems() {
-			t.Errorf("model server: %s", p)
+			tb.Errorf("model server: %s", p)
 		}
 	})
 	return s

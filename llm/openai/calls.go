@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 
 	"clank/llm"
 )
@@ -63,9 +64,9 @@ func (b *callBuilder) find(d callDelta) *partialCall {
 		return b.current[*d.Index]
 	}
 	if d.ID != "" {
-		for i := len(b.calls) - 1; i >= 0; i-- {
-			if b.calls[i].id == d.ID {
-				return b.calls[i]
+		for _, c := range slices.Backward(b.calls) {
+			if c.id == d.ID {
+				return c
 			}
 		}
 		return nil

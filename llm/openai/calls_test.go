@@ -83,13 +83,14 @@ func TestRepeatedAndMissingIDsBecomeDistinct(t *testing.T) {
 	if err != nil || len(got) != 4 {
 		t.Fatalf("got %v, %v; want four calls", got, err)
 	}
-	names, ids := "", map[string]bool{}
+	var names strings.Builder
+	ids := map[string]bool{}
 	for _, c := range got {
-		names += c.Name
+		names.WriteString(c.Name)
 		ids[c.ID] = c.ID != ""
 	}
-	if names != "abcd" || len(ids) != 4 {
-		t.Errorf("names %q with ids %v; want abcd, all distinct", names, ids)
+	if names.String() != "abcd" || len(ids) != 4 {
+		t.Errorf("names %q with ids %v; want abcd, all distinct", names.String(), ids)
 	}
 }
 

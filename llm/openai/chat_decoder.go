@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"clank/llm"
 )
@@ -179,11 +180,11 @@ func contentText(raw json.RawMessage) (string, error) {
 	if err := json.Unmarshal(raw, &parts); err != nil {
 		return "", err
 	}
-	s := ""
+	var s strings.Builder
 	for _, p := range parts {
-		s += p.Text
+		s.WriteString(p.Text)
 	}
-	return s, nil
+	return s.String(), nil
 }
 
 func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }

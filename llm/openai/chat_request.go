@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"clank/llm"
@@ -21,7 +22,7 @@ func (m *Model) chatRequest(req llm.Request) client.ChatCompletionRequest {
 		out.MaxCompletionTokens = req.MaxTokens
 		out.SafetyIdentifier = req.EndUser
 	} else {
-		out.MaxTokens = req.MaxTokens
+		out.MaxTokens = req.MaxTokens //nolint:staticcheck // the name that servers other than OpenAI know
 		out.User = req.EndUser
 	}
 	for _, t := range req.Tools {
@@ -66,8 +67,8 @@ func (m *Model) chatMessages(req llm.Request) []client.ChatCompletionMessage {
 // itself. Reasoning is wanted back only from there on, within one round of
 // tool use.
 func lastQuestion(messages []llm.Message) int {
-	for i := len(messages) - 1; i >= 0; i-- {
-		if messages[i].Role == llm.RoleUser && messages[i].Text() != "" {
+	for i, m := range slices.Backward(messages) {
+		if m.Role == llm.RoleUser && m.Text() != "" {
 			return i
 		}
 	}

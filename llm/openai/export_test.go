@@ -62,7 +62,9 @@ func Clean(key, base, text string) (string, error) {
 }
 
 // DecodeChat and DecodeResponses feed data of events to a decoder.
-func DecodeChat(events ...string) (llm.Reply, bool, error) { return decodeAll(newChatDecoder("test"), events) }
+func DecodeChat(events ...string) (llm.Reply, bool, error) {
+	return decodeAll(newChatDecoder("test"), events)
+}
 
 // DecodeResponses is DecodeChat for the other API.
 func DecodeResponses(events ...string) (llm.Reply, bool, error) {

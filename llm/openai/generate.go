@@ -17,15 +17,14 @@ var (
 	errIdle    = errors.New("the answer stalled")
 )
 
-// Generate implements llm.Model. An answer without any content is a reply
+// Generate implements llm.Model. Only failures before the first event of an
+// answer are tried again, so nothing is delivered twice. An answer without any content is a reply
 // without parts, not an error.
 func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
 	callCtx, cancel := context.WithTimeoutCause(ctx, m.opts.Timeout, errTimeout)
 	defer cancel()
-	delivered := false
 	emit := func(d llm.Delta) {
 		if onDelta != nil && ctx.Err() == nil && (d.Text != "" || d.Reasoning != "") {
-			delivered = true
 			onDelta(d)
 		}
 	}
@@ -41,7 +40,7 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 			return reply, nil
 		}
 		told, transient := m.explain(err)
-		if !transient || delivered || try == maxTries {
+		if !transient || try == maxTries {
 			return llm.Reply{}, told
 		}
 		wait, ok := m.waitFor(callCtx, try, told)

@@ -13,90 +13,94 @@ import (
 )
 
 func TestTextStreamsAndIsReturnedWhole(t *testing.T) {
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		usage := llm.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 20, ReasoningTokens: 5}
-		server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{
-			Reasoning: &llmtest.Reasoning{Summary: "let me think"}, Text: "Hello there, Ada.", Usage: &usage,
-		}))
-		m := open(t, server, api, func(o *openai.Options) { o.Price = &llm.Price{Input: 1, Cached: 0.5, Output: 10} })
-		var text, reasoning string
-		deltas := 0
-		reply, err := m.Generate(t.Context(), ask("hi"), func(d llm.Delta) {
-			text += d.Text
-			reasoning += d.Reasoning
-			deltas++
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			usage := llm.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 20, ReasoningTokens: 5}
+			server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{
+				Reasoning: &llmtest.Reasoning{Summary: "let me think"}, Text: "Hello there, Ada.", Usage: &usage,
+			}))
+			m := open(t, server, api, func(o *openai.Options) { o.Price = &llm.Price{Input: 1, Cached: 0.5, Output: 10} })
+			var text, reasoning string
+			deltas := 0
+			reply, err := m.Generate(t.Context(), ask("hi"), func(d llm.Delta) {
+				text += d.Text
+				reasoning += d.Reasoning
+				deltas++
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := "Hello there, Ada."; reply.Text() != want || text != want {
+				t.Errorf("text %q, streamed %q; want %q", reply.Text(), text, want)
+			}
+			if reasoning != "let me think" {
+				t.Errorf("reasoning %q, want %q", reasoning, "let me think")
+			}
+			if deltas < 4 {
+				t.Errorf("%d deltas, want several", deltas)
+			}
+			if reply.Stop != llm.StopEnd || reply.Message.Role != llm.RoleAssistant {
+				t.Errorf("stop %q, role %q; want end, assistant", reply.Stop, reply.Message.Role)
+			}
+			want := usage
+			want.Calls, want.USD = 1, (60*1+40*0.5+20*10)/1e6
+			if diff := cmp.Diff(want, reply.Usage); diff != "" {
+				t.Errorf("usage (-want +got):\n%s", diff)
+			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := "Hello there, Ada."; reply.Text() != want || text != want {
-			t.Errorf("text %q, streamed %q; want %q", reply.Text(), text, want)
-		}
-		if reasoning != "let me think" {
-			t.Errorf("reasoning %q, want %q", reasoning, "let me think")
-		}
-		if deltas < 4 {
-			t.Errorf("%d deltas, want several", deltas)
-		}
-		if reply.Stop != llm.StopEnd || reply.Message.Role != llm.RoleAssistant {
-			t.Errorf("stop %q, role %q; want end, assistant", reply.Stop, reply.Message.Role)
-		}
-		want := usage
-		want.Calls, want.USD = 1, (60*1+40*0.5+20*10)/1e6
-		if diff := cmp.Diff(want, reply.Usage); diff != "" {
-			t.Errorf("usage (-want +got):\n%s", diff)
-		}
-	})
+	}
 }
 
 // A whole round: question, two calls at once, results with a picture, answer.
 func TestAToolRoundKeepsCallsResultsAndPictures(t *testing.T) {
 	picture := llm.Image{MediaType: "image/png", Data: []byte{1, 2, 3}}
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		server := llmtest.NewServer(t,
-			llmtest.Answer(llmtest.Reply{Text: "I look.", Calls: []llmtest.Call{
-				{ID: "c1", Name: "open", Arguments: `{"url": "http://a"}`}, {ID: "c2", Name: "shoot", Arguments: ""},
-			}}),
-			func(r llmtest.Request) llmtest.Reply { return llmtest.Reply{Text: "you said " + r.LastText()} },
-		)
-		m := open(t, server, api, nil)
-		req := ask("look")
-		req.System = "be brief"
-		req.Tools = []llm.Tool{
-			{Name: "open", Description: "opens", Schema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string"}}}`)},
-			{Name: "shoot"},
-		}
-		first, err := m.Generate(t.Context(), req, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if first.Stop != llm.StopTools {
-			t.Errorf("stop = %q, want tools", first.Stop)
-		}
-		wantCalls := []llm.ToolCall{
-			{ID: "c1", Name: "open", Input: json.RawMessage(`{"url": "http://a"}`)}, {ID: "c2", Name: "shoot", Input: json.RawMessage(`{}`)},
-		}
-		if diff := cmp.Diff(wantCalls, first.Calls()); diff != "" {
-			t.Fatalf("calls (-want +got):\n%s", diff)
-		}
-		req.Messages = append(req.Messages, first.Message, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{
-			{Result: &llm.ToolResult{ID: "c1", Text: "no such host", IsError: true}},
-			{Result: &llm.ToolResult{ID: "c2", Images: []llm.Image{picture}}},
-			{Text: "go on"},
-		}})
-		second, err := m.Generate(t.Context(), req, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, want := second.Text(), "you said go on"; got != want {
-			t.Errorf("text = %q, want %q", got, want)
-		}
-		sent := server.Requests()[1]
-		if sent.System != "be brief" || len(sent.Tools) != 2 {
-			t.Errorf("system %q and %d tools arrived, want be brief and 2", sent.System, len(sent.Tools))
-		}
-		checkRound(t, sent, picture)
-	})
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			server := llmtest.NewServer(t,
+				llmtest.Answer(llmtest.Reply{Text: "I look.", Calls: []llmtest.Call{
+					{ID: "c1", Name: "open", Arguments: `{"url": "http://a"}`}, {ID: "c2", Name: "shoot", Arguments: ""},
+				}}),
+				func(r llmtest.Request) llmtest.Reply { return llmtest.Reply{Text: "you said " + r.LastText()} },
+			)
+			m := open(t, server, api, nil)
+			req := ask("look")
+			req.System = "be brief"
+			req.Tools = []llm.Tool{
+				{Name: "open", Description: "opens", Schema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string"}}}`)},
+				{Name: "shoot"},
+			}
+			first, err := m.Generate(t.Context(), req, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first.Stop != llm.StopTools {
+				t.Errorf("stop = %q, want tools", first.Stop)
+			}
+			wantCalls := []llm.ToolCall{
+				{ID: "c1", Name: "open", Input: json.RawMessage(`{"url": "http://a"}`)}, {ID: "c2", Name: "shoot", Input: json.RawMessage(`{}`)},
+			}
+			if diff := cmp.Diff(wantCalls, first.Calls()); diff != "" {
+				t.Fatalf("calls (-want +got):\n%s", diff)
+			}
+			req.Messages = append(req.Messages, first.Message, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{
+				{Result: &llm.ToolResult{ID: "c1", Text: "no such host", IsError: true}},
+				{Result: &llm.ToolResult{ID: "c2", Images: []llm.Image{picture}}},
+				{Text: "go on"},
+			}})
+			second, err := m.Generate(t.Context(), req, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := second.Text(), "you said go on"; got != want {
+				t.Errorf("text = %q, want %q", got, want)
+			}
+			sent := server.Requests()[1]
+			if sent.System != "be brief" || len(sent.Tools) != 2 {
+				t.Errorf("system %q and %d tools arrived, want be brief and 2", sent.System, len(sent.Tools))
+			}
+			checkRound(t, sent, picture)
+		})
+	}
 }
 
 func checkRound(t *testing.T, sent llmtest.Request, picture llm.Image) {
@@ -142,41 +146,45 @@ func TestWaysAnAnswerEnds(t *testing.T) {
 		{"empty", llmtest.Reply{}, llm.StopEnd, ""},
 		{"tools", llmtest.Reply{Calls: []llmtest.Call{{Name: "a", Arguments: "{}"}}}, llm.StopTools, ""},
 	}
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		for _, tt := range tests {
-			t.Run(tt.name, func(t *testing.T) {
-				m := open(t, llmtest.NewServer(t, llmtest.Answer(tt.reply)), api, nil)
-				reply, err := m.Generate(t.Context(), ask("hi"), nil)
-				if err != nil || reply.Stop != tt.want || reply.Text() != tt.text {
-					t.Errorf("got %q with stop %q, %v; want %q, %q", reply.Text(), reply.Stop, err, tt.text, tt.want)
-				}
-			})
-		}
-	})
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			for _, tt := range tests {
+				t.Run(tt.name, func(t *testing.T) {
+					m := open(t, llmtest.NewServer(t, llmtest.Answer(tt.reply)), api, nil)
+					reply, err := m.Generate(t.Context(), ask("hi"), nil)
+					if err != nil || reply.Stop != tt.want || reply.Text() != tt.text {
+						t.Errorf("got %q with stop %q, %v; want %q, %q", reply.Text(), reply.Stop, err, tt.text, tt.want)
+					}
+				})
+			}
+		})
+	}
 }
 
 func TestMalformedArgumentsAreMarkedAndTheCallGoesOn(t *testing.T) {
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		server := llmtest.NewServer(t,
-			llmtest.Use("click", `{"ref": e1`),
-			llmtest.Say("sorry"))
-		m := open(t, server, api, nil)
-		req := ask("click")
-		reply, err := m.Generate(t.Context(), req, nil)
-		if err != nil || len(reply.Calls()) != 1 {
-			t.Fatalf("got %v, %v; want one call", reply, err)
-		}
-		call := reply.Calls()[0]
-		if call.Malformed != `{"ref": e1` || string(call.Input) != "{}" {
-			t.Errorf("call %+v; want it marked malformed, with an empty object", call)
-		}
-		req.Messages = append(req.Messages, reply.Message, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{
-			{Result: &llm.ToolResult{ID: call.ID, Text: "not JSON", IsError: true}},
-		}})
-		if _, err := m.Generate(t.Context(), req, nil); err != nil {
-			t.Errorf("replaying a malformed call: %v", err)
-		}
-	})
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			server := llmtest.NewServer(t,
+				llmtest.Use("click", `{"ref": e1`),
+				llmtest.Say("sorry"))
+			m := open(t, server, api, nil)
+			req := ask("click")
+			reply, err := m.Generate(t.Context(), req, nil)
+			if err != nil || len(reply.Calls()) != 1 {
+				t.Fatalf("got %v, %v; want one call", reply, err)
+			}
+			call := reply.Calls()[0]
+			if call.Malformed != `{"ref": e1` || string(call.Input) != "{}" {
+				t.Errorf("call %+v; want it marked malformed, with an empty object", call)
+			}
+			req.Messages = append(req.Messages, reply.Message, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{
+				{Result: &llm.ToolResult{ID: call.ID, Text: "not JSON", IsError: true}},
+			}})
+			if _, err := m.Generate(t.Context(), req, nil); err != nil {
+				t.Errorf("replaying a malformed call: %v", err)
+			}
+		})
+	}
 }
 
 func TestReasoningIsReplayedToItsOwnerOnly(t *testing.T) {
@@ -308,13 +316,15 @@ func TestServersThatDoNotStreamAreUnderstood(t *testing.T) {
 }
 
 func TestAServerWithoutUsageLeavesTheCallUnpriced(t *testing.T) {
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		m := open(t, llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Text: "x"})), api, func(o *openai.Options) { o.Model = "gpt-6-sol" })
-		reply, err := m.Generate(t.Context(), ask("hi"), nil)
-		if want := (llm.Usage{Calls: 1, Unpriced: true}); err != nil || reply.Usage != want {
-			t.Errorf("usage %+v, %v; want %+v", reply.Usage, err, want)
-		}
-	})
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			m := open(t, llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Text: "x"})), api, func(o *openai.Options) { o.Model = "gpt-6-sol" })
+			reply, err := m.Generate(t.Context(), ask("hi"), nil)
+			if want := (llm.Usage{Calls: 1, Unpriced: true}); err != nil || reply.Usage != want {
+				t.Errorf("usage %+v, %v; want %+v", reply.Usage, err, want)
+			}
+		})
+	}
 }
 
 func TestListPricesApplyByModelName(t *testing.T) {

@@ -17,14 +17,6 @@ var both = []openai.API{openai.APIResponses, openai.APIChat}
 
 const testKey = "sk-test-0123456789abcdef"
 
-// eachAPI runs a test on both APIs.
-func eachAPI(t *testing.T, test func(t *testing.T, api openai.API)) {
-	t.Helper()
-	for _, api := range both {
-		t.Run(string(api), func(t *testing.T) { test(t, api) })
-	}
-}
-
 // open is a model of server, impatient unless changed.
 func open(t *testing.T, server *llmtest.Server, api openai.API, change func(*openai.Options)) *openai.Model {
 	t.Helper()

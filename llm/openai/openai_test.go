@@ -76,19 +76,21 @@ func TestAutoMeansChatForOtherServersAndAKeyIsOptional(t *testing.T) {
 }
 
 func TestOneModelServesManyAtOnce(t *testing.T) {
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		server := llmtest.NewServer(t)
-		server.Otherwise(func(r llmtest.Request) llmtest.Reply { return llmtest.Reply{Text: "echo " + r.LastText()} })
-		m := open(t, server, api, nil)
-		var wg sync.WaitGroup
-		for _, name := range strings.Fields("a b c d e f g h") {
-			wg.Go(func() {
-				reply, err := m.Generate(t.Context(), ask(name), nil)
-				if err != nil || reply.Text() != "echo "+name {
-					t.Errorf("%s: got %q, %v", name, reply.Text(), err)
-				}
-			})
-		}
-		wg.Wait()
-	})
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			server := llmtest.NewServer(t)
+			server.Otherwise(func(r llmtest.Request) llmtest.Reply { return llmtest.Reply{Text: "echo " + r.LastText()} })
+			m := open(t, server, api, nil)
+			var wg sync.WaitGroup
+			for name := range strings.FieldsSeq("a b c d e f g h") {
+				wg.Go(func() {
+					reply, err := m.Generate(t.Context(), ask(name), nil)
+					if err != nil || reply.Text() != "echo "+name {
+						t.Errorf("%s: got %q, %v", name, reply.Text(), err)
+					}
+				})
+			}
+			wg.Wait()
+		})
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"clank/llm"
 )
@@ -149,23 +150,29 @@ func (d *responsesDecoder) item(raw json.RawMessage) error {
 		d.parts = append(d.parts, llm.Part{Call: &c})
 		d.calls = true
 	case "message":
-		text := ""
-		for _, c := range it.Content {
-			text += c.Text + c.Refusal
-			d.refused = d.refused || c.Type == "refusal"
-		}
-		if text == "" {
-			return nil
-		}
-		if it.Phase != "" {
-			note, err := json.Marshal(map[string]string{"type": phaseNote, "phase": it.Phase})
-			if err != nil {
-				return &malformedError{err: err}
-			}
-			d.keep(note)
-		}
-		d.parts = append(d.parts, llm.Part{Text: text})
+		return d.message(it)
 	}
+	return nil
+}
+
+// message keeps the text of a message, and its phase before it.
+func (d *responsesDecoder) message(it outputItem) error {
+	var text strings.Builder
+	for _, c := range it.Content {
+		text.WriteString(c.Text + c.Refusal)
+		d.refused = d.refused || c.Type == "refusal"
+	}
+	if text.Len() == 0 {
+		return nil
+	}
+	if it.Phase != "" {
+		note, err := json.Marshal(map[string]string{"type": phaseNote, "phase": it.Phase})
+		if err != nil {
+			return &malformedError{err: err}
+		}
+		d.keep(note)
+	}
+	d.parts = append(d.parts, llm.Part{Text: text.String()})
 	return nil
 }
 

@@ -44,23 +44,25 @@ func TestTrap1AnthropicsCompatibleAddressGetsACredential(t *testing.T) {
 }
 
 func TestTrap2EmptyArgumentsAndResultsAreSent(t *testing.T) {
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		server := llmtest.NewServer(t, llmtest.Say("ok"))
-		req := ask("read")
-		req.Messages = append(req.Messages,
-			llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Call: &llm.ToolCall{ID: "c", Name: "read"}}}},
-			llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Result: &llm.ToolResult{ID: "c"}}}},
-		)
-		if _, err := open(t, server, api, nil).Generate(t.Context(), req, nil); err != nil {
-			t.Fatal(err)
-		}
-		sent := string(server.Requests()[0].Body)
-		for _, want := range []string{`"arguments":"{}"`, `"(no output)"`} {
-			if !strings.Contains(sent, want) {
-				t.Errorf("%s is missing in %s", want, sent)
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			server := llmtest.NewServer(t, llmtest.Say("ok"))
+			req := ask("read")
+			req.Messages = append(req.Messages,
+				llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Call: &llm.ToolCall{ID: "c", Name: "read"}}}},
+				llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Result: &llm.ToolResult{ID: "c"}}}},
+			)
+			if _, err := open(t, server, api, nil).Generate(t.Context(), req, nil); err != nil {
+				t.Fatal(err)
 			}
-		}
-	})
+			sent := string(server.Requests()[0].Body)
+			for _, want := range []string{`"arguments":"{}"`, `"(no output)"`} {
+				if !strings.Contains(sent, want) {
+					t.Errorf("%s is missing in %s", want, sent)
+				}
+			}
+		})
+	}
 }
 
 func TestTrap3GeminisThoughtSignaturesAreNotLostUnnoticed(t *testing.T) {
@@ -116,22 +118,26 @@ func TestTrap5StrictIsSentThoughFalse(t *testing.T) {
 }
 
 func TestTrap6KeepAliveCommentsDoNotEndTheStream(t *testing.T) {
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		server := llmtest.NewServer(t, llmtest.Misbehave("still here", llmtest.Fault{Comments: 400}))
-		reply, err := open(t, server, api, nil).Generate(t.Context(), ask("hi"), nil)
-		if err != nil || reply.Text() != "still here" {
-			t.Errorf("got %q, %v; want still here", reply.Text(), err)
-		}
-	})
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			server := llmtest.NewServer(t, llmtest.Misbehave("still here", llmtest.Fault{Comments: 400}))
+			reply, err := open(t, server, api, nil).Generate(t.Context(), ask("hi"), nil)
+			if err != nil || reply.Text() != "still here" {
+				t.Errorf("got %q, %v; want still here", reply.Text(), err)
+			}
+		})
+	}
 }
 
 func TestTrap6AnErrorAfterACommentKeepsItsWords(t *testing.T) {
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		server := llmtest.NewServer(t, llmtest.Misbehave("a b c", llmtest.Fault{Comments: 1, At: 3, StreamError: "out of memory"}))
-		if told := failure(t, open(t, server, api, nil), llm.ErrUnavailable); !strings.Contains(told.Error(), "out of memory") {
-			t.Errorf("error %q, want the server's words", told)
-		}
-	})
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			server := llmtest.NewServer(t, llmtest.Misbehave("a b c", llmtest.Fault{Comments: 1, At: 3, StreamError: "out of memory"}))
+			if told := failure(t, open(t, server, api, nil), llm.ErrUnavailable); !strings.Contains(told.Error(), "out of memory") {
+				t.Errorf("error %q, want the server's words", told)
+			}
+		})
+	}
 }
 
 func TestTrap6TheEndMarkAloneIsNoAnswer(t *testing.T) {

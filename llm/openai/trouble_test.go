@@ -38,56 +38,60 @@ func TestFailuresSayWhatHappenedAndWhatToDo(t *testing.T) {
 		{"web page", llmtest.Fault{Header: map[string]string{"Content-Type": "text/html"}, Body: &page}, llm.ErrMalformed, []string{"web page", "base URL"}},
 		{"not implemented", llmtest.Fault{Status: 501, Message: "no"}, llm.ErrUnavailable, []string{"501"}},
 	}
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		for _, tt := range tests {
-			t.Run(tt.name, func(t *testing.T) {
-				server := llmtest.NewServer(t, llmtest.Misbehave("", tt.fault))
-				m := open(t, server, api, func(o *openai.Options) { o.KeyEnv = "SOME_KEY" })
-				told := failure(t, m, tt.kind)
-				for _, want := range tt.says {
-					if !strings.Contains(told.Error(), want) {
-						t.Errorf("error %q does not say %q", told, want)
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			for _, tt := range tests {
+				t.Run(tt.name, func(t *testing.T) {
+					server := llmtest.NewServer(t, llmtest.Misbehave("", tt.fault))
+					m := open(t, server, api, func(o *openai.Options) { o.KeyEnv = "SOME_KEY" })
+					told := failure(t, m, tt.kind)
+					for _, want := range tt.says {
+						if !strings.Contains(told.Error(), want) {
+							t.Errorf("error %q does not say %q", told, want)
+						}
 					}
-				}
-				if strings.Contains(fmt.Sprintf("%v %v", told, told.Err), testKey) {
-					t.Errorf("error %q, %q gives the key away", told, told.Err)
-				}
-				if tt.fault.Status != told.Status && tt.fault.Body == nil {
-					t.Errorf("status = %d, want %d", told.Status, tt.fault.Status)
-				}
-				if n := len(server.Requests()); n != 1 {
-					t.Errorf("%d requests, want no second try", n)
-				}
-			})
-		}
-	})
+					if strings.Contains(fmt.Sprintf("%v %v", told, told.Err), testKey) {
+						t.Errorf("error %q, %q gives the key away", told, told.Err)
+					}
+					if tt.fault.Status != told.Status && tt.fault.Body == nil {
+						t.Errorf("status = %d, want %d", told.Status, tt.fault.Status)
+					}
+					if n := len(server.Requests()); n != 1 {
+						t.Errorf("%d requests, want no second try", n)
+					}
+				})
+			}
+		})
+	}
 }
 
 func TestPassingTroubleIsTriedAgainAndTold(t *testing.T) {
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		for _, status := range []int{429, 500, 502, 503, 504} {
-			server := llmtest.NewServer(t, llmtest.Fail(status, "", "busy"), llmtest.Fail(status, "", "busy"), llmtest.Say("fine"))
-			var log bytes.Buffer
-			var retries []openai.Retry
-			m := open(t, server, api, func(o *openai.Options) {
-				o.Logger = slog.New(slog.NewTextHandler(&log, nil))
-				o.OnRetry = func(r openai.Retry) { retries = append(retries, r) }
-			})
-			reply, err := m.Generate(t.Context(), ask("hi"), nil)
-			if err != nil || reply.Text() != "fine" {
-				t.Fatalf("%d: got %q, %v; want fine", status, reply.Text(), err)
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			for _, status := range []int{429, 500, 502, 503, 504} {
+				server := llmtest.NewServer(t, llmtest.Fail(status, "", "busy"), llmtest.Fail(status, "", "busy"), llmtest.Say("fine"))
+				var log bytes.Buffer
+				var retries []openai.Retry
+				m := open(t, server, api, func(o *openai.Options) {
+					o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+					o.OnRetry = func(r openai.Retry) { retries = append(retries, r) }
+				})
+				reply, err := m.Generate(t.Context(), ask("hi"), nil)
+				if err != nil || reply.Text() != "fine" {
+					t.Fatalf("%d: got %q, %v; want fine", status, reply.Text(), err)
+				}
+				if len(retries) != 2 || retries[0].Try != 1 || retries[1].Try != 2 || !strings.Contains(retries[0].Err.Error(), "busy") {
+					t.Errorf("%d: retries told %v, want two with their reason", status, retries)
+				}
+				if got := strings.Count(log.String(), "trying again"); got != 2 {
+					t.Errorf("%d: %d lines in the log, want 2: %s", status, got, log.String())
+				}
+				if strings.Contains(log.String(), testKey) {
+					t.Error("the log gives the key away")
+				}
 			}
-			if len(retries) != 2 || retries[0].Try != 1 || retries[1].Try != 2 || !strings.Contains(retries[0].Err.Error(), "busy") {
-				t.Errorf("%d: retries told %v, want two with their reason", status, retries)
-			}
-			if got := strings.Count(log.String(), "trying again"); got != 2 {
-				t.Errorf("%d: %d lines in the log, want 2: %s", status, got, log.String())
-			}
-			if strings.Contains(log.String(), testKey) {
-				t.Error("the log gives the key away")
-			}
-		}
-	})
+		})
+	}
 }
 
 func TestItGivesUpAfterThreeTries(t *testing.T) {
@@ -142,45 +146,51 @@ func TestAWaitThatOutlastsTheCallIsNotBegun(t *testing.T) {
 }
 
 func TestACutStreamIsAnErrorAndNeverAnAnswer(t *testing.T) {
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		for _, cut := range []llmtest.Cut{llmtest.CutClean, llmtest.CutClose, llmtest.CutReset} {
-			heard, hear := context.WithCancel(t.Context())
-			server := llmtest.NewServer(t, llmtest.Misbehave("one two three four", llmtest.Fault{Cut: cut, At: midway(api), Release: heard.Done()}))
-			streamed := ""
-			reply, err := open(t, server, api, nil).Generate(t.Context(), ask("hi"), func(d llm.Delta) {
-				streamed += d.Text
-				hear() // a reset may take unread bytes with it
-			})
-			var told *llm.Error
-			if !errors.As(err, &told) || told.Kind != llm.ErrCutOff || reply.Text() != "" {
-				t.Errorf("cut %d: got %q, %v; want an error of kind cut_off", cut, reply.Text(), err)
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			for _, cut := range []llmtest.Cut{llmtest.CutClean, llmtest.CutClose, llmtest.CutReset} {
+				heard, hear := context.WithCancel(t.Context())
+				server := llmtest.NewServer(t, llmtest.Misbehave("one two three four", llmtest.Fault{Cut: cut, At: midway(api), Release: heard.Done()}))
+				streamed := ""
+				reply, err := open(t, server, api, nil).Generate(t.Context(), ask("hi"), func(d llm.Delta) {
+					streamed += d.Text
+					hear() // a reset may take unread bytes with it
+				})
+				var told *llm.Error
+				if !errors.As(err, &told) || told.Kind != llm.ErrCutOff || reply.Text() != "" {
+					t.Errorf("cut %d: got %q, %v; want an error of kind cut_off", cut, reply.Text(), err)
+				}
+				if n := len(server.Requests()); n != 1 || streamed == "" {
+					t.Errorf("cut %d: %d requests after %q was delivered; want one", cut, n, streamed)
+				}
 			}
-			if n := len(server.Requests()); n != 1 || streamed == "" {
-				t.Errorf("cut %d: %d requests after %q was delivered; want one", cut, n, streamed)
-			}
-		}
-	})
+		})
+	}
 }
 
 func TestATruncatedAnswerWithCallsIsCutOffToo(t *testing.T) {
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{
-			Calls: []llmtest.Call{{Name: "pay", Arguments: `{"amount": 1}`}}, Fault: llmtest.Fault{Cut: llmtest.CutClean, At: 4},
-		}))
-		failure(t, open(t, server, api, nil), llm.ErrCutOff)
-	})
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{
+				Calls: []llmtest.Call{{Name: "pay", Arguments: `{"amount": 1}`}}, Fault: llmtest.Fault{Cut: llmtest.CutClean, At: 4},
+			}))
+			failure(t, open(t, server, api, nil), llm.ErrCutOff)
+		})
+	}
 }
 
 func TestAConnectionThatDiesBeforeTheAnswerIsTriedAgain(t *testing.T) {
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		for _, cut := range []llmtest.Cut{llmtest.CutClose, llmtest.CutReset} {
-			server := llmtest.NewServer(t, llmtest.Misbehave("x", llmtest.Fault{Cut: cut}), llmtest.Say("fine"))
-			reply, err := open(t, server, api, nil).Generate(t.Context(), ask("hi"), nil)
-			if err != nil || reply.Text() != "fine" {
-				t.Errorf("cut %d: got %q, %v; want fine", cut, reply.Text(), err)
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			for _, cut := range []llmtest.Cut{llmtest.CutClose, llmtest.CutReset} {
+				server := llmtest.NewServer(t, llmtest.Misbehave("x", llmtest.Fault{Cut: cut}), llmtest.Say("fine"))
+				reply, err := open(t, server, api, nil).Generate(t.Context(), ask("hi"), nil)
+				if err != nil || reply.Text() != "fine" {
+					t.Errorf("cut %d: got %q, %v; want fine", cut, reply.Text(), err)
+				}
 			}
-		}
-	})
+		})
+	}
 }
 
 func TestNobodyAtTheAddress(t *testing.T) {
@@ -206,15 +216,17 @@ func TestNobodyAtTheAddress(t *testing.T) {
 }
 
 func TestErrorsInsideAStream(t *testing.T) {
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		for _, at := range []int{0, 5} {
-			server := llmtest.NewServer(t, llmtest.Misbehave("a b c d", llmtest.Fault{StreamError: "the GPU melted", At: at}))
-			told := failure(t, open(t, server, api, nil), llm.ErrUnavailable)
-			if !strings.Contains(told.Error(), "the GPU melted") {
-				t.Errorf("error %q, want the server's words", told)
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			for _, at := range []int{0, 5} {
+				server := llmtest.NewServer(t, llmtest.Misbehave("a b c d", llmtest.Fault{StreamError: "the GPU melted", At: at}))
+				told := failure(t, open(t, server, api, nil), llm.ErrUnavailable)
+				if !strings.Contains(told.Error(), "the GPU melted") {
+					t.Errorf("error %q, want the server's words", told)
+				}
 			}
-		}
-	})
+		})
+	}
 	failed := `{"type":"response.failed","response":{"object":"response","status":"failed","error":{"code":"rate_limit_exceeded","message":"slow down"}}}`
 	server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Events: []string{failed}}))
 	if told := failure(t, open(t, server, openai.APIResponses, nil), llm.ErrRateLimited); !strings.Contains(told.Error(), "slow down") {
@@ -224,11 +236,13 @@ func TestErrorsInsideAStream(t *testing.T) {
 
 func TestGarbageIsNotUnderstood(t *testing.T) {
 	garbage := "{not json"
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		for _, reply := range []llmtest.Reply{{Events: []string{garbage}}, {Events: []string{`[1]`}}, {Fault: llmtest.Fault{Body: &garbage}}} {
-			failure(t, open(t, llmtest.NewServer(t, llmtest.Answer(reply)), api, nil), llm.ErrMalformed)
-		}
-	})
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			for _, reply := range []llmtest.Reply{{Events: []string{garbage}}, {Events: []string{`[1]`}}, {Fault: llmtest.Fault{Body: &garbage}}} {
+				failure(t, open(t, llmtest.NewServer(t, llmtest.Answer(reply)), api, nil), llm.ErrMalformed)
+			}
+		})
+	}
 }
 
 func TestSilenceIsBounded(t *testing.T) {
@@ -242,20 +256,22 @@ func TestSilenceIsBounded(t *testing.T) {
 		"silence in the middle":            {llmtest.Fault{Hang: llmtest.InStream, At: 5}, func(o *openai.Options) { o.IdleTimeout = 100 * time.Millisecond }, "stalled"},
 		"a trickle without end":            {llmtest.Fault{Trickle: 20 * time.Millisecond}, func(o *openai.Options) { o.Timeout = 200 * time.Millisecond }, "200ms"},
 	}
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		for name, tt := range tests {
-			t.Run(name, func(t *testing.T) {
-				server := llmtest.NewServer(t, llmtest.Misbehave("one two three four", tt.fault))
-				told := failure(t, open(t, server, api, tt.opts), llm.ErrTimeout)
-				if !strings.Contains(told.Error(), tt.says) {
-					t.Errorf("error %q does not say %q", told, tt.says)
-				}
-				if r, err := server.Await(within(t, 5*time.Second), 0, llmtest.Ended); err != nil || !r.Gone {
-					t.Errorf("the connection is still open: %v", err)
-				}
-			})
-		}
-	})
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			for name, tt := range tests {
+				t.Run(name, func(t *testing.T) {
+					server := llmtest.NewServer(t, llmtest.Misbehave("one two three four", tt.fault))
+					told := failure(t, open(t, server, api, tt.opts), llm.ErrTimeout)
+					if !strings.Contains(told.Error(), tt.says) {
+						t.Errorf("error %q does not say %q", told, tt.says)
+					}
+					if r, err := server.Await(within(t, 5*time.Second), 0, llmtest.Ended); err != nil || !r.Gone {
+						t.Errorf("the connection is still open: %v", err)
+					}
+				})
+			}
+		})
+	}
 }
 
 func TestASlowButLivelyAnswerOutlastsTheIdleTimeout(t *testing.T) {
@@ -285,65 +301,69 @@ func TestStopIsImmediateAndClosesTheConnection(t *testing.T) {
 		"in the middle":          {Hang: llmtest.InStream},
 		"waiting to try again":   {Status: 429, Header: map[string]string{"Retry-After": "15"}},
 	}
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		for name, fault := range faults {
-			t.Run(name, func(t *testing.T) {
-				fault.At = midway(api)
-				server := llmtest.NewServer(t, llmtest.Misbehave("one two three", fault))
-				ctx, cancel := context.WithCancelCause(t.Context())
-				defer cancel(nil)
-				waiting := make(chan struct{}, 8)
-				m := open(t, server, api, func(o *openai.Options) { o.OnRetry = func(openai.Retry) { waiting <- struct{}{} } })
-				done := make(chan error, 1)
-				go func() {
-					_, err := m.Generate(ctx, ask("hi"), func(llm.Delta) { waiting <- struct{}{} })
-					done <- err
-				}()
-				if fault.Hang == llmtest.BeforeHeaders {
-					if _, err := server.Await(within(t, 5*time.Second), 0, llmtest.Arrived); err != nil {
-						t.Fatal(err)
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			for name, fault := range faults {
+				t.Run(name, func(t *testing.T) {
+					fault.At = midway(api)
+					server := llmtest.NewServer(t, llmtest.Misbehave("one two three", fault))
+					ctx, cancel := context.WithCancelCause(t.Context())
+					defer cancel(nil)
+					waiting := make(chan struct{}, 8)
+					m := open(t, server, api, func(o *openai.Options) { o.OnRetry = func(openai.Retry) { waiting <- struct{}{} } })
+					done := make(chan error, 1)
+					go func() {
+						_, err := m.Generate(ctx, ask("hi"), func(llm.Delta) { waiting <- struct{}{} })
+						done <- err
+					}()
+					if fault.Hang == llmtest.BeforeHeaders {
+						if _, err := server.Await(within(t, 5*time.Second), 0, llmtest.Arrived); err != nil {
+							t.Fatal(err)
+						}
+					} else {
+						select {
+						case <-waiting:
+						case err := <-done:
+							t.Fatalf("ended before the stop: %v", err)
+						}
 					}
-				} else {
-					select {
-					case <-waiting:
-					case err := <-done:
-						t.Fatalf("ended before the stop: %v", err)
+					start := time.Now()
+					cancel(stopped)
+					if err := <-done; !errors.Is(err, stopped) || err.Error() != stopped.Error() {
+						t.Errorf("err = %v, want the cause itself", err)
 					}
-				}
-				start := time.Now()
-				cancel(stopped)
-				if err := <-done; !errors.Is(err, stopped) || err.Error() != stopped.Error() {
-					t.Errorf("err = %v, want the cause itself", err)
-				}
-				if took := time.Since(start); took > 100*time.Millisecond {
-					t.Errorf("returned %v after the stop, want at once", took)
-				}
-				r, err := server.Await(within(t, 5*time.Second), 0, llmtest.Ended)
-				if err != nil || (fault.Status == 0 && !r.Gone) {
-					t.Errorf("the connection is still open: %v", err)
-				}
-				if n := len(server.Requests()); n != 1 {
-					t.Errorf("%d requests, want none after the stop", n)
-				}
-			})
-		}
-	})
+					if took := time.Since(start); took > 100*time.Millisecond {
+						t.Errorf("returned %v after the stop, want at once", took)
+					}
+					r, err := server.Await(within(t, 5*time.Second), 0, llmtest.Ended)
+					if err != nil || (fault.Status == 0 && !r.Gone) {
+						t.Errorf("the connection is still open: %v", err)
+					}
+					if n := len(server.Requests()); n != 1 {
+						t.Errorf("%d requests, want none after the stop", n)
+					}
+				})
+			}
+		})
+	}
 }
 
 func TestAStopFromWithinADeltaDeliversNoMore(t *testing.T) {
-	eachAPI(t, func(t *testing.T, api openai.API) {
-		server := llmtest.NewServer(t, llmtest.Say("one two three four five"))
-		ctx, cancel := context.WithCancelCause(t.Context())
-		stopped := errors.New("enough")
-		deltas := 0
-		_, err := open(t, server, api, nil).Generate(ctx, ask("hi"), func(llm.Delta) {
-			deltas++
-			cancel(stopped)
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			server := llmtest.NewServer(t, llmtest.Say("one two three four five"))
+			ctx, cancel := context.WithCancelCause(t.Context())
+			stopped := errors.New("enough")
+			deltas := 0
+			_, err := open(t, server, api, nil).Generate(ctx, ask("hi"), func(llm.Delta) {
+				deltas++
+				cancel(stopped)
+			})
+			if !errors.Is(err, stopped) || deltas != 1 {
+				t.Errorf("%d deltas, err %v; want 1 and the cause", deltas, err)
+			}
 		})
-		if !errors.Is(err, stopped) || deltas != 1 {
-			t.Errorf("%d deltas, err %v; want 1 and the cause", deltas, err)
-		}
-	})
+	}
 }
 
 func TestAStopBeforeTheCallSendsNothing(t *testing.T) {

@@ -4,15 +4,20 @@ const INDENT = Array.from({ length: 64 }, (_, i) => '  '.repeat(i));
 const QUOTED = /["\\\u0000-\u001f\u2028\u2029]/;
 const quote = (text) => (QUOTED.test(text) ? JSON.stringify(text) : `"${text}"`);
 const OPTION_LIMIT = 60;
+const SEEN = { visibilityProperty: true };
 
-// flatChildren yields what is rendered below an element: shadow content, slotted nodes in their places, owned elements.
+// Only these, and custom elements, can have a shadow root; asking every element for one is slow.
+const HOSTS = new Set(('article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span').split(' '));
+const shadowOf = (element, tag) => (HOSTS.has(tag) || tag.includes('-') ? element.shadowRoot : null);
+
+// firstChildOf and assignedTo give what is rendered below an element: shadow content, or slotted nodes in their places.
+const firstChildOf = (element, tag) => (shadowOf(element, tag) ?? element).firstChild;
+const assignedTo = (element, tag) => (tag === 'slot' && element.assignedNodes().length ? element.assignedNodes() : null);
+
+// flatChildren is the same as a list.
 function flatChildren(element) {
-  if (element.shadowRoot) return element.shadowRoot.childNodes;
-  if (element.localName === 'slot') {
-    const assigned = element.assignedNodes();
-    if (assigned.length) return assigned;
-  }
-  return element.childNodes;
+  const tag = element.localName;
+  return assignedTo(element, tag) ?? (shadowOf(element, tag) ?? element).childNodes;
 }
 
 class Walk {
@@ -74,20 +79,30 @@ class Walk {
     this.owned = before;
   }
 
-  children(element, scope, cursor, inside, visible) {
-    for (const node of flatChildren(element)) {
-      if (this.stopped) return;
-      const type = node.nodeType;
-      if (type === 3) {
-        if (visible && !this.muted) scope.text += node.data;
-      } else if (type === 1 && !(this.owned?.has(node) && this.owned.get(node) !== element)) {
-        this.element(node, scope, cursor, inside);
+  children(element, tag, scope, cursor, inside, visible) {
+    const assigned = assignedTo(element, tag);
+    if (assigned) {
+      for (const node of assigned) this.child(node, element, scope, cursor, inside, visible);
+    } else if (element.firstElementChild === null && shadowOf(element, tag) === null) {
+      if (visible && !this.muted) scope.text += element.textContent;
+    } else {
+      for (let node = firstChildOf(element, tag); node && !this.stopped; node = node.nextSibling) {
+        this.child(node, element, scope, cursor, inside, visible);
       }
     }
     if (this.owned && element.hasAttribute('aria-owns')) {
       for (const child of referenced(element, element.getAttribute('aria-owns'))) {
         if (this.owned.get(child) === element && child.parentNode !== element) this.element(child, scope, cursor, inside);
       }
+    }
+  }
+
+  child(node, parent, scope, cursor, inside, visible) {
+    const type = node.nodeType;
+    if (type === 3) {
+      if (visible && !this.muted) scope.text += node.data;
+    } else if (type === 1 && !(this.owned?.has(node) && this.owned.get(node) !== parent)) {
+      this.element(node, scope, cursor, inside);
     }
   }
 
@@ -101,14 +116,19 @@ class Walk {
     }
     const plain = !element.hasAttributes();
     if (!plain && (element.getAttribute('aria-hidden') === 'true' || element.hasAttribute('inert'))) return;
+    const role = plain ? (PLAIN[tag] ?? roleOf(element, tag)) : roleOf(element, tag);
+    const control = INTERACTIVE.has(role);
+    if (control && tag !== 'option' && element.checkVisibility(SEEN)) {
+      // The cursor and the display of a control tell nothing more.
+      this.node(element, tag, role, scope, 'pointer', inside, true, '');
+      return;
+    }
     const style = getComputedStyle(element);
     const display = style.display;
     if (display === 'none' && tag !== 'option' && tag !== 'optgroup') return;
     if (!plain && element.getAttribute('hidden') === 'until-found') return;
     const visible = style.visibility === 'visible';
     const cursor = style.cursor;
-    const role = plain ? (PLAIN[tag] ?? roleOf(element, tag)) : roleOf(element, tag);
-    const control = INTERACTIVE.has(role);
     const reasons = control || (plain && cursor !== 'pointer') ? '' : this.promotion(element, tag, cursor, parentCursor, inside);
 
     if (!visible || (role === 'generic' && !reasons)) {
@@ -122,8 +142,8 @@ class Walk {
     const inline = display.startsWith('inline') || display === 'contents';
     if (!inline) this.flush(scope);
     if (tag === 'details' && !element.open) this.summaryOnly(element, scope, cursor);
-    else if (tag === 'label' && this.names(element)) this.silently(() => this.children(element, scope, cursor, inside, visible));
-    else if (tag !== 'svg') this.children(element, scope, cursor, inside, visible);
+    else if (tag === 'label' && this.names(element)) this.silently(() => this.children(element, tag, scope, cursor, inside, visible));
+    else if (tag !== 'svg') this.children(element, tag, scope, cursor, inside, visible);
     if (!inline) this.flush(scope);
   }
 
@@ -237,7 +257,7 @@ class Walk {
       case 'meter': case 'progress': case 'object': case 'embed': case 'option':
         return;
     }
-    this.children(element, scope, cursor, inside, true);
+    this.children(element, tag, scope, cursor, inside, true);
   }
 
   options(element, scope) {

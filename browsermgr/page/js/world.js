@@ -91,7 +91,9 @@ const frame = () => new Promise((resolve) => {
   });
 });
 
-const squeeze = (text) => (/[\s\u200b\u00ad]/.test(text) ? text.replace(/[\u200b\u00ad]/g, '').replace(/\s+/g, ' ').trim() : text);
+// squeeze collapses white space and drops invisible characters. Most text needs neither.
+const UNTIDY = /^\s|\s$|\s\s|[^\S ]|[\u200b\u00ad]/;
+const squeeze = (text) => (UNTIDY.test(text) ? text.replace(/[\u200b\u00ad]/g, '').replace(/\s+/g, ' ').trim() : text);
 
 const reply = (name, run) => {
   const failed = (e) => {
