@@ -119,6 +119,29 @@ func TestWhatPagesSayIsShownAsText(t *testing.T) {
 	c.clean()
 }
 
+func TestNewsThatComesLateDoesNotUndoWhatIsKnown(t *testing.T) {
+	r := start(t)
+	c := launch(t)
+	tb := r.arrive(c, 1280, 860, "light")
+	got := tb.eval(`(async () => {
+		const base = document.querySelector("script[type=module]").src.replace("chat.js", "turn.js");
+		const { Turn } = await import(base);
+		const task = { id: "t", prompt: "p", state: "running", asked: "2026-01-01T00:00:00Z" };
+		const turn = new Turn(task, {});
+		const step = (n, phase, label) => turn.setStep({ n, kind: "act", phase, label });
+		step(3, "done", "three");
+		step(1, "done", "one");
+		step(1, "begun", "one");
+		step(2, "begun", "two");
+		turn.setTask({ ...task, state: "done", answer: "so" });
+		turn.setTask(task);
+		return [...turn.list.children].map((row) => row.innerText.trim() + " " + row.querySelector(".sign").dataset.sign).join("|") + " " + turn.status()[0];
+	})()`)
+	if want := "one check false|two square false|three check false Done"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestFailuresAreToldCalmlyAndNothingIsLost(t *testing.T) {
 	r := start(t)
 	c := launch(t)
