@@ -98,7 +98,7 @@ var table = []Field{
 	{
 		Key: agentKeys + "maxBrowseCallsPerHour", Group: groupTasks, Label: "Browses per hour",
 		Effect: "How many browses may start from Discord within one hour. 0 allows none.",
-		Kind:   Number, Default: 10, Min: 0, Max: 60, at: func(s *Settings) any { return &s.BrowsesPerHour },
+		Kind:   Number, Default: 10, Min: 0, Max: 600, at: func(s *Settings) any { return &s.BrowsesPerHour },
 	},
 	{
 		Key: taskKeys + "maxAtOnce", Group: groupTasks, Label: "Tasks at once",

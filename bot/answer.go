@@ -1,0 +1,139 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"clank/bot/rest"
+	"clank/cancel"
+	"clank/sessions"
+)
+
+const (
+	maxFiles    = 10      // attachments of a message
+	maxUpload   = 9 << 20 // bytes of a message's attachments; Discord takes 10 MiB
+	fileExcerpt = 1500    // characters of an answer that are shown when the whole is a file
+	maxPrompt   = 4000    // characters of a task
+	maxLabel    = 60      // characters of a piece of work's label
+	mdType      = "text/markdown; charset=utf-8"
+)
+
+// compose makes the messages of an answer: text over as many as it needs, or an
+// excerpt with a file where it needs too many; the pictures with the last one.
+func compose(text, footer string, images []sessions.Image) []view {
+	files, left := pictureFiles(images)
+	if left > 0 {
+		text = strings.TrimSpace(text + fmt.Sprintf("\n\n(Pictures left out because they are too large: %d)", left))
+	}
+	parts := split(text, maxMessage)
+	if len(parts) > maxParts {
+		whole := rest.File{Name: "answer.md", MediaType: mdType, Data: []byte(text)}
+		head := split(text, fileExcerpt)[0]
+		parts = []string{head + "\n\n*The answer is long; all of it is in the attached file.*"}
+		files = append([]rest.File{whole}, files[:min(len(files), maxFiles-1)]...)
+	}
+	if len(parts) == 0 {
+		parts = []string{""}
+	}
+	if last := &parts[len(parts)-1]; footer != "" {
+		switch joined := strings.TrimPrefix(*last+"\n"+footer, "\n"); {
+		case size(joined) <= maxMessage:
+			*last = joined
+		default:
+			parts = append(parts, footer)
+		}
+	}
+	views := make([]view, len(parts))
+	for i, p := range parts {
+		views[i].content = p
+	}
+	views[len(views)-1].files = files
+	return views
+}
+
+// pictureFiles are as many of images as fit a message; left counts the others.
+func pictureFiles(images []sessions.Image) (files []rest.File, left int) {
+	total := 0
+	for i, im := range images {
+		if len(files) == maxFiles || total+len(im.Data) > maxUpload {
+			left++
+			continue
+		}
+		total += len(im.Data)
+		files = append(files, pictureFile(fmt.Sprintf("clank-%d", i+1), im))
+	}
+	return files, left
+}
+
+func pictureFile(name string, im sessions.Image) rest.File {
+	ext := ".png"
+	switch im.MediaType {
+	case "image/jpeg":
+		ext = ".jpg"
+	case "image/webp":
+		ext = ".webp"
+	case "image/gif":
+		ext = ".gif"
+	}
+	return rest.File{Name: name + ext, MediaType: im.MediaType, Data: im.Data}
+}
+
+// outcome says in words what became of a browse. ctx is that of the work.
+func outcome(ctx context.Context, rec sessions.Record, err error) (text, footer string) {
+	if rec.State == "" {
+		if c := cancel.CauseOf(ctx, err); c != nil {
+			return plain(sentence(c.Error()), 500), ""
+		}
+		if err != nil {
+			return plain(sentence(err.Error()), 1000), ""
+		}
+		return "That did not work, and nobody knows why.", ""
+	}
+	why := plain(sentence(reasonOf(ctx, rec, err)), 1000)
+	switch rec.State {
+	case sessions.TaskDone:
+		text = rec.Answer
+		if text == "" && len(rec.Images) == 0 {
+			text = "Done; there is nothing to report."
+		}
+	case sessions.TaskLimited:
+		text = strings.TrimSpace(rec.Answer + "\n\n*Ended early:* " + why)
+	case sessions.TaskStopped, sessions.TaskInterrupted:
+		text = strings.TrimSpace(rec.Answer + "\n\n" + why)
+	default:
+		text = strings.TrimSpace(rec.Answer + "\n\nThat did not work. " + why)
+	}
+	return text, footerOf(rec)
+}
+
+func reasonOf(ctx context.Context, rec sessions.Record, err error) string {
+	if rec.Reason != "" {
+		return rec.Reason
+	}
+	if c := cancel.CauseOf(ctx, err); c != nil {
+		return c.Error()
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return "it ended " + string(rec.State)
+}
+
+// footerOf says in small letters how many steps it took and how to go on.
+func footerOf(rec sessions.Record) string {
+	var bits []string
+	switch {
+	case rec.Steps == 1:
+		bits = append(bits, "1 step")
+	case rec.Steps > 1:
+		bits = append(bits, fmt.Sprintf("%d steps", rec.Steps))
+	}
+	if rec.SessionID != "" && !rec.Closed {
+		bits = append(bits, "session `"+strings.ReplaceAll(rec.SessionID, "`", "")+"` stays open")
+	}
+	if len(bits) == 0 {
+		return ""
+	}
+	return "-# " + strings.Join(bits, " · ")
+}

@@ -1,0 +1,251 @@
+// Package bot is the Discord front end: the /clank commands, talk with those
+// who mention the bot or write to it privately, messages that show how a browse
+// goes, and stop words and buttons.
+//
+// It decides nothing about browsing and knows no model: it passes what people
+// ask to [Tasks] and [Replier], and shows what comes back. Voice calls are not
+// its business, but [Bot.OnDispatch] and [Bot.Send] lend them its gateway.
+//
+// discordgo gives the shapes of Discord's objects. The connections are ours; see
+// packages gateway and rest below for the reasons.
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"clank/bot/gateway"
+	"clank/bot/rest"
+	"clank/brain"
+	"clank/cancel"
+	"clank/sessions"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// Tasks runs browses. [sessions.Manager] is one.
+type Tasks interface {
+	// Run blocks until the task has reached its end and returns what became of
+	// it. watch is called with each event, and must not block.
+	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error)
+
+	// LastSession is the session that the person of o used last in the channel
+	// of o and can go on with, or [sessions.ErrNotFound].
+	LastSession(ctx context.Context, o sessions.Origin) (sessions.Session, error)
+
+	// Sessions returns those that q asks for, last used first.
+	Sessions(ctx context.Context, q sessions.SessionQuery) ([]sessions.Session, error)
+}
+
+// Replier answers people. [brain.Brain] is one.
+type Replier interface {
+	Reply(ctx context.Context, t brain.Turn, watch func(brain.Progress)) (brain.Answer, error)
+}
+
+// Bot is the front end. Set its fields, then Open, then Close.
+type Bot struct {
+	Token  string // as the developer portal shows it
+	Tasks  Tasks
+	Brain  Replier
+	Scopes *cancel.Scopes
+
+	// IsStop reports whether a message says stop; see [cancel.IsStop].
+	IsStop func(string) bool
+
+	// AnyoneMayStop lets everybody in a channel stop what runs there. nil is no.
+	AnyoneMayStop func() bool
+
+	// Disabled says why the browser may not be used by this person now, in words
+	// for people; empty if it may. nil is never.
+	Disabled func(ctx context.Context, o sessions.Origin) string
+
+	// Runtimes are the choices of the command's runtime option; with fewer than
+	// two there is no such option.
+	Runtimes []string
+
+	// WithoutContent goes without the Message Content intent: only mentions,
+	// private messages, commands and buttons reach the bot then.
+	WithoutContent bool
+
+	// Intents are asked for beyond those the bot itself needs (voice states).
+	Intents discordgo.Intent
+
+	// OnDispatch, if set, sees every dispatch of the gateway after the bot, in
+	// order. It must not block.
+	OnDispatch func(kind string, data json.RawMessage)
+
+	Base       string       // scheme and host in place of https://discord.com
+	HTTPClient *http.Client // nil is the default client
+	Logger     *slog.Logger
+
+	// Limits of time and number. Zero stands for the value given.
+	OpenTimeout   time.Duration // to connect: 30 s
+	EditInterval  time.Duration // between two edits of a message: 1.2 s
+	TokenLife     time.Duration // how long the answer to a command is edited: 14 min of Discord's 15
+	MaxConcurrent int           // pieces of work at once: 64
+	RetryWait     time.Duration // pause before a first new try: 0.5 s for requests, 1 s for the gateway
+
+	rest   *rest.Client
+	gate   *gateway.Client
+	guilds guildCache
+	work   jobs
+	stop   context.CancelCauseFunc
+
+	mu   sync.Mutex
+	self identity
+}
+
+// identity is who the bot is, as READY says.
+type identity struct {
+	user, app string
+}
+
+// Open connects, registers the commands, and returns when the bot hears. ctx
+// bounds the opening alone. The error says what a person can do about it; a
+// wrong token is an error as any other.
+func (b *Bot) Open(ctx context.Context) error {
+	if b.Token == "" {
+		return errors.New("no Discord token: set DISCORD_TOKEN to the token that the developer portal shows for the bot")
+	}
+	client := b.httpClient()
+	b.rest = &rest.Client{Token: b.Token, Base: b.Base, HTTPClient: client, Logger: b.logger(), RetryWait: b.RetryWait}
+	base, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	b.stop = stop
+	b.work.open(or(b.MaxConcurrent, 64))
+	b.gate = &gateway.Client{
+		Token:      b.Token,
+		Intents:    int(b.intents()),
+		URL:        b.gatewayURL,
+		HTTPClient: client,
+		Logger:     b.logger(),
+		MinWait:    b.RetryWait,
+		OnDispatch: func(kind string, data json.RawMessage) {
+			b.dispatch(base, kind, data)
+			if b.OnDispatch != nil {
+				b.OnDispatch(kind, data)
+			}
+		},
+	}
+	ctx, release := context.WithTimeout(ctx, or(b.OpenTimeout, 30*time.Second))
+	defer release()
+	if err := b.gate.Open(ctx); err != nil {
+		stop(&cancel.Cause{Reason: cancel.ShuttingDown})
+		return fmt.Errorf("connect to Discord: %w", b.explain(err))
+	}
+	if err := b.registerCommands(ctx); err != nil {
+		b.logger().Error("commands not registered; invite the bot with the scope applications.commands", "error", err)
+	}
+	return nil
+}
+
+// Close stops the bot's work, tells those who waited for it, and leaves. It
+// waits for all of it, at most until ctx ends. It may be called more than once,
+// and after an Open that failed.
+func (b *Bot) Close(ctx context.Context) error {
+	if b.stop == nil {
+		return nil
+	}
+	b.work.close()
+	b.stop(&cancel.Cause{Reason: cancel.ShuttingDown})
+	return errors.Join(b.work.wait(ctx), b.gate.Close(ctx))
+}
+
+// Done is closed when the connection has ended for good: after Close, or when
+// Discord refuses the bot. It must not be called before Open.
+func (b *Bot) Done() <-chan struct{} { return b.gate.Done() }
+
+// Err says, after Done, why Discord refused the bot; nil after Close.
+func (b *Bot) Err() error {
+	if err := b.gate.Err(); err != nil {
+		return fmt.Errorf("disconnected from Discord: %w", b.explain(err))
+	}
+	return nil
+}
+
+// Send sends an operation over the gateway; see [gateway.Client.Send].
+func (b *Bot) Send(ctx context.Context, op int, d any) error { return b.gate.Send(ctx, op, d) }
+
+// UserID is the bot's own id; empty before Open.
+func (b *Bot) UserID() string { return b.me().user }
+
+func (b *Bot) me() identity {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.self
+}
+
+func (b *Bot) intents() discordgo.Intent {
+	in := discordgo.IntentsGuilds | discordgo.IntentsGuildMessages | discordgo.IntentsDirectMessages | b.Intents
+	if !b.WithoutContent {
+		in |= discordgo.IntentMessageContent
+	}
+	return in
+}
+
+// gatewayURL asks where the gateway is. A wrong token shows here first.
+func (b *Bot) gatewayURL(ctx context.Context) (string, error) {
+	u, err := b.rest.Gateway(ctx)
+	var refusal *rest.Error
+	if errors.As(err, &refusal) && refusal.Status == http.StatusUnauthorized {
+		return "", &gateway.RefusedError{Code: gateway.CodeToken, Reason: refusal.Message}
+	}
+	return u, err
+}
+
+// explain adds the way out to an error of the gateway.
+func (b *Bot) explain(err error) error {
+	var refused *gateway.RefusedError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	switch refused.Code {
+	case gateway.CodeToken:
+		return fmt.Errorf("Discord does not accept the token; copy it again from https://discord.com/developers/applications, Bot, Reset Token: %w", err) //nolint:staticcheck // Discord is a name
+	case gateway.CodeIntentDenied:
+		return fmt.Errorf("the bot may not read messages; switch on Message Content Intent at https://discord.com/developers/applications, Bot, "+
+			"Privileged Gateway Intents, or start without message content (stop words then work only in mentions and private messages): %w", err)
+	}
+	return err
+}
+
+// httpClient is the client without its overall time limit, which would end
+// sockets; each request has its own.
+func (b *Bot) httpClient() *http.Client {
+	c := http.Client{}
+	if b.HTTPClient != nil {
+		c = *b.HTTPClient
+	}
+	c.Timeout = 0
+	return &c
+}
+
+func (b *Bot) logger() *slog.Logger {
+	if b.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return b.Logger
+}
+
+func (b *Bot) anyone() bool { return b.AnyoneMayStop != nil && b.AnyoneMayStop() }
+
+func (b *Bot) disabled(ctx context.Context, o sessions.Origin) string {
+	if b.Disabled == nil {
+		return ""
+	}
+	return b.Disabled(ctx, o)
+}
+
+// or is v, or the default d if v is zero.
+func or[T comparable](v, d T) T {
+	var zero T
+	if v == zero {
+		return d
+	}
+	return v
+}

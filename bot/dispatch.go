@@ -1,0 +1,123 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"runtime/debug"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// dispatch takes what the gateway says. It runs on the gateway's goroutine: it
+// learns, it stops what is to be stopped, which is a matter of memory alone, and
+// starts everything else in goroutines of the bot. base is the context of all
+// that work.
+func (b *Bot) dispatch(base context.Context, kind string, data json.RawMessage) {
+	switch kind {
+	case "READY":
+		b.learnSelf(data)
+	case "MESSAGE_CREATE":
+		var m *discordgo.Message
+		if err := json.Unmarshal(data, &m); err != nil || m == nil {
+			b.logger().Warn("message cannot be read", "error", err)
+			return
+		}
+		b.onMessage(base, m)
+	case "INTERACTION_CREATE":
+		var i *discordgo.Interaction
+		if err := json.Unmarshal(data, &i); err != nil || i == nil {
+			b.logger().Warn("interaction cannot be read", "error", err)
+			return
+		}
+		b.onInteraction(base, i)
+	default:
+		b.guilds.update(kind, data)
+	}
+}
+
+func (b *Bot) learnSelf(data json.RawMessage) {
+	var r struct {
+		User        *discordgo.User `json:"user"`
+		Application struct {
+			ID string `json:"id"`
+		} `json:"application"`
+	}
+	if err := json.Unmarshal(data, &r); err != nil || r.User == nil {
+		b.logger().Error("discord did not say who the bot is", "error", err)
+		return
+	}
+	b.mu.Lock()
+	b.self = identity{user: r.User.ID, app: or(r.Application.ID, r.User.ID)}
+	b.mu.Unlock()
+	b.logger().Info("connected to discord", "user", r.User.ID, "name", r.User.Username)
+}
+
+// onInteraction sorts interactions. What it does not know is answered where
+// Discord waits for an answer, and otherwise left alone.
+func (b *Bot) onInteraction(base context.Context, i *discordgo.Interaction) {
+	who, ok := personOf(i)
+	if !ok {
+		b.logger().Warn("interaction of nobody", "type", int(i.Type))
+		return
+	}
+	switch data := i.Data.(type) {
+	case discordgo.MessageComponentInteractionData:
+		b.onButton(base, i, data, who)
+	case discordgo.ApplicationCommandInteractionData:
+		if i.Type == discordgo.InteractionApplicationCommand {
+			b.onCommand(base, i, data, who)
+		}
+	default:
+		b.logger().Info("interaction of an unknown kind", "type", int(i.Type))
+	}
+}
+
+// work runs f as work, and answers with busy if there is too much of it.
+func (b *Bot) startWork(base context.Context, f, busy func(context.Context)) {
+	if b.work.start(false, func() { b.guarded(base, f) }) {
+		return
+	}
+	b.errand(base, busy)
+}
+
+// errand runs f as something short.
+func (b *Bot) errand(base context.Context, f func(context.Context)) {
+	if !b.work.start(true, func() { b.guarded(base, f) }) {
+		b.logger().Warn("something was left undone: the bot is closing or has too much to do")
+	}
+}
+
+// guarded runs f and survives its panic.
+func (b *Bot) guarded(ctx context.Context, f func(context.Context)) {
+	defer func() {
+		if r := recover(); r != nil {
+			b.logger().Error("handler panicked", "panic", r, "stack", string(debug.Stack()))
+		}
+	}()
+	f(ctx)
+}
+
+// person is somebody who asks for something.
+type person struct {
+	id, name string
+	bits     int64 // permissions in the channel; interactions only
+}
+
+// personOf is who used an interaction: a member of a guild, or a user in a
+// direct channel. A bot is nobody.
+func personOf(i *discordgo.Interaction) (person, bool) {
+	switch {
+	case i.Member != nil && i.Member.User != nil:
+		p := personFrom(i.Member.User, i.Member.Nick)
+		p.bits = i.Member.Permissions
+		return p, p.id != "" && !i.Member.User.Bot
+	case i.User != nil:
+		p := personFrom(i.User, "")
+		return p, p.id != "" && !i.User.Bot
+	}
+	return person{}, false
+}
+
+func personFrom(u *discordgo.User, nick string) person {
+	return person{id: u.ID, name: or(nick, or(u.GlobalName, u.Username))}
+}

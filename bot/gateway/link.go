@@ -1,0 +1,131 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// Operations the relay looks at.
+const (
+	opDispatch     = 0
+	opHeartbeat    = 1
+	opReconnect    = 7
+	opHello        = 10
+	opHeartbeatAck = 11
+)
+
+// frame is every message of the gateway.
+type frame struct {
+	Op   *int            `json:"op"`
+	Data json.RawMessage `json:"d"`
+	Type string          `json:"t"`
+}
+
+// link is one pair of sockets: inner to the library, outer to the gateway.
+type link struct {
+	relay        *relay
+	inner, outer *websocket.Conn
+
+	mu    sync.Mutex
+	beats int // heartbeats since the last answer
+}
+
+// fromGateway passes on what the gateway sends until one of the two ends, and
+// says why.
+func (l *link) fromGateway(ctx context.Context) error {
+	late := time.AfterFunc(helloTimeout, func() { _ = l.outer.CloseNow() })
+	defer late.Stop()
+	for {
+		kind, b, err := l.outer.Read(ctx)
+		if err != nil {
+			return ended(err)
+		}
+		var f frame
+		if kind != websocket.MessageText || json.Unmarshal(b, &f) != nil || f.Op == nil {
+			l.relay.log.Warn("gateway sent something that is no message")
+			continue
+		}
+		switch *f.Op {
+		case opHello:
+			late.Reset(readyTimeout)
+		case opHeartbeatAck:
+			l.answered()
+		case opReconnect:
+			return errors.New("the gateway asked for a new connection")
+		case opDispatch:
+			if f.Type == "READY" || f.Type == "RESUMED" {
+				late.Stop()
+			}
+			if f.Type != "RESUMED" && empty(f.Data) {
+				l.relay.log.Warn("gateway sent a dispatch without data", "type", f.Type)
+				continue
+			}
+		}
+		if err := l.inner.Write(ctx, websocket.MessageText, b); err != nil {
+			return fmt.Errorf("hand a message to the library: %w", err)
+		}
+		if *f.Op == opDispatch && (f.Type == "READY" || f.Type == "RESUMED") {
+			l.relay.opened()
+		}
+	}
+}
+
+// fromLibrary passes on what the library sends. Heartbeats that are not answered
+// mean that nobody is there.
+func (l *link) fromLibrary(ctx context.Context) {
+	for {
+		kind, b, err := l.inner.Read(ctx)
+		if err != nil {
+			return
+		}
+		var f frame
+		if json.Unmarshal(b, &f) == nil && f.Op != nil && *f.Op == opHeartbeat && !l.beat() {
+			l.relay.note(errors.New("the gateway did not answer a heartbeat"))
+			return
+		}
+		wctx, cancel := context.WithTimeout(ctx, writeTimeout)
+		err = l.outer.Write(wctx, kind, b)
+		cancel()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// maxBeats is how many heartbeats may go unanswered. The gateway may ask for one
+// at any moment, so two can be on their way.
+const maxBeats = 2
+
+// beat notes a heartbeat, and reports whether the gateway still answers.
+func (l *link) beat() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.beats++
+	return l.beats <= maxBeats
+}
+
+// answered notes the answer to a heartbeat.
+func (l *link) answered() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.beats = 0
+}
+
+// ended turns the error of a read into the reason the socket ended.
+func ended(err error) error {
+	var ce websocket.CloseError
+	if !errors.As(err, &ce) {
+		return fmt.Errorf("read from the gateway: %w", err)
+	}
+	switch code := int(ce.Code); code {
+	case CodeToken, CodeShard, CodeSharding, CodeVersion, CodeIntents, CodeIntentDenied:
+		return &RefusedError{Code: code, Reason: ce.Reason}
+	}
+	return fmt.Errorf("the gateway closed the connection with code %d (%s)", ce.Code, ce.Reason)
+}

@@ -1,0 +1,271 @@
+package bot_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/png"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/bot"
+	"clank/brain"
+	"clank/cancel"
+	"clank/internal/discordtest"
+	"clank/llm"
+	"clank/sessions"
+)
+
+// stage is a guild with a room, three people and a bot.
+type stage struct {
+	*discordtest.Server
+	t             *testing.T
+	account       discordtest.Bot
+	ada, bob, mod discordtest.User
+	guild         discordtest.Guild
+	room          discordtest.Channel
+	bot           *bot.Bot
+	tasks         *tasks
+	replier       *replier
+	scopes        *cancel.Scopes
+}
+
+func newStage(t *testing.T, cfg discordtest.Config) *stage {
+	t.Helper()
+	d, err := discordtest.Start(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Parallel()
+	s := &stage{
+		Server: d, t: t, account: d.CreateBot("clank", "secret"), ada: d.CreateUser("ada"), bob: d.CreateUser("bob"), mod: d.CreateUser("mod"),
+		tasks: newTasks(), replier: &replier{}, scopes: new(cancel.Scopes),
+	}
+	s.guild = d.CreateGuild("home", d.CreateUser("owner"))
+	d.AddMember(s.guild, s.ada)
+	d.AddMember(s.guild, s.bob)
+	d.AddMember(s.guild, s.mod, d.CreateRole(s.guild, "moderators", discordtest.ManageMessages))
+	d.AddMember(s.guild, s.account.User)
+	s.room = d.CreateChannel(s.guild, "general")
+	s.bot = &bot.Bot{
+		Token: "secret", Tasks: s.tasks, Brain: s.replier, Scopes: s.scopes, IsStop: cancel.IsStop,
+		Base: d.URL, HTTPClient: &http.Client{Transport: d.Transport()}, Logger: slog.New(slog.NewTextHandler(testWriter{t}, nil)),
+		OpenTimeout: 10 * time.Second, EditInterval: time.Millisecond, RetryWait: 5 * time.Millisecond,
+	}
+	return s
+}
+
+// testWriter sends the log to the test's output while the test runs.
+type testWriter struct{ t *testing.T }
+
+func (w testWriter) Write(b []byte) (int, error) {
+	if testing.Verbose() {
+		w.t.Logf("%s", bytes.TrimSpace(b))
+	}
+	return len(b), nil
+}
+
+// open connects the bot and closes it when the test ends.
+func (s *stage) open() {
+	s.t.Helper()
+	if err := s.bot.Open(s.ctx()); err != nil {
+		s.t.Fatalf("Open: %v", err)
+	}
+	s.t.Cleanup(s.close)
+}
+
+func (s *stage) close() {
+	ctx, done := context.WithTimeout(context.Background(), 10*time.Second)
+	defer done()
+	if err := s.bot.Close(ctx); err != nil {
+		s.t.Errorf("Close: %v", err)
+	}
+}
+
+func (s *stage) ctx() context.Context {
+	ctx, cancel := context.WithTimeout(s.t.Context(), 15*time.Second)
+	s.t.Cleanup(cancel)
+	return ctx
+}
+
+func (s *stage) browse(user discordtest.User, args discordtest.Args) discordtest.Interaction {
+	s.t.Helper()
+	it, err := s.SlashCommand(s.room, user, "clank browse", args)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return it
+}
+
+// answer waits until the answer to it has text.
+func (s *stage) answer(it discordtest.Interaction, text string) discordtest.Interaction {
+	s.t.Helper()
+	got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool { return strings.Contains(i.Text(), text) })
+	if err != nil {
+		now, _ := s.Interaction(it.ID)
+		s.t.Fatalf("%v; it says %q, want %q", err, now.Text(), text)
+	}
+	return got
+}
+
+// message waits for a message of the bot with text in a channel.
+func (s *stage) message(in discordtest.Channel, text string) discordtest.Message {
+	s.t.Helper()
+	got, err := s.WaitMessage(s.ctx(), in, func(m discordtest.Message) bool {
+		return m.Author.ID == s.account.ID && strings.Contains(m.Content, text)
+	})
+	if err != nil {
+		for _, m := range s.Messages(in) {
+			s.t.Logf("%s: %s", m.Author.Username, m.Content)
+		}
+		s.t.Fatalf("no message with %q: %v", text, err)
+	}
+	return got
+}
+
+func (s *stage) say(in discordtest.Channel, who discordtest.User, text string) discordtest.Message {
+	s.t.Helper()
+	m, err := s.SendMessage(in, who, text)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return m
+}
+
+// unseen checks that the bot has not written text in a channel; what it would
+// have reacted to came before something it has answered since.
+func (s *stage) unseen(in discordtest.Channel, text string) {
+	s.t.Helper()
+	for _, m := range s.MessagesFor(in, s.ada) {
+		if m.Author.ID == s.account.ID && strings.Contains(m.Content, text) {
+			s.t.Errorf("the bot wrote %q", m.Content)
+		}
+	}
+}
+
+// tasks is a browser agent whose tasks the test plays.
+type tasks struct {
+	begun chan *task
+
+	mu       sync.Mutex
+	sessions []sessions.Session
+}
+
+// task is one that runs.
+type task struct {
+	sessions.Task
+	ctx   context.Context
+	watch func(sessions.Event)
+	end   chan ending
+	n     int
+}
+
+type ending struct {
+	rec sessions.Record
+	err error
+}
+
+func newTasks() *tasks { return &tasks{begun: make(chan *task, 100)} }
+
+func (f *tasks) Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error) {
+	k := &task{Task: t, ctx: ctx, watch: watch, end: make(chan ending, 1)}
+	f.begun <- k
+	select {
+	case e := <-k.end:
+		return e.rec, e.err
+	case <-ctx.Done():
+		return sessions.Record{
+			Task: sessions.Task{SessionID: "s1"}, State: sessions.TaskStopped, Reason: context.Cause(ctx).Error(), Steps: k.n,
+		}, nil
+	}
+}
+
+func (f *tasks) LastSession(_ context.Context, o sessions.Origin) (sessions.Session, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.sessions {
+		if s.Origin.User == o.User && s.Origin.Channel == o.Channel {
+			return s, nil
+		}
+	}
+	return sessions.Session{}, fmt.Errorf("no session here: %w", sessions.ErrNotFound)
+}
+
+func (f *tasks) Sessions(_ context.Context, q sessions.SessionQuery) ([]sessions.Session, error) {
+	s, err := f.LastSession(context.Background(), *q.Of)
+	if err != nil {
+		return nil, nil
+	}
+	return []sessions.Session{s}, nil
+}
+
+// next is the next task that has begun.
+func (s *stage) next() *task {
+	s.t.Helper()
+	select {
+	case k := <-s.tasks.begun:
+		return k
+	case <-s.ctx().Done():
+		s.t.Fatal("no task began")
+		return nil
+	}
+}
+
+// step reports that the task has done something.
+func (k *task) step(label string, view *sessions.Image) {
+	k.n++
+	k.watch(sessions.Event{
+		Record: sessions.Record{Task: k.Task, State: sessions.TaskRunning, Steps: k.n},
+		Step: &sessions.Step{
+			N: k.n, Kind: sessions.StepAct, Phase: sessions.Done, Label: label, View: view, URL: "https://shop.example/lamps", Title: "Lamps",
+		},
+	})
+}
+
+func (k *task) queued(place int) {
+	k.watch(sessions.Event{Record: sessions.Record{Task: k.Task, State: sessions.TaskQueued, Position: place}})
+}
+
+func (k *task) done(answer string, images ...sessions.Image) {
+	k.end <- ending{rec: sessions.Record{
+		Task: sessions.Task{SessionID: "s1"}, State: sessions.TaskDone, Answer: answer, Images: images, Steps: k.n,
+	}}
+}
+
+// replier is a brain that says what the test tells it to.
+type replier struct {
+	reply func(ctx context.Context, t brain.Turn, watch func(brain.Progress)) (brain.Answer, error)
+}
+
+func (r *replier) Reply(ctx context.Context, t brain.Turn, watch func(brain.Progress)) (brain.Answer, error) {
+	return r.reply(ctx, t, watch)
+}
+
+// plainBrain makes the bot use the real brain, without a model.
+func (s *stage) plainBrain() {
+	s.bot.Brain = &brain.Brain{Tasks: s.tasks, Model: func(context.Context) (llm.Model, error) { return nil, nil }}
+}
+
+// picture is a small PNG that differs for each shade.
+func picture(shade byte) sessions.Image {
+	im := image.NewGray(image.Rect(0, 0, 4, 4))
+	im.Pix[0] = shade
+	var b bytes.Buffer
+	if err := png.Encode(&b, im); err != nil {
+		panic(err)
+	}
+	return sessions.Image{MediaType: "image/png", Data: b.Bytes()}
+}
+
+// scopeOf is the room's scope.
+func scopeOf(s *stage) cancel.Scope { return cancel.Scope{Guild: s.guild.ID, Channel: s.room.ID} }

@@ -1,0 +1,78 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"sync"
+)
+
+// maxErrands bounds the short things that are done beside the work: answers to
+// stop words and buttons.
+const maxErrands = 256
+
+// jobs owns every goroutine that the bot starts for a dispatch.
+type jobs struct {
+	mu      sync.Mutex
+	closed  bool
+	work    int
+	errands int
+	max     int
+	wg      sync.WaitGroup
+}
+
+func (j *jobs) open(most int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.max, j.closed = most, false
+}
+
+// start runs f in a goroutine, as work or as an errand; it reports false if
+// there is too much already, or the bot is closing.
+func (j *jobs) start(errand bool, f func()) bool {
+	n, most := &j.work, j.max
+	if errand {
+		n, most = &j.errands, maxErrands
+	}
+	j.mu.Lock()
+	if j.closed || *n >= most {
+		j.mu.Unlock()
+		return false
+	}
+	*n++
+	j.wg.Add(1)
+	j.mu.Unlock()
+	go func() {
+		defer func() {
+			j.mu.Lock()
+			*n--
+			j.mu.Unlock()
+			j.wg.Done()
+		}()
+		f()
+	}()
+	return true
+}
+
+// close lets nothing start any more.
+func (j *jobs) close() {
+	j.mu.Lock()
+	j.closed = true
+	j.mu.Unlock()
+}
+
+// wait waits until everything has ended, at most until ctx ends.
+func (j *jobs) wait(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() { // ends with the last job; each has its own deadlines
+		j.wg.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		return fmt.Errorf("the bot still has %d pieces of work and %d errands: %w", j.work, j.errands, context.Cause(ctx))
+	}
+}

@@ -1,0 +1,183 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"clank/brain"
+	"clank/cancel"
+	"clank/llm"
+	"clank/sessions"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+const (
+	historyLines = 15               // messages before the one to answer
+	historyAge   = 30 * time.Minute // older ones are not part of the conversation
+	typingEvery  = 8 * time.Second  // Discord shows it for ten
+)
+
+// onMessage stops work, or begins a reply, or does nothing.
+func (b *Bot) onMessage(base context.Context, m *discordgo.Message) {
+	me := b.me().user
+	if m.Author == nil || m.Author.ID == "" || m.Author.ID == me || m.Author.Bot || m.Author.System || m.WebhookID != "" {
+		return
+	}
+	if m.Type != discordgo.MessageTypeDefault && m.Type != discordgo.MessageTypeReply {
+		return
+	}
+	var roles []string
+	who := personFrom(m.Author, "")
+	if m.Member != nil {
+		roles = m.Member.Roles
+		who = personFrom(m.Author, m.Member.Nick)
+	}
+	if b.IsStop != nil && b.IsStop(m.Content) && b.stopByMessage(base, m, who, roles) {
+		return
+	}
+	if m.GuildID != "" && !mentions(m, me) {
+		return
+	}
+	busy := func(ctx context.Context) {
+		where := b.placeOfReply(m, who)
+		b.conclude(ctx, where, busyText, "", nil)
+	}
+	b.startWork(base, func(ctx context.Context) { b.reply(ctx, m, who) }, busy)
+}
+
+// mentions reports whether m mentions the user with id.
+func mentions(m *discordgo.Message, id string) bool {
+	if id == "" {
+		return false
+	}
+	return strings.Contains(m.Content, "<@"+id+">") || strings.Contains(m.Content, "<@!"+id+">") ||
+		slices.ContainsFunc(m.Mentions, func(u *discordgo.User) bool { return u != nil && u.ID == id })
+}
+
+// reply answers a message.
+func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
+	work := cancel.Work{ID: newID(), Owner: who.id, Label: label("reply", b.withoutMention(m.Content))}
+	ctx, handle := b.Scopes.Begin(ctx, cancel.Scope{Guild: m.GuildID, Channel: m.ChannelID}, work)
+	defer handle.End()
+	defer b.typing(ctx, m.ChannelID)()
+	where := b.placeOfReply(m, who)
+	turn := brain.Turn{
+		Origin: sessions.Origin{
+			Kind: sessions.FromDiscord, Guild: m.GuildID, Channel: m.ChannelID, User: who.id, UserName: who.name,
+		},
+		Lines: b.conversation(ctx, m, who),
+	}
+	p := b.watch(ctx, where, work.ID, handle)
+	answer, err := b.Brain.Reply(ctx, turn, func(news brain.Progress) { p.event(news.Call, news.Query, news.Event) })
+	p.stop()
+	if err != nil {
+		b.conclude(ctx, where, b.failure(ctx, err), "", nil)
+		return
+	}
+	b.conclude(ctx, where, answer.Text, "", answer.Images)
+}
+
+// failure says why there is no answer.
+func (b *Bot) failure(ctx context.Context, err error) string {
+	if c := cancel.CauseOf(ctx, err); c != nil {
+		return plain(sentence(c.Error()), 500)
+	}
+	b.logger().Error("reply failed", "error", err)
+	if e := new(llm.Error); errors.As(err, &e) {
+		return "I could not think of an answer. " + plain(sentence(e.Error()), 800)
+	}
+	return "That did not work. " + plain(sentence(err.Error()), 800)
+}
+
+func (b *Bot) placeOfReply(m *discordgo.Message, who person) *place {
+	return &place{
+		rest: b.rest, log: b.logger(), channel: m.ChannelID, user: who.id, direct: m.GuildID == "", replyTo: m.ID,
+	}
+}
+
+// typing shows that the bot is busy, until the function it returns is called.
+func (b *Bot) typing(ctx context.Context, channel string) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(typingEvery)
+		defer tick.Stop()
+		for {
+			if err := b.rest.Typing(ctx, channel); err != nil && ctx.Err() == nil {
+				b.logger().Info("typing not shown", "channel", channel, "error", err)
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// conversation is what was said lately, ending with m. Where the bot may not
+// read what came before, m stands alone.
+func (b *Bot) conversation(ctx context.Context, m *discordgo.Message, who person) []brain.Line {
+	ctx, cancel := context.WithTimeout(ctx, errandTimeout)
+	defer cancel()
+	before, err := b.rest.Messages(ctx, m.ChannelID, m.ID, historyLines)
+	if err != nil {
+		b.logger().Info("earlier messages not read", "channel", m.ChannelID, "error", err)
+	}
+	slices.Reverse(before)
+	before = slices.DeleteFunc(before, func(e *discordgo.Message) bool {
+		return e == nil || m.Timestamp.Sub(e.Timestamp) > historyAge
+	})
+	known := slices.ContainsFunc(before, func(e *discordgo.Message) bool {
+		return m.ReferencedMessage != nil && e.ID == m.ReferencedMessage.ID
+	})
+	var lines []brain.Line
+	if m.ReferencedMessage != nil && !known {
+		lines = b.appendLine(lines, m.ReferencedMessage)
+	}
+	for _, e := range before {
+		lines = b.appendLine(lines, e)
+	}
+	images, notes := b.pictures(ctx, m.Attachments)
+	return append(lines, brain.Line{Who: who.name, Text: b.withoutMention(m.Content), Images: images, Notes: notes})
+}
+
+// appendLine appends what e says, if a person or the bot itself said it. Its
+// pictures are only mentioned.
+func (b *Bot) appendLine(lines []brain.Line, e *discordgo.Message) []brain.Line {
+	if e.Author == nil || e.WebhookID != "" && e.Author.ID != b.me().user {
+		return lines
+	}
+	mine := e.Author.ID == b.me().user
+	text := b.withoutMention(e.Content)
+	if e.Author.Bot && !mine || text == "" && len(e.Attachments) == 0 {
+		return lines
+	}
+	line := brain.Line{Who: personFrom(e.Author, "").name, Mine: mine, Text: text}
+	if !mine {
+		for _, a := range e.Attachments {
+			if a != nil {
+				line.Notes = append(line.Notes, "attached earlier: "+a.Filename)
+			}
+		}
+	}
+	return append(lines, line)
+}
+
+// withoutMention is text without the bot's own name in it.
+func (b *Bot) withoutMention(text string) string {
+	me := b.me().user
+	if me == "" {
+		return strings.TrimSpace(text)
+	}
+	return strings.TrimSpace(strings.NewReplacer("<@"+me+">", "", "<@!"+me+">", "").Replace(text))
+}

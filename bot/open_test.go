@@ -1,0 +1,229 @@
+package bot_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/bot"
+	"clank/internal/discordtest"
+)
+
+func TestOpenSaysWhatIsWrong(t *testing.T) {
+	for name, tc := range map[string]struct {
+		spoil func(*stage)
+		want  string
+	}{
+		"no token":          {func(s *stage) { s.bot.Token = "" }, "DISCORD_TOKEN"},
+		"wrong token":       {func(s *stage) { s.bot.Token = "wrong" }, "does not accept the token"},
+		"no content intent": {func(s *stage) { s.ForbidIntents(s.account, discordtest.MessageContent) }, "Message Content Intent"},
+		"nobody answers": {func(s *stage) {
+			s.bot.HTTPClient = &http.Client{Transport: unreachable{}}
+			s.bot.OpenTimeout = 50 * time.Millisecond
+		}, "no connection to Discord in time; the last try failed: ask where the gateway is"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, discordtest.Config{})
+			tc.spoil(s)
+			err := s.bot.Open(s.ctx())
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("Open: %v, want %q", err, tc.want)
+			}
+			if err != nil && strings.Contains(err.Error(), "secret") {
+				t.Errorf("the error tells the token: %v", err)
+			}
+			s.close()
+		})
+	}
+}
+
+type unreachable struct{}
+
+func (unreachable) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("no route")
+}
+
+func TestWithoutContentIntentTheBotStillOpens(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.ForbidIntents(s.account, discordtest.MessageContent)
+	s.bot.WithoutContent = true
+	s.plainBrain()
+	s.open()
+	s.say(s.room, s.ada, s.account.Mention()+" read")
+	if got, want := s.next().Prompt, "read"; got != want {
+		t.Errorf("prompt = %q, want %q", got, want)
+	}
+}
+
+func TestCommandsAreRegisteredOnlyWhenTheyChange(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.bot.Runtimes = []string{"local_browser_agent", "openai_computer_use"}
+	s.open()
+	s.close()
+	if got := s.Commands(s.account); len(got) != 1 || got[0].Name != "clank" || len(got[0].Options) != 3 {
+		t.Fatalf("commands = %+v", got)
+	}
+	again := func(runtimes ...string) {
+		b := &bot.Bot{Token: "secret", Scopes: s.scopes, Base: s.URL, HTTPClient: s.bot.HTTPClient, Runtimes: runtimes}
+		if err := b.Open(s.ctx()); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Close(s.ctx()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again(s.bot.Runtimes...)
+	if got := len(s.RequestsTo(discordtest.RouteSetCommands)); got != 1 {
+		t.Errorf("written %d times, want once", got)
+	}
+	again("one", "two")
+	if got := len(s.RequestsTo(discordtest.RouteSetCommands)); got != 2 {
+		t.Errorf("written %d times after a change, want twice", got)
+	}
+}
+
+func TestAFailureToRegisterDoesNotKeepTheBotAway(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.FailNext(discordtest.RouteSetCommands, http.StatusForbidden)
+	s.open()
+	if !s.Connected(s.account) {
+		t.Error("not connected")
+	}
+}
+
+func TestTheBotSurvivesWhatAGatewayCanDo(t *testing.T) {
+	s := newStage(t, discordtest.Config{HeartbeatInterval: 300 * time.Millisecond})
+	s.plainBrain()
+	s.open()
+	alive := func(what string) {
+		t.Helper()
+		if err := s.WaitConnected(s.ctx(), s.account); err != nil {
+			t.Fatalf("after %s: %v", what, err)
+		}
+		s.say(s.room, s.ada, s.account.Mention()+" "+what)
+		k := s.next()
+		if k.Prompt != what {
+			t.Fatalf("prompt = %q, want %q", k.Prompt, what)
+		}
+		k.done("alive after " + what)
+		s.message(s.room, "alive after "+what)
+	}
+	for what, event := range map[string][2]string{
+		"no message":             {"MESSAGE_CREATE", "null"},
+		"a message of nobody":    {"MESSAGE_CREATE", `{"content":"stop"}`},
+		"a broken message":       {"MESSAGE_CREATE", `{"author":"ada","content":7}`},
+		"no interaction":         {"INTERACTION_CREATE", "null"},
+		"an unknown kind":        {"INTERACTION_CREATE", `{"id":"1","token":"t","type":99,"member":{"user":{"id":"1"}},"data":{}}`},
+		"an interaction by none": {"INTERACTION_CREATE", `{"id":"1","token":"t","type":2,"data":{"name":"clank"}}`},
+		"a command of nothing":   {"INTERACTION_CREATE", `{"id":"1","token":"t","type":2,"user":{"id":"1"},"data":{"name":"clank","options":[null]}}`},
+		"options of any type":    {"INTERACTION_CREATE", `{"id":"1","token":"t","type":3,"user":{"id":"1"},"data":{"custom_id":"clank:stop:"}}`},
+		"no guild":               {"GUILD_CREATE", "null"},
+		"a guild of nulls":       {"GUILD_CREATE", `{"id":"1","channels":[null],"roles":[null],"members":[null]}`},
+		"a role of nothing":      {"GUILD_ROLE_UPDATE", `{"guild_id":"1","role":null}`},
+		"an event of tomorrow":   {"THING_HAPPENED", "[]"},
+	} {
+		if err := s.Dispatch(s.account, event[0], event[1]); err != nil {
+			t.Fatal(err)
+		}
+		alive(what)
+	}
+	for what, raw := range map[string]string{"null": "null", "garbage": "{", "an unknown operation": `{"op":77,"d":{}}`} {
+		if err := s.SendRaw(s.account, raw); err != nil {
+			t.Fatal(err)
+		}
+		alive(what)
+	}
+	for _, blow := range []struct {
+		what   string
+		strike func() error
+	}{
+		{"dropped sockets", func() error { return s.DropSockets(s.account) }},
+		{"a reconnect request", func() error { return s.Reconnect(s.account) }},
+		{"a heartbeat request", func() error { return s.RequestHeartbeat(s.account) }},
+		{"an invalid session", func() error { return s.InvalidateSession(s.account, false) }},
+		{"an invalid but resumable session", func() error { return s.InvalidateSession(s.account, true) }},
+		{"code 4000", func() error { return s.CloseGateway(s.account, discordtest.CloseUnknownError, "oops") }},
+		{"code 4009", func() error { return s.CloseGateway(s.account, discordtest.CloseSessionTimedOut, "late") }},
+		{"a reconnect request again", func() error { return s.Reconnect(s.account) }},
+	} {
+		ends := len(s.Disconnects())
+		if err := blow.strike(); err != nil {
+			t.Fatal(err)
+		}
+		if blow.what != "a heartbeat request" {
+			if err := s.Wait(s.ctx(), "the socket to end after "+blow.what, func() bool { return len(s.Disconnects()) > ends }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		alive(blow.what)
+	}
+}
+
+func TestWhatHappensWhileTheLineIsBrokenIsNotLost(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.plainBrain()
+	s.open()
+	if err := s.DropSockets(s.account); err != nil {
+		t.Fatal(err)
+	}
+	s.say(s.room, s.ada, s.account.Mention()+" said meanwhile")
+	if got, want := s.next().Prompt, "said meanwhile"; got != want {
+		t.Errorf("prompt = %q, want %q", got, want)
+	}
+	if got := len(s.Received(6)); got != 1 {
+		t.Errorf("resumed %d times, want once", got)
+	}
+}
+
+func TestAServerThatIsSilentIsLeft(t *testing.T) {
+	s := newStage(t, discordtest.Config{HeartbeatInterval: 50 * time.Millisecond})
+	s.open()
+	s.WithholdHeartbeatACK(true)
+	if err := s.Wait(s.ctx(), "the bot to leave", func() bool { return len(s.Disconnects()) > 0 }); err != nil {
+		t.Fatal(err)
+	}
+	s.WithholdHeartbeatACK(false)
+	if err := s.WaitConnected(s.ctx(), s.account); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestARevokedTokenEndsTheBotWithAReason(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.open()
+	s.RevokeToken(s.account)
+	select {
+	case <-s.bot.Done():
+	case <-s.ctx().Done():
+		t.Fatal("the bot goes on")
+	}
+	if err := s.bot.Err(); err == nil || !strings.Contains(err.Error(), "does not accept the token") {
+		t.Errorf("Err = %v", err)
+	}
+}
+
+func TestCloseSaysGoodbyeAndStopsTheWork(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.open()
+	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
+	s.next()
+	s.close()
+	if got, want := s.answer(it, "").Text(), "Shutting down."; !strings.Contains(got, want) {
+		t.Errorf("answer = %q, want %q", got, want)
+	}
+	if err := s.Wait(s.ctx(), "the goodbye", func() bool { return len(s.Disconnects()) == 1 }); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Disconnects()[0]; got.Code != 1000 || got.ByServer {
+		t.Errorf("disconnect = %+v, want code 1000 from the bot", got)
+	}
+	if err := s.bot.Err(); err != nil {
+		t.Errorf("Err = %v, want nil", err)
+	}
+	if err := s.bot.Close(context.Background()); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+}

@@ -1,0 +1,181 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/sessions"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// progress keeps a place up to date while work goes on. Only the latest state is
+// ever shown: news that come faster than edits may be made replace each other.
+type progress struct {
+	place    *place
+	work     string // id of the work that the button stops
+	interval time.Duration
+	log      *slog.Logger
+	nowhere  func() // called once when nothing can be shown any more
+
+	mu      sync.Mutex
+	browses []browse // by call
+	picture *sessions.Image
+
+	dirty chan struct{} // holds at most one
+	quit  context.CancelFunc
+	done  chan struct{}
+}
+
+// browse is what is known of one browse.
+type browse struct {
+	prompt string
+	record sessions.Record
+	step   sessions.Step // the last that is worth showing
+	page   sessions.Step // the last that said where the page is
+}
+
+// start begins to watch. The caller must call stop.
+func (p *progress) start(ctx context.Context) {
+	ctx, p.quit = context.WithCancel(context.WithoutCancel(ctx))
+	p.dirty, p.done = make(chan struct{}, 1), make(chan struct{})
+	go func() {
+		defer close(p.done)
+		p.run(ctx)
+	}()
+}
+
+// stop ends the watch. An edit that is on the wire is waited for, so that what
+// is shown next is not overtaken.
+func (p *progress) stop() {
+	p.quit()
+	<-p.done
+}
+
+// event takes news of browse number call. It does not block.
+func (p *progress) event(call int, prompt string, e sessions.Event) {
+	p.mu.Lock()
+	for len(p.browses) < call {
+		p.browses = append(p.browses, browse{})
+	}
+	b := &p.browses[call-1]
+	b.prompt, b.record = prompt, e.Record
+	if s := e.Step; s != nil {
+		if s.Kind == sessions.StepAct || s.Kind == sessions.StepNotice || b.step.Kind == "" || s.Text != "" {
+			b.step = *s
+		}
+		if s.URL != "" || s.Title != "" {
+			b.page = *s
+		}
+		if s.View != nil {
+			p.picture = s.View
+		}
+	}
+	p.mu.Unlock()
+	select {
+	case p.dirty <- struct{}{}:
+	default:
+	}
+}
+
+func (p *progress) run(ctx context.Context) {
+	for {
+		var expiry <-chan time.Time
+		if p.place.interaction != nil {
+			expiry = time.After(time.Until(p.place.expires))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.dirty:
+		case <-expiry:
+		}
+		err := p.place.show(ctx, p.view(), false)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, errNowhere):
+			p.log.Warn("work is stopped because nobody can be told of it", "error", err)
+			p.nowhere()
+			return
+		case err != nil:
+			p.log.Warn("progress not shown", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(p.interval):
+		}
+	}
+}
+
+// view is the message as it should be now.
+func (p *progress) view() view {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	texts := make([]string, 0, len(p.browses))
+	for _, b := range p.browses {
+		if b.prompt != "" {
+			texts = append(texts, b.text(len(p.browses)))
+		}
+	}
+	content := strings.Join(texts, "\n\n")
+	if content == "" {
+		content = "Working on it."
+	}
+	return view{content: content, picture: p.picture, rows: stopButton(p.work)}
+}
+
+// text describes one browse in a few lines, which fit a message with those of
+// the others: of is how many there are.
+func (b browse) text(of int) string {
+	lines := []string{"**" + plain(b.prompt, 150/of) + "**"}
+	switch state := b.record.State; {
+	case state == sessions.TaskQueued && b.record.Position > 0:
+		lines = append(lines, fmt.Sprintf("Waiting for a free browser, number %d in line.", b.record.Position))
+	case state == sessions.TaskQueued:
+		lines = append(lines, "Waiting for a free browser.")
+	case state == sessions.TaskDone:
+		lines = append(lines, "Done; writing the answer.")
+	case state.Final() && state != "":
+		lines = append(lines, plain(sentence(or(b.record.Reason, string(state))), 200/of))
+	default:
+		lines = append(lines, b.stepLine(200/of))
+	}
+	if at := strings.TrimSpace(plain(b.page.Title, 80/of) + " · " + plain(b.page.URL, 120/of)); at != "·" {
+		lines = append(lines, "-# "+strings.Trim(at, " ·"))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (b browse) stepLine(limit int) string {
+	s := b.step
+	what := s.Label
+	switch {
+	case s.Kind == "":
+		return "Starting."
+	case s.Kind == sessions.StepThink && s.Text != "":
+		what = s.Text
+	case s.Kind == sessions.StepThink:
+		what = or(what, "thinking")
+	case s.Kind == sessions.StepNotice:
+		what = or(s.Text, what)
+	case s.Failed:
+		what += " (did not work)"
+	}
+	return fmt.Sprintf("Step %d: %s", s.N, plain(what, limit))
+}
+
+// stopPrefix begins the custom id of a stop button; the id of the work follows.
+const stopPrefix = "clank:stop:"
+
+func stopButton(work string) []discordgo.MessageComponent {
+	return []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{
+		discordgo.Button{Label: "Stop", Style: discordgo.DangerButton, CustomID: stopPrefix + work},
+	}}}
+}

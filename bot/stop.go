@@ -1,0 +1,181 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"clank/bot/rest"
+	"clank/cancel"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// errandTimeout bounds everything short.
+const errandTimeout = 30 * time.Second
+
+// stopByMessage stops what runs in the channel of m and reports whether m was
+// about that: it was not if nothing runs there.
+func (b *Bot) stopByMessage(base context.Context, m *discordgo.Message, who person, roles []string) bool {
+	scope := cancel.Scope{Guild: m.GuildID, Channel: m.ChannelID}
+	bits, known := int64(0), m.GuildID == ""
+	if !known {
+		bits, known = b.guilds.permissions(m.GuildID, m.ChannelID, who.id, roles)
+	}
+	stopped, refused := b.Scopes.Stop(scope, who.actor(bits), b.anyone())
+	if len(stopped)+len(refused) == 0 {
+		return false
+	}
+	b.logStop(scope, who, stopped, refused)
+	b.errand(base, func(ctx context.Context) {
+		if len(refused) > 0 && !known {
+			bits = b.askPermissions(ctx, m, who, roles)
+			more, still := b.Scopes.Stop(scope, who.actor(bits), b.anyone())
+			b.logStop(scope, who, more, still)
+			stopped, refused = merge(stopped, more), still
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), errandTimeout)
+		defer cancel()
+		reply := rest.Message{Content: stopText(who, stopped, refused), ReplyTo: m.ID}
+		if _, err := b.rest.Send(ctx, m.ChannelID, reply); err != nil {
+			b.logger().Warn("answer to a stop word not sent", "channel", m.ChannelID, "error", err)
+		}
+	})
+	return true
+}
+
+// askPermissions asks Discord for what the gateway has not told, and remembers
+// it. Where that fails nobody is a moderator.
+func (b *Bot) askPermissions(ctx context.Context, m *discordgo.Message, who person, roles []string) int64 {
+	ctx, cancel := context.WithTimeout(ctx, errandTimeout)
+	defer cancel()
+	guild, err := b.rest.Guild(ctx, m.GuildID)
+	if err == nil {
+		b.guilds.putGuild(guild, false)
+		var ch *discordgo.Channel
+		for id := m.ChannelID; id != "" && err == nil; {
+			if ch, err = b.rest.Channel(ctx, id); err != nil {
+				break
+			}
+			b.guilds.putChannel(ch)
+			id = describe(ch).parent
+		}
+	}
+	if err != nil {
+		b.logger().Warn("permissions not found out", "guild", m.GuildID, "channel", m.ChannelID, "error", err)
+	}
+	bits, _ := b.guilds.permissions(m.GuildID, m.ChannelID, who.id, roles)
+	return bits
+}
+
+// onButton stops one piece of work.
+func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data discordgo.MessageComponentInteractionData, who person) {
+	id, ours := strings.CutPrefix(data.CustomID, stopPrefix)
+	if !ours {
+		b.logger().Info("button of somebody else", "custom_id", data.CustomID)
+		return
+	}
+	owner := ""
+	for _, w := range b.Scopes.Active(cancel.Scope{Guild: i.GuildID, Channel: i.ChannelID}) {
+		if w.ID == id {
+			owner = w.Owner
+		}
+	}
+	found, stopped := b.Scopes.StopWork(id, who.actor(who.bits), b.anyone())
+	b.logger().Info("stop button", "work", id, "by", who.id, "found", found, "stopped", stopped)
+	kind, text := discordgo.InteractionResponseChannelMessageWithSource, ""
+	switch {
+	case stopped: // the message says so as soon as the work has ended
+		kind = discordgo.InteractionResponseDeferredMessageUpdate
+	case found:
+		text = refusedText([]string{owner})
+	default:
+		text = "That has ended already."
+	}
+	b.errand(base, func(ctx context.Context) { b.answer(ctx, i, kind, rest.Message{Content: text, Private: true}) })
+}
+
+// stopCommand is /clank stop.
+func (b *Bot) stopCommand(base context.Context, i *discordgo.Interaction, who person) {
+	scope := cancel.Scope{Guild: i.GuildID, Channel: i.ChannelID}
+	stopped, refused := b.Scopes.Stop(scope, who.actor(who.bits), b.anyone())
+	b.logStop(scope, who, stopped, refused)
+	m := rest.Message{Content: stopText(who, stopped, refused), Private: len(stopped) == 0}
+	b.errand(base, func(ctx context.Context) {
+		b.answer(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, m)
+	})
+}
+
+// answer answers an interaction that is not work. If Discord has forgotten it,
+// there is nobody to tell.
+func (b *Bot) answer(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, m rest.Message) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), errandTimeout)
+	defer cancel()
+	if err := b.rest.Respond(ctx, i, kind, m); err != nil {
+		b.logger().Warn("interaction not answered", "error", err)
+	}
+}
+
+func (b *Bot) logStop(scope cancel.Scope, who person, stopped, refused []cancel.Work) {
+	b.logger().Info("stop", "channel", scope.Channel, "by", who.id, "stopped", len(stopped), "refused", len(refused))
+}
+
+// actor is the person as somebody who wants to stop work.
+func (p person) actor(bits int64) cancel.Actor {
+	return cancel.Actor{ID: p.id, Name: "@" + p.name, Moderator: bits&moderator != 0}
+}
+
+// moderator are the permissions that let somebody stop other people's work.
+const moderator = discordgo.PermissionManageMessages | discordgo.PermissionAdministrator
+
+// stopText says what a wish to stop has led to.
+func stopText(who person, stopped, refused []cancel.Work) string {
+	var says []string
+	switch others := slices.DeleteFunc(owners(stopped), func(id string) bool { return id == who.id }); {
+	case len(stopped) == 0:
+	case len(others) == 0:
+		says = append(says, "Stopped.")
+	default:
+		says = append(says, fmt.Sprintf("%s stopped what %s asked for.", plain(who.name, 80), people(others)))
+	}
+	if len(refused) > 0 {
+		says = append(says, refusedText(owners(refused)))
+	}
+	if len(says) == 0 {
+		return "Nothing is running here."
+	}
+	return strings.Join(says, " ")
+}
+
+// refusedText says who may stop work.
+func refusedText(owners []string) string {
+	who := people(slices.DeleteFunc(owners, func(id string) bool { return id == "" }))
+	if who == "" {
+		who = "the person who asked"
+	}
+	return fmt.Sprintf("Only %s, or somebody who may manage messages here, can stop that.", who)
+}
+
+// owners are the ids of those who asked for works, each once.
+func owners(works []cancel.Work) []string {
+	var ids []string
+	for _, w := range works {
+		if !slices.Contains(ids, w.Owner) {
+			ids = append(ids, w.Owner)
+		}
+	}
+	return ids
+}
+
+// people are the names of ids, as Discord shows them; nobody is pinged.
+func people(ids []string) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = "<@" + id + ">"
+	}
+	return strings.Join(names, " and ")
+}
+
+func merge(a, b []cancel.Work) []cancel.Work { return append(slices.Clone(a), b...) }

@@ -1,0 +1,189 @@
+package bot
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+const (
+	maxMessage = 2000 // characters of a message, as Discord counts
+	maxParts   = 4    // messages of one answer; a longer one becomes a file
+)
+
+// size is the length of s in UTF-16 units, which is never less than any way in
+// which Discord counts.
+func size(s string) int {
+	n := 0
+	for _, r := range s {
+		n += max(1, utf16.RuneLen(r))
+	}
+	return n
+}
+
+// split cuts text into messages of at most limit characters, on line ends, else
+// sentence ends, else spaces. A code block stays in one message if it fits one;
+// else each part of it is a block of its own. Nothing is lost but the space at
+// the cuts.
+func split(text string, limit int) []string {
+	var s splitter
+	s.limit = limit
+	for _, u := range units(strings.ToValidUTF8(text, "\uFFFD")) {
+		s.add(u)
+	}
+	s.flush()
+	return s.parts
+}
+
+// unit is a line, or a whole code block with its fences.
+type unit struct {
+	text  string
+	fence string // the opening fence line, if it is a code block
+}
+
+// units takes text apart.
+func units(text string) []unit {
+	var us []unit
+	var block []string
+	for line := range strings.SplitSeq(text, "\n") {
+		fence := strings.HasPrefix(strings.TrimLeft(line, " "), "```")
+		switch {
+		case block == nil && fence && strings.Count(line, "```") == 1:
+			block = []string{line}
+		case block != nil:
+			block = append(block, line)
+			if strings.Contains(line, "```") {
+				us = append(us, unit{text: strings.Join(block, "\n"), fence: block[0]})
+				block = nil
+			}
+		default:
+			us = append(us, unit{text: line})
+		}
+	}
+	if block != nil { // never closed: Discord shows it as a block to the end
+		block = append(block, "```")
+		us = append(us, unit{text: strings.Join(block, "\n"), fence: block[0]})
+	}
+	return us
+}
+
+// splitter packs units into parts.
+type splitter struct {
+	limit int
+	parts []string
+	now   strings.Builder
+	size  int
+	any   bool // now has a unit, which may be an empty line
+}
+
+func (s *splitter) add(u unit) {
+	n := size(u.text)
+	if s.any && s.size+1+n <= s.limit {
+		s.now.WriteString("\n" + u.text)
+		s.size += 1 + n
+		return
+	}
+	if n <= s.limit {
+		s.flush()
+		s.now.WriteString(u.text)
+		s.size, s.any = n, true
+		return
+	}
+	if u.fence != "" {
+		s.addBlock(u)
+		return
+	}
+	s.flush()
+	head, rest := cut(u.text, s.limit)
+	s.parts = append(s.parts, head)
+	s.add(unit{text: rest})
+}
+
+// addBlock makes several blocks of one that is too long.
+func (s *splitter) addBlock(u unit) {
+	lines := strings.Split(u.text, "\n")
+	open, last := lines[0], len(lines)-1
+	if strings.TrimSpace(lines[last]) != "```" {
+		last++ // there is code on the line that ends the block
+	}
+	body := strings.Join(lines[1:last], "\n")
+	if size(open) > 40 { // a strange fence: not worth repeating
+		body, open = open[3:]+"\n"+body, "```"
+	}
+	// No run of three backticks may be left, so that the parts hold no blocks.
+	room := s.limit - size(open) - len("\n\n```")
+	for _, part := range split(strings.ReplaceAll(body, "``", "`\u200b`"), room) {
+		s.flush()
+		block := open + "\n" + part + "\n```"
+		s.now.WriteString(block)
+		s.size, s.any = size(block), true
+	}
+}
+
+func (s *splitter) flush() {
+	if part := strings.Trim(s.now.String(), "\n"); strings.TrimSpace(part) != "" {
+		s.parts = append(s.parts, part)
+	}
+	s.now.Reset()
+	s.size, s.any = 0, false
+}
+
+// cut takes at most limit characters off the front of a line, at the end of a
+// sentence if there is one in the last two thirds, else at a space, else between
+// two characters.
+func cut(line string, limit int) (head, rest string) {
+	end := prefix(line, limit)
+	at := 0
+	for _, mark := range []string{". ", "! ", "? ", "。", "！", "？"} {
+		if i := strings.LastIndex(line[:end], mark); i >= 0 {
+			at = max(at, i+len(strings.TrimRight(mark, " ")))
+		}
+	}
+	if at < end/3 {
+		at = strings.LastIndex(line[:end], " ")
+	}
+	if at < end/3 {
+		at = end
+	}
+	return strings.TrimRight(line[:at], " "), strings.TrimLeft(line[at:], " ")
+}
+
+// prefix is the length in bytes of the longest front of s that has at most limit
+// characters, at least one rune.
+func prefix(s string, limit int) int {
+	n := 0
+	for i, r := range s {
+		n += max(1, utf16.RuneLen(r))
+		if n > limit && i > 0 {
+			return i
+		}
+	}
+	return len(s)
+}
+
+var special = regexp.MustCompile("[\\\\*_~`|<>\\[\\]()#@:]")
+
+// plain is s as one line of text that Discord shows as it is, without markup,
+// links or mentions, at most n characters before escaping.
+func plain(s string, n int) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+	if utf8.RuneCountInString(s) > n {
+		s = string([]rune(s)[:n-1]) + "…"
+	}
+	return special.ReplaceAllString(s, `\$0`)
+}
+
+// sentence makes s begin with a capital letter and end with a full stop.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return ""
+	}
+	r, n := utf8.DecodeRuneInString(s)
+	s = strings.ToUpper(string(r)) + s[n:]
+	if !strings.ContainsAny(s[len(s)-1:], ".!?)") {
+		s += "."
+	}
+	return s
+}

@@ -1,0 +1,152 @@
+// Package brain talks with people: given a conversation it decides whether a
+// browser is needed, sends the browser agent off, and answers in words and
+// pictures. The chat bot, the dashboard and a call all use it.
+//
+// It does not know where the conversation takes place, and it does not work a
+// browser itself: that is done by [Tasks].
+package brain
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"clank/llm"
+	"clank/sessions"
+)
+
+// Limits of one reply.
+const (
+	maxRounds  = 2    // follow-ups after tool results
+	maxCalls   = 3    // browse calls
+	maxQuery   = 2000 // characters of a browse query
+	maxImages  = 8    // pictures shown to the model at once
+	maxShown   = 10   // pictures in an answer
+	maxTokens  = 4096 // of each answer of the model
+	maxHistory = 24_000
+)
+
+// Tasks runs browses. [sessions.Manager] is one.
+type Tasks interface {
+	// Run blocks until the task has reached its end and returns what became of
+	// it. watch is called with each event, and must not block.
+	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error)
+
+	// LastSession is the session that the person of o used last in the channel
+	// of o and can go on with, or [sessions.ErrNotFound].
+	LastSession(ctx context.Context, o sessions.Origin) (sessions.Session, error)
+}
+
+// Brain answers. Set its fields before the first Reply; it is then safe for
+// concurrent use.
+type Brain struct {
+	// Model returns the model to ask now, or nil if none is configured: what
+	// people say is then given to the browser agent as it is.
+	Model func(ctx context.Context) (llm.Model, error)
+
+	Tasks Tasks
+
+	// Disabled says why the browser may not be used by this person now, in
+	// words for people; empty if it may. It may be nil.
+	Disabled func(ctx context.Context, o sessions.Origin) string
+
+	// Instructions are the operator's own, added to those of this package. It
+	// may be nil.
+	Instructions func() string
+
+	Logger *slog.Logger
+
+	// ModelTimeout bounds each call of the model; zero means two minutes.
+	ModelTimeout time.Duration
+
+	// Resume is how long after its last use a session is taken up again by
+	// itself when no model is there to decide; zero means 15 minutes.
+	Resume time.Duration
+
+	// Now is the clock; nil is [time.Now].
+	Now func() time.Time
+}
+
+// Turn is a conversation that waits for an answer. The last of Lines is the one
+// to answer. Origin is who said it, and where.
+type Turn struct {
+	Origin sessions.Origin
+	Lines  []Line
+}
+
+// Line is something somebody said.
+type Line struct {
+	Who    string // display name; ignored if Mine
+	Mine   bool   // said by the brain itself
+	Text   string
+	Images []llm.Image
+	Notes  []string // about what cannot be shown: "a.pdf is not a picture"
+}
+
+// Progress is news of a browse that a reply has begun. Call counts the browses
+// of the reply from 1.
+type Progress struct {
+	Call  int
+	Query string
+	Event sessions.Event
+}
+
+// Answer is what to say and to show. Text is empty only if there are Images.
+// Sessions are the ids of the sessions that can be continued.
+type Answer struct {
+	Text     string
+	Images   []sessions.Image
+	Sessions []string
+	Usage    llm.Usage // of the brain's own model; browses count their own
+}
+
+// Reply answers the turn. It blocks until the answer is there. watch, which may
+// be nil, is told what the browses do, by one goroutine at a time; it must not
+// block. When ctx ends Reply returns its cause at once, after every browse it
+// began has ended. Errors of the model are [*llm.Error] in a chain.
+func (b *Brain) Reply(ctx context.Context, t Turn, watch func(Progress)) (Answer, error) {
+	m, err := b.Model(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	r := &reply{brain: b, turn: t, model: m, boundary: newBoundary()}
+	if watch != nil {
+		r.watch = watch
+	}
+	if m == nil {
+		return r.direct(ctx)
+	}
+	return r.converse(ctx)
+}
+
+func (b *Brain) now() time.Time {
+	if b.Now == nil {
+		return time.Now()
+	}
+	return b.Now()
+}
+
+func (b *Brain) logger() *slog.Logger {
+	if b.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return b.Logger
+}
+
+func (b *Brain) disabled(ctx context.Context, o sessions.Origin) string {
+	if b.Disabled == nil {
+		return ""
+	}
+	return b.Disabled(ctx, o)
+}
+
+// last is the session to go on with. That it cannot be found out is logged, and
+// no reason to leave somebody without an answer.
+func (b *Brain) last(ctx context.Context, o sessions.Origin) (sessions.Session, bool) {
+	s, err := b.Tasks.LastSession(ctx, o)
+	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+		b.logger().Warn("last session not found out", "channel", o.Channel, "error", err)
+	}
+	return s, err == nil
+}

@@ -1,0 +1,218 @@
+package brain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/llm"
+	"clank/sessions"
+)
+
+// reply is one answer in the making.
+type reply struct {
+	brain    *Brain
+	turn     Turn
+	model    llm.Model
+	boundary string // marks text of pages; unguessable for them
+	usage    llm.Usage
+
+	mu       sync.Mutex // guards what follows
+	watch    func(Progress)
+	calls    int
+	stopped  string // why a person stopped a browse: then there is no other
+	shown    []sessions.Image
+	open     []string                 // sessions that can be continued
+	lastText string                   // of the last browse that ended with an answer
+	busy     map[string]chan struct{} // by session; holds one while it is used
+}
+
+// converse asks the model, lets it browse, and asks again.
+func (r *reply) converse(ctx context.Context) (Answer, error) {
+	req := llm.Request{
+		System:    r.system(ctx),
+		Messages:  conversation(r.turn.Lines, r.model.Caps()),
+		MaxTokens: maxTokens,
+		EndUser:   "",
+	}
+	if r.model.Caps().Tools {
+		req.Tools = []llm.Tool{browseTool}
+	}
+	for round := 0; ; round++ {
+		got, err := r.ask(ctx, req)
+		if err != nil {
+			return Answer{}, err
+		}
+		calls := got.Calls()
+		if len(calls) == 0 || round == maxRounds {
+			return r.answer(got), nil
+		}
+		results := r.browseAll(ctx, calls)
+		if ctx.Err() != nil {
+			return Answer{}, context.Cause(ctx)
+		}
+		if round == maxRounds-1 {
+			results.Parts = append(results.Parts, llm.Part{Text: lastRoundNote})
+		}
+		req.Messages = append(req.Messages, got.Message, results)
+	}
+}
+
+// ask asks the model once, within its time.
+func (r *reply) ask(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	limit := r.brain.ModelTimeout
+	if limit == 0 {
+		limit = 2 * time.Minute
+	}
+	asked, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	got, err := r.model.Generate(asked, req, nil)
+	r.usage = r.usage.Add(got.Usage)
+	switch {
+	case ctx.Err() != nil:
+		return got, context.Cause(ctx)
+	case errors.Is(err, context.DeadlineExceeded):
+		return got, &llm.Error{
+			Kind: llm.ErrTimeout, Model: r.model.Name(), Err: err,
+			Message: fmt.Sprintf("no answer within %s", limit), Hint: "please try again",
+		}
+	case err != nil:
+		return got, fmt.Errorf("ask for an answer: %w", err)
+	}
+	return got, nil
+}
+
+// answer makes the model's last words the answer.
+func (r *reply) answer(got llm.Reply) Answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	text := strings.TrimSpace(got.Text())
+	switch {
+	case text != "":
+		if got.Stop == llm.StopLength {
+			text += "\n\n(The answer grew too long and ends here.)"
+		}
+	case r.stopped != "":
+		text = upperFirst(r.stopped) + "."
+	case r.lastText != "":
+		text = r.lastText
+	case got.Stop == llm.StopRefused || got.Stop == llm.StopFilter:
+		text = "The model declined to answer that."
+	case len(r.shown) == 0:
+		text = "The model had nothing to say. Please put it another way."
+	}
+	return Answer{Text: text, Images: r.shown, Sessions: r.open, Usage: r.usage}
+}
+
+// browseAll makes the calls at the same time and returns their results in order.
+func (r *reply) browseAll(ctx context.Context, calls []llm.ToolCall) llm.Message {
+	outcomes := make([]outcome, len(calls))
+	var wg sync.WaitGroup
+	for i, c := range calls {
+		n, why := r.admit(c)
+		if why != "" {
+			outcomes[i] = refused(why)
+			continue
+		}
+		wg.Go(func() { outcomes[i] = r.browse(ctx, n, c) })
+	}
+	wg.Wait()
+	return r.results(calls, outcomes)
+}
+
+// admit numbers a call, or says why it is not made.
+func (r *reply) admit(c llm.ToolCall) (n int, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case c.Name != browseTool.Name:
+		return 0, fmt.Sprintf("there is no tool %q; there is %s", c.Name, browseTool.Name)
+	case r.stopped != "":
+		return 0, "not done: " + r.stopped + ". Do not try again; tell the person that it was stopped."
+	case r.calls == maxCalls:
+		return 0, fmt.Sprintf("not done: a reply can make %d browse calls. Answer with what you have.", maxCalls)
+	}
+	r.calls++
+	return r.calls, ""
+}
+
+// results puts the outcomes into a message for the model, with the pictures
+// where it can see them.
+func (r *reply) results(calls []llm.ToolCall, outcomes []outcome) llm.Message {
+	caps := r.model.Caps()
+	msg := llm.Message{Role: llm.RoleUser}
+	var pictures []llm.Part
+	left := maxImages
+	for i, o := range outcomes {
+		res := &llm.ToolResult{ID: calls[i].ID, Text: o.text, IsError: o.failed}
+		seen := o.images[:min(len(o.images), left)]
+		left -= len(seen)
+		for _, im := range seen {
+			switch picture := llm.Image(im); {
+			case caps.ToolImages:
+				res.Images = append(res.Images, picture)
+			case caps.Vision:
+				pictures = append(pictures, llm.Part{Image: &picture})
+			}
+		}
+		if len(o.images) > 0 {
+			res.Text += "\n\n" + pictureNote(o, len(seen), caps)
+		}
+		msg.Parts = append(msg.Parts, llm.Part{Result: res})
+	}
+	msg.Parts = append(msg.Parts, pictures...)
+	return msg
+}
+
+// report passes an event on, one at a time.
+func (r *reply) report(p Progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.watch != nil {
+		r.watch(p)
+	}
+}
+
+// settle keeps what a browse leaves behind for the answer.
+func (r *reply) settle(rec sessions.Record, show bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if show {
+		r.shown = append(r.shown, rec.Images[:min(len(rec.Images), maxShown-len(r.shown))]...)
+	}
+	if rec.Answer != "" {
+		r.lastText = rec.Answer
+	}
+	r.open = slices.DeleteFunc(r.open, func(id string) bool { return id == rec.SessionID })
+	if rec.SessionID != "" && !rec.Closed {
+		r.open = append(r.open, rec.SessionID)
+	}
+}
+
+// alone makes calls of the same session wait for each other, as long as ctx
+// lasts.
+func (r *reply) alone(ctx context.Context, session string) (done func(), err error) {
+	if session == "" {
+		return func() {}, nil
+	}
+	r.mu.Lock()
+	if r.busy == nil {
+		r.busy = make(map[string]chan struct{})
+	}
+	turn := r.busy[session]
+	if turn == nil {
+		turn = make(chan struct{}, 1)
+		r.busy[session] = turn
+	}
+	r.mu.Unlock()
+	select {
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}

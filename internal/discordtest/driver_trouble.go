@@ -1,0 +1,108 @@
+package discordtest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// ErrNotConnected says that no gateway session of the bot is there.
+var ErrNotConnected = errors.New("the bot has no gateway session")
+
+// Dispatch sends an event with that data to every session of the bot, whatever
+// its intents, numbered and kept for resuming like any other. The data is not
+// looked at beyond being JSON: null, missing fields and wrong types are welcome.
+func (s *Server) Dispatch(bot Bot, event, data string) error {
+	if !json.Valid([]byte(data)) {
+		return fmt.Errorf("dispatch %s: the data is not JSON; SendRaw sends anything", event)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := false
+	for _, ses := range s.sessionsInOrder() {
+		if ses.bot.user.ID == bot.ID {
+			s.dispatchRaw(ses, event, json.RawMessage(data))
+			found = true
+		}
+	}
+	s.notify()
+	if !found {
+		return fmt.Errorf("dispatch %s: %w", event, ErrNotConnected)
+	}
+	return nil
+}
+
+// SendRaw sends any text as one gateway message to every connection of the bot.
+func (s *Server) SendRaw(bot Bot, text string) error {
+	return s.each(bot, func(c *conn) { c.push(outgoing{payload: []byte(text)}) })
+}
+
+// DropSockets cuts all gateway connections of the bot without a close frame.
+// What happens meanwhile is kept for a resume.
+func (s *Server) DropSockets(bot Bot) error {
+	return s.each(bot, func(c *conn) {
+		if c.session != nil {
+			c.session.conn = nil
+		}
+		c.cut()
+	})
+}
+
+// CloseGateway closes all gateway connections of the bot with a code.
+func (s *Server) CloseGateway(bot Bot, code int, reason string) error {
+	return s.each(bot, func(c *conn) { s.shut(c, code, reason) })
+}
+
+// Reconnect asks all connections of the bot to come again and resume (op 7).
+func (s *Server) Reconnect(bot Bot) error {
+	return s.each(bot, func(c *conn) { s.sendOp(c, opReconnect, nil) })
+}
+
+// RequestHeartbeat asks for a heartbeat at once (op 1).
+func (s *Server) RequestHeartbeat(bot Bot) error {
+	return s.each(bot, func(c *conn) { s.sendOp(c, opHeartbeat, nil) })
+}
+
+// InvalidateSession tells all connections of the bot that their session is
+// invalid (op 9). With resumable the session stays; without, it is gone, also
+// for those who are not connected now.
+func (s *Server) InvalidateSession(bot Bot, resumable bool) error {
+	err := s.each(bot, func(c *conn) {
+		if c.session != nil {
+			c.session.conn, c.session = nil, nil
+		}
+		s.sendOp(c, opInvalidSession, resumable)
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, ses := range s.sessions {
+		if !resumable && ses.bot.user.ID == bot.ID {
+			delete(s.sessions, id)
+		}
+	}
+	return err
+}
+
+// WithholdHeartbeatACK stops answering heartbeats, until it is called with false.
+func (s *Server) WithholdHeartbeatACK(withhold bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.withholdACKs = withhold
+}
+
+func (s *Server) each(bot Bot, do func(*conn)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := false
+	for c := range s.conns {
+		if c.bot == bot.ID && c.closing == 0 {
+			do(c)
+			found = true
+		}
+	}
+	s.notify()
+	if !found {
+		return ErrNotConnected
+	}
+	return nil
+}

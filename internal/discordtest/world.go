@@ -1,0 +1,170 @@
+package discordtest
+
+import "time"
+
+// A User is a person or a bot.
+type User struct {
+	ID            string  `json:"id"`
+	Username      string  `json:"username"`
+	Discriminator string  `json:"discriminator"`
+	GlobalName    *string `json:"global_name"`
+	Avatar        *string `json:"avatar"`
+	Bot           bool    `json:"bot,omitempty"`
+}
+
+// Mention is the text that mentions the user in a message.
+func (u User) Mention() string { return "<@" + u.ID + ">" }
+
+// A Bot is an account that can sign in. Its application has the same id.
+type Bot struct {
+	User
+	// Token as the developer portal shows it, without the word "Bot".
+	Token string
+}
+
+// account is what Discord knows of a bot besides its user.
+type account struct {
+	user      User
+	token     string
+	forbidden Intents // privileged intents that are off in the portal
+	commands  map[string][]Command
+}
+
+// A Role of a guild. The role with the guild's own id is everyone's.
+type Role struct {
+	ID          string      `json:"id"`
+	Name        string      `json:"name"`
+	Color       int         `json:"color"`
+	Hoist       bool        `json:"hoist"`
+	Position    int         `json:"position"`
+	Permissions Permissions `json:"permissions"`
+	Managed     bool        `json:"managed"`
+	Mentionable bool        `json:"mentionable"`
+	Flags       int         `json:"flags"`
+}
+
+// A Member is a user in a guild.
+type Member struct {
+	User     User      `json:"user"`
+	Nick     *string   `json:"nick"`
+	Roles    []string  `json:"roles"`
+	JoinedAt time.Time `json:"joined_at"`
+	Deaf     bool      `json:"deaf"`
+	Mute     bool      `json:"mute"`
+	Flags    int       `json:"flags"`
+}
+
+// ChannelType tells what a channel is.
+type ChannelType int
+
+// Channel types as Discord numbers them.
+const (
+	TextChannel   ChannelType = 0
+	DirectMessage ChannelType = 1
+	VoiceChannel  ChannelType = 2
+	PublicThread  ChannelType = 11
+)
+
+// An Overwrite changes permissions in one channel, for a role (type 0) or a
+// member (type 1).
+type Overwrite struct {
+	ID    string      `json:"id"`
+	Type  int         `json:"type"`
+	Allow Permissions `json:"allow"`
+	Deny  Permissions `json:"deny"`
+}
+
+// A Channel of a guild, or a conversation of a bot with one person.
+type Channel struct {
+	ID            string      `json:"id"`
+	Type          ChannelType `json:"type"`
+	GuildID       string      `json:"guild_id,omitempty"`
+	ParentID      *string     `json:"parent_id,omitempty"`
+	Name          string      `json:"name,omitempty"`
+	Topic         *string     `json:"topic,omitempty"`
+	Position      int         `json:"position"`
+	NSFW          bool        `json:"nsfw"`
+	LastMessageID *string     `json:"last_message_id"`
+	Overwrites    []Overwrite `json:"permission_overwrites,omitempty"`
+	Recipients    []User      `json:"recipients,omitempty"`
+
+	botID string // the bot of a direct conversation
+}
+
+// A Guild is what people call a server.
+type Guild struct {
+	ID      string
+	Name    string
+	OwnerID string
+}
+
+type guild struct {
+	Guild
+	joined   time.Time
+	roles    []*Role
+	members  []*Member
+	channels []string
+	voice    map[string]VoiceState
+}
+
+func (g *guild) member(user string) *Member {
+	for _, m := range g.members {
+		if m.User.ID == user {
+			return m
+		}
+	}
+	return nil
+}
+
+// A VoiceState says in which voice channel a user is. ChannelID nil means none.
+type VoiceState struct {
+	GuildID   string  `json:"guild_id"`
+	ChannelID *string `json:"channel_id"`
+	UserID    string  `json:"user_id"`
+	Member    *Member `json:"member,omitempty"`
+	SessionID string  `json:"session_id"`
+	Deaf      bool    `json:"deaf"`
+	Mute      bool    `json:"mute"`
+	SelfDeaf  bool    `json:"self_deaf"`
+	SelfMute  bool    `json:"self_mute"`
+	SelfVideo bool    `json:"self_video"`
+	Suppress  bool    `json:"suppress"`
+}
+
+// world is everything that exists. The server's lock guards it.
+type world struct {
+	users        map[string]User
+	accounts     map[string]*account // by user id
+	guilds       map[string]*guild
+	channels     map[string]*Channel
+	messages     map[string]*record
+	messagesOf   map[string][]string // message ids of each channel, oldest first
+	interactions map[string]*interaction
+	closedDMs    map[string]bool       // people who take no direct messages
+	uploads      map[string]Attachment // files given to commands
+	typing       []Typing
+}
+
+func newWorld() world {
+	return world{
+		users:        map[string]User{},
+		accounts:     map[string]*account{},
+		guilds:       map[string]*guild{},
+		channels:     map[string]*Channel{},
+		messages:     map[string]*record{},
+		messagesOf:   map[string][]string{},
+		interactions: map[string]*interaction{},
+		closedDMs:    map[string]bool{},
+		uploads:      map[string]Attachment{},
+	}
+}
+
+// botWithToken finds the account for an Authorization header, "Bot <token>".
+func (w *world) botWithToken(header string) *account {
+	for _, a := range w.accounts {
+		if header == "Bot "+a.token {
+			return a
+		}
+	}
+	return nil
+}
