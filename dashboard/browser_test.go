@@ -169,8 +169,8 @@ func TestFailuresAreToldCalmlyAndNothingIsLost(t *testing.T) {
 }
 
 func TestEarlierSessionsAreThereAfterARestart(t *testing.T) {
-	dir, store := t.TempDir(), newMemory()
-	r := startIn(t, dir, store, "127.0.0.1:0")
+	dir := t.TempDir()
+	r := startIn(t, dir, "127.0.0.1:0")
 	addr := strings.TrimPrefix(r.server.URL(), "http://")
 	c := launch(t)
 	tb := r.arrive(c, 1280, 860, "dark")
@@ -180,7 +180,7 @@ func TestEarlierSessionsAreThereAfterARestart(t *testing.T) {
 	tb.waitFor(`!document.getElementById("offline").hidden`)
 	tb.shot("wide-dark-offline")
 
-	again := startIn(t, dir, store, addr)
+	again := startIn(t, dir, addr)
 	tb.waitFor(`document.getElementById("offline").hidden`)
 	tb.reload()
 	tb.waitFor(`document.querySelectorAll(".turn").length === 1 && ` + status + ` === "Done"`)
@@ -304,7 +304,7 @@ func TestTheSettingsPage(t *testing.T) {
 	}
 
 	set(steps, "20")
-	if got, body := r.ask("PUT", "/api/settings", `{"version":"v1","changes":{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask":7,"interaction.tasks.maxAtOnce":9}}`); got != 200 {
+	if got, body := r.ask("PUT", "/api/settings", `{"version":"`+r.server.Settings.State().Version+`","changes":{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask":7,"interaction.tasks.maxAtOnce":9}}`); got != 200 {
 		t.Fatalf("somebody else's change: %d %s", got, body)
 	}
 	tb.click("#save")
