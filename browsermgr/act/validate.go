@@ -1,6 +1,9 @@
-package page
+package act
 
 import (
+	"clank/browsermgr/fault"
+	"clank/browsermgr/input"
+	"clank/browsermgr/outline"
 	"math"
 	"strings"
 )
@@ -16,14 +19,14 @@ const (
 func (a Action) Validate() error {
 	check, ok := checks[a.Kind]
 	if !ok {
-		return invalidf("kind is required: one of click, clickCoords, type, press, hover, scrollIntoView, scroll, drag, select, "+
+		return fault.Invalidf("kind is required: one of click, clickCoords, type, press, hover, scrollIntoView, scroll, drag, select, "+
 			"fill, resize, wait, evaluate, back, forward, reload; got %q", a.Kind)
 	}
 	if a.DelayMs < 0 {
-		return invalidf("%s delayMs must be a non-negative integer.", a.Kind)
+		return fault.Invalidf("%s delayMs must be a non-negative integer.", a.Kind)
 	}
 	if a.Ref != "" {
-		if _, err := parseRef(a.Ref); err != nil {
+		if _, err := outline.ParseKey(a.Ref); err != nil {
 			return err
 		}
 	}
@@ -51,7 +54,7 @@ var checks = map[Kind]func(Action) error{
 
 func needElement(a Action) error {
 	if a.Ref == "" && a.Selector == "" {
-		return invalidf("%s requires ref or selector", a.Kind)
+		return fault.Invalidf("%s requires ref or selector", a.Kind)
 	}
 	return nil
 }
@@ -65,7 +68,7 @@ func checkClick(a Action) error {
 
 func checkClickCoords(a Action) error {
 	if !coordinate(a.X) || !coordinate(a.Y) {
-		return invalidf("clickCoords requires non-negative x and y")
+		return fault.Invalidf("clickCoords requires non-negative x and y")
 	}
 	return checkButton(a)
 }
@@ -74,14 +77,14 @@ func coordinate(v float64) bool { return v >= 0 && !math.IsInf(v, 0) && !math.Is
 
 func checkButton(a Action) error {
 	if a.DelayMs > maxDelayMs {
-		return invalidf("%s delayMs exceeds maximum of %dms", a.Kind, maxDelayMs)
+		return fault.Invalidf("%s delayMs exceeds maximum of %dms", a.Kind, maxDelayMs)
 	}
 	switch a.Button {
 	case "", "left", "right", "middle":
 	default:
-		return invalidf("%s button %q: use left, right or middle", a.Kind, a.Button)
+		return fault.Invalidf("%s button %q: use left, right or middle", a.Kind, a.Button)
 	}
-	_, err := modifierBits(a.Modifiers)
+	_, err := input.Modifiers(a.Modifiers)
 	return err
 }
 
@@ -90,31 +93,31 @@ func checkSelect(a Action) error {
 		return err
 	}
 	if len(a.Values) == 0 {
-		return invalidf("select requires values")
+		return fault.Invalidf("select requires values")
 	}
 	return nil
 }
 
 func checkPress(a Action) error {
 	if a.Key == "" {
-		return invalidf("press requires key")
+		return fault.Invalidf("press requires key")
 	}
-	_, err := parseChord(a.Key)
+	_, err := input.ParseChord(a.Key)
 	return err
 }
 
 func checkDrag(a Action) error {
 	if a.StartRef == "" && a.StartSelector == "" {
-		return invalidf("drag requires startRef or startSelector")
+		return fault.Invalidf("drag requires startRef or startSelector")
 	}
 	if a.EndRef == "" && a.EndSelector == "" {
-		return invalidf("drag requires endRef or endSelector")
+		return fault.Invalidf("drag requires endRef or endSelector")
 	}
 	for _, ref := range []string{a.StartRef, a.EndRef} {
 		if ref == "" {
 			continue
 		}
-		if _, err := parseRef(ref); err != nil {
+		if _, err := outline.ParseKey(ref); err != nil {
 			return err
 		}
 	}
@@ -123,10 +126,10 @@ func checkDrag(a Action) error {
 
 func checkFill(a Action) error {
 	if len(a.Fields) == 0 {
-		return invalidf("fill requires fields")
+		return fault.Invalidf("fill requires fields")
 	}
 	for _, f := range a.Fields {
-		if _, err := parseRef(f.Ref); err != nil {
+		if _, err := outline.ParseKey(f.Ref); err != nil {
 			return err
 		}
 	}
@@ -136,9 +139,9 @@ func checkFill(a Action) error {
 func checkResize(a Action) error {
 	switch {
 	case a.Width <= 0 || a.Height <= 0:
-		return invalidf("resize requires positive width and height")
+		return fault.Invalidf("resize requires positive width and height")
 	case a.Width > maxViewport || a.Height > maxViewport:
-		return invalidf("resize width and height must not exceed %d", maxViewport)
+		return fault.Invalidf("resize width and height must not exceed %d", maxViewport)
 	}
 	return nil
 }
@@ -147,36 +150,36 @@ func checkScroll(a Action) error {
 	switch a.Direction {
 	case "", "up", "down", "left", "right":
 	default:
-		return invalidf("scroll direction %q: use up, down, left or right", a.Direction)
+		return fault.Invalidf("scroll direction %q: use up, down, left or right", a.Direction)
 	}
 	if a.Pixels < 0 {
-		return invalidf("scroll pixels must be a non-negative integer.")
+		return fault.Invalidf("scroll pixels must be a non-negative integer.")
 	}
 	return nil
 }
 
 func checkWait(a Action) error {
 	if a.TimeMs < 0 || a.TimeMs > maxWaitMs {
-		return invalidf("wait timeMs must be between 0 and %d", maxWaitMs)
+		return fault.Invalidf("wait timeMs must be between 0 and %d", maxWaitMs)
 	}
-	if a.TimeMs == 0 && a.conditions() == 0 {
-		return invalidf("wait requires at least one of timeMs, text, textGone, selector, url, loadState, fn")
+	if a.TimeMs == 0 && a.Conditions() == 0 {
+		return fault.Invalidf("wait requires at least one of timeMs, text, textGone, selector, url, loadState, fn")
 	}
 	return nil
 }
 
 func checkEvaluate(a Action) error {
 	if strings.TrimSpace(a.Fn) == "" {
-		return invalidf("evaluate requires fn")
+		return fault.Invalidf("evaluate requires fn")
 	}
 	return nil
 }
 
-// conditions counts what a wait waits for besides time.
-func (a Action) conditions() int {
+// Conditions counts what a wait waits for besides time.
+func (a Action) Conditions() int {
 	n := 0
 	for _, given := range []bool{
-		a.Text != "", a.TextGone != "", a.Selector != "", a.URL != "", knownLoadState(a.LoadState), strings.TrimSpace(a.Fn) != "",
+		a.Text != "", a.TextGone != "", a.Selector != "", a.URL != "", KnownLoadState(a.LoadState), strings.TrimSpace(a.Fn) != "",
 	} {
 		if given {
 			n++
@@ -185,6 +188,7 @@ func (a Action) conditions() int {
 	return n
 }
 
-func knownLoadState(s string) bool {
+// KnownLoadState says whether s is a load state that can be waited for.
+func KnownLoadState(s string) bool {
 	return s == "load" || s == "domcontentloaded" || s == "networkidle"
 }

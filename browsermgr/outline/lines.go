@@ -1,50 +1,50 @@
-package page
+package outline
 
 import (
 	"encoding/json"
 	"strings"
 )
 
-// snapLine is one line of a snapshot taken apart. Page text cannot pass for structure: names are JSON strings, and
+// line is one line of a snapshot taken apart. Page text cannot pass for structure: names are JSON strings, and
 // brackets count only before the colon.
-type snapLine struct {
+type line struct {
 	role     string
 	name     string
 	refStart int // of the ref inside the line; 0 if it has none
 	refEnd   int
 }
 
-func (l snapLine) ref(line string) string { return line[l.refStart:l.refEnd] }
+func (l line) ref(text string) string { return text[l.refStart:l.refEnd] }
 
 // scanLine takes a line apart; ok is false for lines that are not nodes.
-func scanLine(line string) (l snapLine, ok bool) {
-	at := len(line) - len(strings.TrimLeft(line, " "))
-	if !strings.HasPrefix(line[at:], "- ") {
+func scanLine(text string) (l line, ok bool) {
+	at := len(text) - len(strings.TrimLeft(text, " "))
+	if !strings.HasPrefix(text[at:], "- ") {
 		return l, false
 	}
 	at += 2
 	end := at
-	for end < len(line) && (line[end] >= 'a' && line[end] <= 'z' || line[end] >= 'A' && line[end] <= 'Z') {
+	for end < len(text) && (text[end] >= 'a' && text[end] <= 'z' || text[end] >= 'A' && text[end] <= 'Z') {
 		end++
 	}
 	if end == at {
 		return l, false
 	}
-	l.role = line[at:end]
+	l.role = text[at:end]
 	at = end
-	if strings.HasPrefix(line[at:], ` "`) {
-		stop := stringEnd(line, at+1)
-		if stop < 0 || json.Unmarshal([]byte(line[at+1:stop]), &l.name) != nil {
+	if strings.HasPrefix(text[at:], ` "`) {
+		stop := stringEnd(text, at+1)
+		if stop < 0 || json.Unmarshal([]byte(text[at+1:stop]), &l.name) != nil {
 			return l, false
 		}
 		at = stop
 	}
-	for strings.HasPrefix(line[at:], " [") {
-		stop := strings.IndexByte(line[at:], ']')
+	for strings.HasPrefix(text[at:], " [") {
+		stop := strings.IndexByte(text[at:], ']')
 		if stop < 0 {
 			return l, false
 		}
-		if strings.HasPrefix(line[at:], " [ref=") {
+		if strings.HasPrefix(text[at:], " [ref=") {
 			l.refStart, l.refEnd = at+len(" [ref="), at+stop
 		}
 		at += stop + 1

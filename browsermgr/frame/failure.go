@@ -1,12 +1,13 @@
-package page
+package frame
 
 import (
+	"clank/browsermgr/fault"
 	"fmt"
 	"strings"
 )
 
-// failure is an expected "no" of one of our scripts.
-type failure struct {
+// ScriptError is an expected "no" of one of our scripts.
+type ScriptError struct {
 	Code    string   `json:"code"`
 	Role    string   `json:"role"`
 	Name    string   `json:"name"`
@@ -14,13 +15,13 @@ type failure struct {
 	Kind    string   `json:"kind"`
 	Text    string   `json:"text"`
 	Options []string `json:"options"`
-	By      *failure `json:"by"`
+	By      *ScriptError `json:"by"`
 }
 
-func (f *failure) Error() string { return "the page's script answered " + f.Code }
+func (f *ScriptError) Error() string { return "the page's script answered " + f.Code }
 
 // subject is the element in words: button "Buy".
-func (f *failure) subject() string {
+func (f *ScriptError) subject() string {
 	role := f.Role
 	if role == "" || role == "generic" {
 		role = "element"
@@ -35,7 +36,7 @@ func (f *failure) subject() string {
 	return fmt.Sprintf("%s %q", role, f.Name)
 }
 
-func (f *failure) cover() string {
+func (f *ScriptError) cover() string {
 	switch {
 	case f.By == nil:
 		return "lies outside of what can be scrolled into view, or something clips it: scroll, or close what hides it"
@@ -45,20 +46,20 @@ func (f *failure) cover() string {
 	return fmt.Sprintf("is covered by %s (%s): close or scroll away what covers it", f.By.subject(), f.By.Hint)
 }
 
-// explain puts the failure into words. given is the ref or selector the element was named by.
-func (f *failure) explain(given string) error {
+// Explain puts the failure into words. given is the ref or selector the element was named by.
+func (f *ScriptError) Explain(given string) error {
 	stuck := func(why string) error {
-		return fmt.Errorf("%s %s %s (%w)", given, f.subject(), why, ErrNotInteractable)
+		return fmt.Errorf("%s %s %s (%w)", given, f.subject(), why, fault.ErrNotInteractable)
 	}
 	switch f.Code {
 	case "unknown":
-		return unknownRef(given)
+		return fault.NeverIssued(given)
 	case "gone":
-		return fmt.Errorf("%w %s: the element is gone from the page; take a new snapshot", ErrUnknownRef, given)
+		return fault.Vanished(given)
 	case "selector":
-		return invalidf("%s is not a CSS selector", given)
+		return fault.Invalidf("%s is not a CSS selector", given)
 	case "missing":
-		return fmt.Errorf("%s: not found or not visible (%w); take a new snapshot", given, ErrNotInteractable)
+		return fmt.Errorf("%s: not found or not visible (%w); take a new snapshot", given, fault.ErrNotInteractable)
 	case "hidden":
 		return stuck("is not visible: open or scroll to what holds it, then take a new snapshot")
 	case "disabled":
@@ -74,9 +75,9 @@ func (f *failure) explain(given string) error {
 }
 
 // explainValue is for what went wrong with a value rather than with reaching the element.
-func (f *failure) explainValue(given string) error {
+func (f *ScriptError) explainValue(given string) error {
 	refuse := func(format string, args ...any) error {
-		return fmt.Errorf("%s %s %s (%w)", given, f.subject(), fmt.Sprintf(format, args...), ErrNotInteractable)
+		return fmt.Errorf("%s %s %s (%w)", given, f.subject(), fmt.Sprintf(format, args...), fault.ErrNotInteractable)
 	}
 	switch f.Code {
 	case "readonly":

@@ -1,4 +1,4 @@
-package page
+package address
 
 import (
 	"fmt"
@@ -41,8 +41,8 @@ var netErrors = map[string]string{
 	"ERR_ABORTED":                    "loading %s was broken off: it may be a download, or another load took its place",
 }
 
-// loadError puts Chromium's errorText of a failed load into words.
-func loadError(address, errorText string) error {
+// LoadError puts Chromium's errorText of a failed load into words.
+func LoadError(address, errorText string) error {
 	host := address
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		host = u.Host

@@ -1,4 +1,4 @@
-package page
+package cdp
 
 import (
 	"bytes"
@@ -16,16 +16,37 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
+// ErrGone says that the connection to the browser is lost. Every pending call fails with it at once.
+var ErrGone = errors.New("the browser is gone")
+
+// Options adjusts a connection.
+type Options struct {
+	// Timeout bounds each single call; it must be positive. A shorter context wins.
+	Timeout time.Duration
+	// Sent, if set, is called with the name of each method as it is sent, for measuring. It must not block.
+	Sent func(method string)
+}
+
+// Event is something the browser told of its own accord.
+type Event struct {
+	Session string          `json:"sessionId"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+}
+
+// Decode reads the event's parameters and reports whether they could be read.
+func (ev Event) Decode(into any) bool { return json.Unmarshal(ev.Params, into) == nil }
+
 // maxMessage bounds one message from the browser: a full-page picture is the largest thing that is asked for.
 const maxMessage = 256 << 20
 
-// conn carries protocol messages over one WebSocket. Events are handled on the reading goroutine, in order with the
+// Conn carries protocol messages over one WebSocket. Events are handled on the reading goroutine, in order with the
 // answers, so that a caller that has its answer also sees the state that preceded it; handlers therefore never block.
-type conn struct {
+// It is safe for concurrent use.
+type Conn struct {
 	ws      *websocket.Conn
 	timeout time.Duration
 	sent    func(method string) // may be nil
-	onEvent func(cdp.Event)
 
 	mu      sync.Mutex
 	next    int
@@ -40,8 +61,9 @@ type conn struct {
 	wg      sync.WaitGroup
 }
 
-func dial(ctx context.Context, wsURL string, opts Options, onEvent func(cdp.Event)) (*conn, error) {
-	ctx, cancelDial := context.WithTimeout(ctx, opts.CallTimeout)
+// Dial opens the browser's WebSocket (ws://…/devtools/browser/…). Nothing is sent or read before [Conn.Start].
+func Dial(ctx context.Context, wsURL string, opts Options) (*Conn, error) {
+	ctx, cancelDial := context.WithTimeout(ctx, opts.Timeout)
 	defer cancelDial()
 	ws, resp, err := websocket.Dial(ctx, wsURL, nil)
 	if resp != nil && resp.Body != nil {
@@ -55,22 +77,32 @@ func dial(ctx context.Context, wsURL string, opts Options, onEvent func(cdp.Even
 		return nil, fmt.Errorf("connect to the browser at %s: %w", redact(wsURL), err)
 	}
 	ws.SetReadLimit(maxMessage)
-	c := &conn{
-		ws: ws, timeout: opts.CallTimeout, sent: opts.Sent, onEvent: onEvent,
+	return &Conn{
+		ws: ws, timeout: opts.Timeout, sent: opts.Sent,
 		pending: map[int]chan []byte{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
-	}
-	return c, nil
+	}, nil
 }
 
-// start begins reading and writing. Both goroutines end when close is called or the socket fails.
-func (c *conn) start() {
+// redact removes what may be a secret from an endpoint's address.
+func redact(wsURL string) string {
+	u, err := url.Parse(wsURL)
+	if err != nil {
+		return "(an address that does not parse)"
+	}
+	u.RawQuery = ""
+	return u.Redacted()
+}
+
+// Start begins reading and writing; it is called once. onEvent runs on the reading goroutine and must not wait for the
+// browser. Both goroutines end when Close is called or the socket fails.
+func (c *Conn) Start(onEvent func(Event)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.cancel = cancel
-	c.wg.Go(func() { c.fail(c.read(ctx)) })
+	c.wg.Go(func() { c.fail(c.read(ctx, onEvent)) })
 	c.wg.Go(func() { c.fail(c.write(ctx)) })
 }
 
-func (c *conn) read(ctx context.Context) error {
+func (c *Conn) read(ctx context.Context, onEvent func(Event)) error {
 	for {
 		_, data, err := c.ws.Read(ctx)
 		if err != nil {
@@ -78,11 +110,11 @@ func (c *conn) read(ctx context.Context) error {
 		}
 		id, ok := answerID(data)
 		if !ok {
-			var ev cdp.Event
+			var ev Event
 			if err := json.Unmarshal(data, &ev); err != nil {
 				return fmt.Errorf("read protocol message: %w", err)
 			}
-			c.onEvent(ev)
+			onEvent(ev)
 			continue
 		}
 		c.mu.Lock()
@@ -115,7 +147,7 @@ func answerID(data []byte) (int, bool) {
 	return id, err == nil
 }
 
-func (c *conn) write(ctx context.Context) error {
+func (c *Conn) write(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -134,7 +166,7 @@ func (c *conn) write(ctx context.Context) error {
 	}
 }
 
-func (c *conn) fail(err error) {
+func (c *Conn) fail(err error) {
 	c.closing.Do(func() {
 		c.err = err
 		close(c.done)
@@ -145,18 +177,43 @@ func (c *conn) fail(err error) {
 
 var errClosed = errors.New("connection closed")
 
-func (c *conn) close() {
+// Close ends the connection and waits for its goroutines. It may be called more than once, after Start.
+func (c *Conn) Close() {
 	c.fail(errClosed)
 	c.wg.Wait()
 }
 
-// gone is the error of a call that cannot be answered any more.
-func (c *conn) gone() error {
-	return fmt.Errorf("%w: %w", ErrBrowserGone, c.err)
+// Timeout is the bound of a single call.
+func (c *Conn) Timeout() time.Duration { return c.timeout }
+
+// Done is closed when the connection has ended, for whatever reason.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// Err says why the connection ended: nil while it lives and after Close, otherwise an error that wraps [ErrGone].
+func (c *Conn) Err() error {
+	select {
+	case <-c.done:
+	default:
+		return nil
+	}
+	if errors.Is(c.err, errClosed) {
+		return nil
+	}
+	return c.Gone()
+}
+
+// Gone is the error of calls after the connection has ended, Close included. It wraps [ErrGone].
+func (c *Conn) Gone() error {
+	select {
+	case <-c.done:
+		return fmt.Errorf("%w: %w", ErrGone, c.err)
+	default:
+		return ErrGone
+	}
 }
 
 // send queues a request. The answer arrives on the returned channel; a nil channel means nobody wants it.
-func (c *conn) send(sessionID string, req proto.Request, answer bool) (int, chan []byte, error) {
+func (c *Conn) send(sessionID string, req proto.Request, answer bool) (int, chan []byte, error) {
 	var ch chan []byte
 	if answer {
 		ch = make(chan []byte, 1)
@@ -183,7 +240,7 @@ func (c *conn) send(sessionID string, req proto.Request, answer bool) (int, chan
 	return id, ch, nil
 }
 
-func (c *conn) forget(id int) {
+func (c *Conn) forget(id int) {
 	c.mu.Lock()
 	delete(c.pending, id)
 	c.mu.Unlock()

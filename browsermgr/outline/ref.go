@@ -1,6 +1,7 @@
-package page
+package outline
 
 import (
+	"clank/browsermgr/fault"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,23 +10,25 @@ import (
 // maxRefNumber bounds the numbers in a ref: more digits are a mistake, not an element.
 const maxRefNumber = 1 << 30
 
-// refKey is a parsed ref: element n of frame k, 0 being the main document.
-type refKey struct {
-	frame  int
-	number int
+// Key is a parsed ref: an element of a document, 0 being the main one.
+type Key struct {
+	Document int
+	Number   int
 }
 
-func (k refKey) String() string {
-	if k.frame == 0 {
-		return fmt.Sprintf("e%d", k.number)
+// String is the ref as snapshots show it.
+func (k Key) String() string {
+	if k.Document == 0 {
+		return fmt.Sprintf("e%d", k.Number)
 	}
-	return fmt.Sprintf("f%de%d", k.frame, k.number)
+	return fmt.Sprintf("f%de%d", k.Document, k.Number)
 }
 
-// parseRef reads a ref as people and models write it: e12, @e12, ref=e12, [ref=e12], 12, f1e5, in any case.
-func parseRef(text string) (refKey, error) {
-	bad := func() (refKey, error) {
-		return refKey{}, invalidf("%q is not a ref: take one such as e12 or f1e5 from a snapshot", text)
+// ParseKey reads a ref as people and models write it: e12, @e12, ref=e12, [ref=e12], 12, f1e5, in any case. The error
+// wraps [fault.ErrInvalid].
+func ParseKey(text string) (Key, error) {
+	bad := func() (Key, error) {
+		return Key{}, fault.Invalidf("%q is not a ref: take one such as e12 or f1e5 from a snapshot", text)
 	}
 	s := strings.ToLower(strings.TrimSpace(text))
 	if inner, ok := strings.CutPrefix(s, "["); ok {
@@ -34,17 +37,17 @@ func parseRef(text string) (refKey, error) {
 		}
 	}
 	s = strings.TrimPrefix(strings.TrimPrefix(s, "@"), "ref=")
-	var key refKey
+	var key Key
 	if rest, ok := strings.CutPrefix(s, "f"); ok {
 		frame, rest, ok := strings.Cut(rest, "e")
-		if !ok || !parseCount(frame, &key.frame) {
+		if !ok || !parseCount(frame, &key.Document) {
 			return bad()
 		}
 		s = rest
 	} else {
 		s = strings.TrimPrefix(s, "e")
 	}
-	if !parseCount(s, &key.number) {
+	if !parseCount(s, &key.Number) {
 		return bad()
 	}
 	return key, nil

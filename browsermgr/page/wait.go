@@ -1,10 +1,14 @@
 package page
 
 import (
+	"clank/browsermgr/act"
+	"clank/browsermgr/address"
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/frame"
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 )
@@ -12,13 +16,13 @@ import (
 // wait waits for everything the action names, one after the other, each with the limit to itself.
 func (t *Tab) wait(ctx context.Context, a Action) error {
 	if a.TimeMs > 0 {
-		if err := sleep(ctx, time.Duration(a.TimeMs)*time.Millisecond); err != nil {
+		if err := act.Pause(ctx, time.Duration(a.TimeMs)*time.Millisecond); err != nil {
 			return err
 		}
 	}
 	each := a
 	each.TimeMs = 0
-	limit := each.limit() / time.Duration(max(a.conditions(), 1))
+	limit := each.Limit() / time.Duration(max(a.Conditions(), 1))
 	steps := []struct {
 		given bool
 		what  string
@@ -34,8 +38,8 @@ func (t *Tab) wait(ctx context.Context, a Action) error {
 			return t.waitPage(ctx, waitArg{Selector: a.Selector})
 		}},
 		{a.URL != "", fmt.Sprintf("address %q", a.URL), func(ctx context.Context) error { return t.waitURL(ctx, a.URL) }},
-		{knownLoadState(a.LoadState), "load state " + a.LoadState, func(ctx context.Context) error { return t.waitLoad(ctx, a.LoadState) }},
-		{strings.TrimSpace(a.Fn) != "", "fn to be true", func(ctx context.Context) error { return t.waitFn(ctx, a.Fn) }},
+		{act.KnownLoadState(a.LoadState), "load state " + a.LoadState, func(ctx context.Context) error { return t.waitLoad(ctx, a.LoadState) }},
+		{strings.TrimSpace(a.Fn) != "", "fn to be true", func(ctx context.Context) error { return act.WaitFn(ctx, t.main, a.Fn) }},
 	}
 	for _, step := range steps {
 		if !step.given {
@@ -49,7 +53,7 @@ func (t *Tab) wait(ctx context.Context, a Action) error {
 }
 
 func (t *Tab) waitStep(ctx context.Context, limit time.Duration, what string, do func(context.Context) error) error {
-	over := &limitError{limit: limit}
+	over := &fault.LimitError{Limit: limit}
 	bounded, cancel := context.WithTimeoutCause(ctx, limit, over)
 	defer cancel()
 	err := do(bounded)
@@ -76,10 +80,10 @@ const waitRound = 5 * time.Second
 func (t *Tab) waitPage(ctx context.Context, arg waitArg) error {
 	for {
 		found, err := t.waitFrames(ctx, arg)
-		var f *failure
+		var no *frame.ScriptError
 		switch {
-		case errors.As(err, &f):
-			return f.explain(fmt.Sprintf("selector %q", arg.Selector))
+		case errors.As(err, &no):
+			return no.Explain(fmt.Sprintf("selector %q", arg.Selector))
 		case err != nil || found:
 			return err
 		}
@@ -93,27 +97,27 @@ func (t *Tab) waitPage(ctx context.Context, arg waitArg) error {
 func (t *Tab) waitFrames(ctx context.Context, arg waitArg) (bool, error) {
 	round, stop := context.WithCancel(ctx)
 	defer stop()
-	sessions := t.sessions()
+	frames := t.allFrames()
 	type reply struct {
 		found bool
 		err   error
 	}
-	replies := make(chan reply, len(sessions))
-	arg.Timeout = pageLimit(ctx, waitRound).Milliseconds()
-	for _, s := range sessions {
+	replies := make(chan reply, len(frames))
+	arg.Timeout = frame.ScriptLimit(ctx, waitRound).Milliseconds()
+	for _, f := range frames {
 		go func() {
-			found, err := run[bool](round, s, script{fn: "waitFor", arg: arg, within: waitRound + t.browser.conn.timeout})
+			found, err := frame.Run[bool](round, f, frame.Script{Fn: "waitFor", Arg: arg, Within: waitRound + f.Timeout()})
 			if round.Err() != nil {
-				s.cancelWait()
+				f.CancelWait()
 			}
 			replies <- reply{found, err}
 		}()
 	}
 	all := true
 	var result reply
-	for range sessions {
+	for range frames {
 		r := <-replies
-		if errors.Is(r.err, errContextLost) {
+		if errors.Is(r.err, cdp.ErrDocumentGone) {
 			r.err = nil // a new document: the next round asks it
 		}
 		all = all && r.found
@@ -134,21 +138,8 @@ func (t *Tab) waitFrames(ctx context.Context, arg waitArg) (bool, error) {
 	return false, result.err
 }
 
-// cancelWait ends a wait that nobody is interested in any more.
-func (s *session) cancelWait() {
-	s.mu.Lock()
-	w := s.world
-	s.mu.Unlock()
-	if w == nil {
-		return
-	}
-	if text, err := (script{fn: "cancelWait"}).expression(w, true); err == nil {
-		s.post(evaluateIn(w, text))
-	}
-}
-
 func (t *Tab) waitURL(ctx context.Context, pattern string) error {
-	match, err := globMatcher(pattern)
+	match, err := address.Pattern(pattern)
 	if err != nil {
 		return err
 	}
@@ -169,30 +160,4 @@ func (t *Tab) waitLoad(ctx context.Context, state string) error {
 		}
 		return l.idle && !l.busySince(0)
 	})
-}
-
-// globMatcher reads an address pattern: * matches within a path segment, ** across, ? one character. A pattern without
-// any of these must be the whole address; a final slash after the host may be left out.
-func globMatcher(pattern string) (func(string) bool, error) {
-	if !strings.Contains(pattern, "*") {
-		return func(s string) bool { return s == pattern || s == pattern+"/" }, nil
-	}
-	var b strings.Builder
-	b.WriteString(`^`)
-	for i := 0; i < len(pattern); i++ {
-		switch c := pattern[i]; {
-		case c == '*' && strings.HasPrefix(pattern[i:], "**"):
-			b.WriteString(`.*`)
-			i++
-		case c == '*':
-			b.WriteString(`[^/]*`)
-		default:
-			b.WriteString(regexp.QuoteMeta(string(c)))
-		}
-	}
-	re, err := regexp.Compile(b.String() + `/?$`)
-	if err != nil {
-		return nil, invalidf("wait url %q: not a pattern", pattern)
-	}
-	return re.MatchString, nil
 }

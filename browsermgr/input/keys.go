@@ -1,6 +1,7 @@
-package page
+package input
 
 import (
+	"clank/browsermgr/fault"
 	"slices"
 	"strings"
 	"unicode"
@@ -62,25 +63,26 @@ var punctuation = []struct {
 
 const shiftedDigits = ")!@#$%^&*("
 
-// chord is a key with the modifiers held while it is pressed.
-type chord struct {
+// Chord is a key with the modifiers held while it is pressed.
+type Chord struct {
 	held []key
 	key  key
 }
 
-// parseChord reads keys as Playwright names them: Enter, a, Control+Shift+T, with the usual short forms.
-func parseChord(text string) (chord, error) {
-	var c chord
+// ParseChord reads keys as Playwright names them: Enter, a, Control+Shift+T, with the usual short forms. The error wraps
+// [fault.ErrInvalid].
+func ParseChord(text string) (Chord, error) {
+	var c Chord
 	parts := splitChord(text)
 	for i, part := range parts {
 		k, ok := findKey(part)
 		switch {
 		case !ok:
-			return c, invalidf("press %q: unknown key %q; use a character, or a name such as Enter, Escape, ArrowDown, Control+A", text, part)
+			return c, fault.Invalidf("press %q: unknown key %q; use a character, or a name such as Enter, Escape, ArrowDown, Control+A", text, part)
 		case i == len(parts)-1:
 			c.key = k
 		case k.bit == 0:
-			return c, invalidf("press %q: %q is not a modifier; use Control, Shift, Alt or Meta before +", text, part)
+			return c, fault.Invalidf("press %q: %q is not a modifier; use Control, Shift, Alt or Meta before +", text, part)
 		default:
 			c.held = append(c.held, k)
 		}
@@ -106,7 +108,7 @@ func findKey(name string) (key, bool) {
 	}
 	low := name
 	if name != " " {
-		low = lower(name)
+		low = tidy(name)
 	}
 	if full, ok := keyAliases[low]; ok {
 		low = full
@@ -142,12 +144,24 @@ func runeKey(r rune) key {
 	return key{name: text, text: text}
 }
 
-func runeChord(r rune) chord { return chord{key: runeKey(r)} }
+// Rune is the chord that types one character.
+func Rune(r rune) Chord { return Chord{key: runeKey(r)} }
 
-func (c chord) ups() int { return 1 + len(c.held) }
+// Enter is the Enter key.
+func Enter() Chord { return Chord{key: namedKeys["enter"]} }
 
-// events are what a keyboard sends for the chord: modifiers down, key down and up, modifiers up.
-func (c chord) events() []proto.Request {
+// Delete is the Delete key.
+func Delete() Chord { return Chord{key: namedKeys["delete"]} }
+
+// Split is Events in two halves: all keys down, and all keys up again.
+func (c Chord) Split() (down, up []proto.Request) {
+	events := c.Events()
+	at := len(events) - 1 - len(c.held)
+	return events[:at], events[at:]
+}
+
+// Events are what a keyboard sends for the chord: modifiers down, key down and up, modifiers up.
+func (c Chord) Events() []proto.Request {
 	var events []proto.Request
 	bits := 0
 	for _, k := range c.held {
