@@ -57,3 +57,18 @@ func FuzzAddress(f *testing.F) {
 		}
 	})
 }
+
+func TestLoadErrorsAreInWords(t *testing.T) {
+	tests := []struct{ address, code, want string }{
+		{"http://shop.example:81/x", "net::ERR_NAME_NOT_RESOLVED", "no such host shop.example: check the spelling (ERR_NAME_NOT_RESOLVED)"},
+		{"http://shop.example:81/x", "net::ERR_CONNECTION_REFUSED", "shop.example:81 refused the connection"},
+		{"https://shop.example/", "net::ERR_CERT_WEAK_KEY", "the secure connection to shop.example failed"},
+		{"https://shop.example/", "net::ERR_BRAND_NEW", "load https://shop.example/: net::ERR_BRAND_NEW"},
+		{"%%", "net::ERR_TIMED_OUT", "%% does not answer"},
+	}
+	for _, tt := range tests {
+		if err := address.LoadError(tt.address, tt.code); !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s of %s: got %q, want %q in it", tt.code, tt.address, err, tt.want)
+		}
+	}
+}

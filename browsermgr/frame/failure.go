@@ -8,13 +8,13 @@ import (
 
 // ScriptError is an expected "no" of one of our scripts.
 type ScriptError struct {
-	Code    string   `json:"code"`
-	Role    string   `json:"role"`
-	Name    string   `json:"name"`
-	Hint    string   `json:"hint"`
-	Kind    string   `json:"kind"`
-	Text    string   `json:"text"`
-	Options []string `json:"options"`
+	Code    string       `json:"code"`
+	Role    string       `json:"role"`
+	Name    string       `json:"name"`
+	Hint    string       `json:"hint"`
+	Kind    string       `json:"kind"`
+	Text    string       `json:"text"`
+	Options []string     `json:"options"`
 	By      *ScriptError `json:"by"`
 }
 

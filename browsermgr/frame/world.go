@@ -122,9 +122,9 @@ func (sc Script) expression(w *world, installed bool) (string, error) {
 
 // answer is how our functions reply: with a value, or with a failure that the caller puts into words.
 type answer[R any] struct {
-	Lost  bool     `json:"lost"`
+	Lost  bool         `json:"lost"`
 	Fail  *ScriptError `json:"fail"`
-	Value R        `json:"value"`
+	Value R            `json:"value"`
 }
 
 // Run calls one of our functions in the frame's document and decodes what it returns into R. An expected "no" is a
