@@ -51,7 +51,7 @@ function setValue(element, text) {
   element.value = text;
   if (kind !== 'textarea' && text !== '' && element.value === '') {
     element.value = before;
-    throw new Failure('refused', { ...describe(element), kind, text });
+    throw new Failure('refused', { ...describe(element), kind, text: isSecret(element) ? MASK : text });
   }
   announce(element, text);
 }

@@ -67,7 +67,7 @@ function partText(element, skip) {
     case 'select':
       return element.selectedOptions[0]?.label ?? '';
     case 'textarea':
-      return element.value;
+      return isSecret(element) ? '' : element.value;
   }
   return contentText(element, skip);
 }
@@ -152,9 +152,15 @@ function nameOf(element, role) {
   return clip(name);
 }
 
-// isSecret says that a field's value must not leave the page.
+// isSecret says that a field's value must not leave the page: a password, a one-time code, or whatever is drawn as dots. A
+// field that was one stays one, also while the page shows what was typed.
+const secrets = new WeakSet();
 function isSecret(element) {
-  if (element.localName !== 'input') return false;
-  if (element.type === 'password') return true;
-  return /\b(current-password|new-password|one-time-code)\b/i.test(element.getAttribute('autocomplete') ?? '');
+  if (element.localName !== 'input' && element.localName !== 'textarea') return false;
+  if (secrets.has(element)) return true;
+  const secret = element.type === 'password' ||
+    /\b(current-password|new-password|one-time-code)\b/i.test(element.getAttribute('autocomplete') ?? '') ||
+    /^(disc|circle|square)$/.test(getComputedStyle(element).webkitTextSecurity);
+  if (secret) secrets.add(element);
+  return secret;
 }

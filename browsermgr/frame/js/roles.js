@@ -108,6 +108,7 @@ function states(element, tag, role, active) {
   if (element.required || aria('required') === 'true') text += ' [required]';
   if (element.readOnly === true || aria('readonly') === 'true') text += ' [readonly]';
   if (aria('invalid') === 'true') text += ' [invalid]';
+  if (isSecret(element)) text += ' [password]';
   if (element === active) text += ' [active]';
   return text;
 }
@@ -122,7 +123,7 @@ function valueOf(element, tag, role) {
       if (element.type === 'file') return Array.from(element.files ?? [], (f) => f.name).join(', ');
       return isSecret(element) ? (element.value ? MASK : '') : element.value;
     case 'textarea':
-      return element.value;
+      return isSecret(element) ? (element.value ? MASK : '') : element.value;
     case 'select':
       return Array.from(element.selectedOptions, (o) => squeeze(o.label)).join(', ');
     case 'meter':
