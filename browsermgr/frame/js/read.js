@@ -1,6 +1,6 @@
 // Reading for people: the text of a page and where its links lead.
 
-FUNCTIONS.text = (a) => {
+FUNCTIONS.text = (a) => look(() => {
   if (a.ref) {
     const element = byRef(a.ref);
     if (isSecret(element)) return element.value ? MASK : '';
@@ -11,9 +11,9 @@ FUNCTIONS.text = (a) => {
     if (found.length === 1 && found[0].innerText?.trim()) return found[0].innerText;
   }
   return document.body?.innerText ?? document.documentElement?.textContent ?? '';
-};
+});
 
-FUNCTIONS.links = () => {
+FUNCTIONS.links = () => look(() => {
   const found = new Map();
   resetNames();
   for (const element of document.querySelectorAll('a[href], area[href]')) {
@@ -22,6 +22,6 @@ FUNCTIONS.links = () => {
     found.set(url, { text: clip(nameOf(element, 'link'), 120), url, ref: refOf(element) });
   }
   return Array.from(found.values());
-};
+});
 
 return Object.assign(answerCall, { token: TOKEN });

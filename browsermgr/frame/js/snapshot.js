@@ -322,7 +322,7 @@ function deepActive(doc) {
   return active;
 }
 
-FUNCTIONS.snapshot = (options) => {
+FUNCTIONS.snapshot = (options) => look(() => {
   resetNames();
   forgetGoneElements();
   documentEntry(document);
@@ -347,4 +347,4 @@ FUNCTIONS.snapshot = (options) => {
     links: walk.links ? Array.from(walk.links, ([url, text]) => ({ url, text })) : [],
     title: document.title,
   };
-};
+});

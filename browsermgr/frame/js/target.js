@@ -218,22 +218,32 @@ function unguard() {
   return outcome;
 }
 
-// settled lets what the input set off run: a few turns of the event loop, and a frame if it changed the document.
+// settled lets what the input set off run: messages and timers that are due, and a frame if it goes on changing the document.
+// What the page draws with its next frame is waited for by those who look at it, see drawn.
 FUNCTIONS.settled = async (a) => {
   const outcome = unguard();
   let changed = false;
   const observer = new MutationObserver(() => { changed = true; });
   observer.observe(document, { childList: true, subtree: true, attributes: true, characterData: true });
   await turn();
-  await turn();
-  if (a.frame) await frame();
+  await new Promise((resolve) => setTimeout(resolve, 0)); // in line behind the page's own
+  const drawing = frame().then(turn);
+  drawn = drawing;
+  drawing.then(() => { if (drawn === drawing) drawn = null; });
+  if (a.frame) await drawing;
   for (let i = 0; changed && i < 3; i++) {
     changed = false;
-    await Promise.race([frame(), new Promise((resolve) => setTimeout(resolve, 20))]);
+    await frame(20);
   }
   observer.disconnect();
   return { outcome };
 };
+
+// drawn is pending until the page has drawn what the last input led to.
+let drawn = null;
+
+// look reads the page once that is so.
+const look = (read) => (drawn ? drawn.then(read) : read());
 
 // refOf is called by the driver with the element that embeds a frame of another process.
 FUNCTIONS.refOf = (element) => refOf(element);

@@ -73,7 +73,7 @@ function bySelector(selector, root = document) {
   return null;
 }
 
-// A turn of the event loop; frame() is a rendered frame (true), or 50 ms where nothing is rendered (false).
+// A turn of the event loop; frame() is a rendered frame (true), or some milliseconds where nothing is rendered (false).
 const turn = () => new Promise((resolve) => {
   const channel = new MessageChannel();
   channel.port1.onmessage = () => {
@@ -83,8 +83,8 @@ const turn = () => new Promise((resolve) => {
   channel.port2.postMessage(0);
 });
 
-const frame = () => new Promise((resolve) => {
-  const timer = setTimeout(() => resolve(false), 50);
+const frame = (limit = 50) => new Promise((resolve) => {
+  const timer = setTimeout(() => resolve(false), limit);
   requestAnimationFrame(() => {
     clearTimeout(timer);
     resolve(true);
