@@ -47,16 +47,32 @@ func (d *doer) click(ctx context.Context, a Action) error {
 		return err
 	}
 	deadline := time.Now().Add(a.Limit())
-	for strict := false; ; strict = true {
+	strict := false
+	for lost := 0; ; {
+		document := e.Frame.Token()
 		seen, err := d.clickOnce(ctx, e, a, strict, time.Until(deadline))
-		if err != nil || seen != "miss" {
+		switch {
+		case err != nil:
 			return err
+		case seen == "miss":
+			strict = true
+		case seen == "" && e.Frame.Parent() != nil && e.Frame.Token() == document && lost < maxLost:
+			// Input is routed to a frame of another process by what was last drawn of it, which may be too old.
+			lost++
+			if _, err := e.Frame.Parent().Quiet(ctx, true); err != nil {
+				return err
+			}
+		default:
+			return nil
 		}
 		if time.Now().After(deadline) {
 			return (&frame.ScriptError{Code: "moving"}).Explain(e.Given)
 		}
 	}
 }
+
+// maxLost is how often a click that did not arrive in the frame it was meant for is tried again.
+const maxLost = 3
 
 func (d *doer) clickOnce(ctx context.Context, e frame.Element, a Action, strict bool, limit time.Duration) (string, error) {
 	arg := readyArg{Selector: a.Selector, Enabled: true, Hit: true, Guard: true, Strict: strict}
