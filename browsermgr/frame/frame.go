@@ -46,16 +46,20 @@ func (f *Frame) Token() string {
 	return f.world.token
 }
 
-// Quiet lets the page's scripts finish what they were about to do, and with paint waits for a frame to be drawn. It
-// reports whether guarded input reached its target: "hit", "miss" or "". A document that goes away meanwhile is fine.
-func (f *Frame) Quiet(ctx context.Context, paint bool) (string, error) {
-	res, err := Run[struct {
-		Outcome string `json:"outcome"`
-	}](ctx, f, Script{Fn: "settled", Arg: map[string]bool{"frame": paint}})
+// Calm is how Quiet found the page.
+type Calm struct {
+	Outcome string `json:"outcome"` // whether guarded input reached its target: "hit", "miss" or "" if none came
+	Title   string `json:"title"`   // of the frame's root document
+}
+
+// Quiet lets the page's scripts finish what they were about to do, and with paint waits for a frame to be drawn. A
+// document that goes away meanwhile is fine: the zero Calm.
+func (f *Frame) Quiet(ctx context.Context, paint bool) (Calm, error) {
+	calm, err := Run[Calm](ctx, f, Script{Fn: "settled", Arg: map[string]bool{"frame": paint}})
 	if errors.Is(err, cdp.ErrDocumentGone) {
-		err = nil
+		return Calm{}, nil
 	}
-	return res.Outcome, err
+	return calm, err
 }
 
 // CancelWait ends a wait in the page that nobody is interested in any more.

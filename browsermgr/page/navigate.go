@@ -111,6 +111,9 @@ func (t *Tab) travel(ctx context.Context, act string, start func(context.Context
 	if err == nil {
 		err = t.untilWithin(ctx, loadGrace, func() bool { return t.load.loaded })
 	}
+	if err == nil {
+		t.readTitle(ctx)
+	}
 	res := t.outcome(before)
 	var dialog *DialogError
 	switch {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 )
@@ -33,7 +32,26 @@ func TestNavigateReportsStatusAndTitle(t *testing.T) {
 			t.Errorf("%s: got %+v, %v; want status %d at %s", tt.path, res, err, tt.status, tt.url)
 		}
 	}
-	waitFor(t, func() bool { return tab.Title() == "T /" && strings.HasPrefix(tab.URL(), srv.URL) })
+	if got := tab.Title(); got != "T /" {
+		t.Errorf("got title %q, want that of the page", got)
+	}
+}
+
+func TestTitleFollowsWhatActionsDoToIt(t *testing.T) {
+	srv := site(t, map[string]string{
+		"/":     `<title>One</title><button onclick="document.title='Two'">Now</button><button onclick="fetch('/').then(() => document.title='Three')">Soon</button><a href=/next>Next</a>`,
+		"/next": `<title>Next</title>`,
+	})
+	tab := openTab(t, srv.URL)
+	if got := tab.Title(); got != "One" {
+		t.Errorf("got title %q when the page is open", got)
+	}
+	for _, step := range []struct{ click, title string }{{"Now", "Two"}, {"Soon", "Three"}, {"Next", "Next"}} {
+		click(t, tab, refOf(t, tab, `"`+step.click+`"`))
+		if got := tab.Title(); got != step.title {
+			t.Errorf("got title %q after %s, want %q", got, step.click, step.title)
+		}
+	}
 }
 
 func TestNavigateInWords(t *testing.T) {

@@ -49,7 +49,7 @@ func (t *Tab) outcome(m mark) Result {
 // parsed if it navigated, when the answers are in if it asked the server for something. f is where the action happened.
 // It reports whether the input reached its target, as the script saw it: "hit", "miss" or "".
 func (t *Tab) settle(ctx context.Context, f *frame.Frame, m mark) (string, error) {
-	seen, err := f.Quiet(ctx, false)
+	seen, err := t.quiet(ctx, f, false)
 	if err != nil {
 		return seen, err
 	}
@@ -66,10 +66,20 @@ func (t *Tab) settle(ctx context.Context, f *frame.Frame, m mark) (string, error
 	if err := t.untilWithin(ctx, quietLimit, func() bool { return !busy() }); err != nil {
 		return seen, err
 	}
-	if _, err := f.Quiet(ctx, true); err != nil {
+	if _, err := t.quiet(ctx, f, true); err != nil {
 		return seen, err
 	}
 	return seen, t.arrive(ctx, m)
+}
+
+// quiet waits until the page is calm, and takes over what its title is now: Chromium does not tell when it changes.
+func (t *Tab) quiet(ctx context.Context, f *frame.Frame, paint bool) (string, error) {
+	document := t.documents()
+	calm, err := f.Quiet(ctx, paint)
+	if f == t.main && calm.Title != "" {
+		t.noteTitle(document, calm.Title)
+	}
+	return calm.Outcome, err
 }
 
 // arrive waits for the document or tab that the page asked for since the mark, if any.
@@ -102,5 +112,9 @@ func (t *Tab) arrive(ctx context.Context, m mark) error {
 	if err := t.awaitParsed(ctx, arrivalLimit); err != nil {
 		return err
 	}
-	return t.untilWithin(ctx, loadGrace, func() bool { return t.load.loaded })
+	if err := t.untilWithin(ctx, loadGrace, func() bool { return t.load.loaded }); err != nil {
+		return err
+	}
+	t.readTitle(ctx)
+	return nil
 }

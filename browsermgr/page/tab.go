@@ -68,7 +68,8 @@ func (t *Tab) URL() string {
 	return t.url
 }
 
-// Title is the last title Chromium reported. The page is not asked.
+// Title is the title as of the last action, snapshot or load. The page is not asked: a change that it makes later, by
+// itself, is not seen.
 func (t *Tab) Title() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -173,6 +174,30 @@ func (t *Tab) askTitle() {
 			t.browser.publish(TabChanged, t)
 		}
 	})
+}
+
+// readTitle asks the page for its title, but not for long: what is known of it then will do.
+func (t *Tab) readTitle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, loadGrace)
+	defer cancel()
+	document := t.documents()
+	if title, err := frame.Run[string](ctx, t.main, frame.Script{Fn: "title"}); err == nil {
+		t.noteTitle(document, title)
+	}
+}
+
+// noteTitle takes over the title of the numbered document, if the tab still shows it.
+func (t *Tab) noteTitle(document int, title string) {
+	t.mu.Lock()
+	changed := t.load.document == document && t.title != title
+	if changed {
+		t.title = title
+		t.signal()
+	}
+	t.mu.Unlock()
+	if changed {
+		t.browser.publish(TabChanged, t)
+	}
 }
 
 // setTitle takes over a title, unless the tab has moved on meanwhile.

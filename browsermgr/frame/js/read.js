@@ -24,4 +24,6 @@ FUNCTIONS.links = () => look(() => {
   return Array.from(found.values());
 });
 
+FUNCTIONS.title = () => document.title;
+
 return Object.assign(answerCall, { token: TOKEN });

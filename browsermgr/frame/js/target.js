@@ -236,7 +236,7 @@ FUNCTIONS.settled = async (a) => {
     await frame(20);
   }
   observer.disconnect();
-  return { outcome };
+  return { outcome, title: document.title };
 };
 
 // drawn is pending until the page has drawn what the last input led to.
