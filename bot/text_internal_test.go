@@ -52,6 +52,7 @@ func FuzzSplit(f *testing.F) {
 		}, s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		text = strings.ToValidUTF8(text, "\uFFFD")
 		parts := split(text, 60)
 		all := strings.Join(parts, "")
 		for _, p := range parts {
