@@ -132,12 +132,14 @@ func (c *Client) do(ctx context.Context, r call) error {
 			if tries == maxTries {
 				return err
 			}
+			c.logger().Warn("request is tried again", "route", r.route, "error", err)
 			if err := pause(ctx, c.retryWait()<<(tries-1)); err != nil {
 				return fmt.Errorf("%s %s: %w", r.method, r.route, err)
 			}
 			tries++
 		case refusal.Status == http.StatusTooManyRequests && waits < maxRateWaits:
 			waits++ // the limit was noted: the wait above obeys it
+			c.logger().Info("request waits for a rate limit", "route", r.route)
 		default:
 			return err
 		}
@@ -188,6 +190,13 @@ func (c *Client) once(ctx context.Context, r call, key, contentType string, body
 		e.Code, e.Message = said.Code, said.Message
 	}
 	return nil, e
+}
+
+func (c *Client) logger() *slog.Logger {
+	if c.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return c.Logger
 }
 
 func (c *Client) retryWait() time.Duration {
