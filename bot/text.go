@@ -29,7 +29,7 @@ func size(s string) int {
 func split(text string, limit int) []string {
 	var s splitter
 	s.limit = limit
-	for _, u := range units(text) {
+	for _, u := range units(strings.ToValidUTF8(text, "\uFFFD")) {
 		s.add(u)
 	}
 	s.flush()
@@ -53,7 +53,7 @@ func units(text string) []unit {
 			block = []string{line}
 		case block != nil:
 			block = append(block, line)
-			if fence {
+			if strings.Contains(line, "```") {
 				us = append(us, unit{text: strings.Join(block, "\n"), fence: block[0]})
 				block = nil
 			}
@@ -103,12 +103,17 @@ func (s *splitter) add(u unit) {
 // addBlock makes several blocks of one that is too long.
 func (s *splitter) addBlock(u unit) {
 	lines := strings.Split(u.text, "\n")
-	open, body := lines[0], strings.Join(lines[1:len(lines)-1], "\n")
+	open, last := lines[0], len(lines)-1
+	if strings.TrimSpace(lines[last]) != "```" {
+		last++ // there is code on the line that ends the block
+	}
+	body := strings.Join(lines[1:last], "\n")
 	if size(open) > 40 { // a strange fence: not worth repeating
 		body, open = open[3:]+"\n"+body, "```"
 	}
+	// No run of three backticks may be left, so that the parts hold no blocks.
 	room := s.limit - size(open) - len("\n\n```")
-	for _, part := range split(strings.ReplaceAll(body, "```", "`\u200b``"), room) {
+	for _, part := range split(strings.ReplaceAll(body, "``", "`\u200b`"), room) {
 		s.flush()
 		block := open + "\n" + part + "\n```"
 		s.now.WriteString(block)

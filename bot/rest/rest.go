@@ -50,6 +50,8 @@ type Client struct {
 	mu      sync.Mutex
 	session *discordgo.Session // used for its REST client alone: it is never opened
 	buckets map[string]*discordgo.Bucket
+	counted *discordgo.RateLimiter // of requests that count towards the limit of the whole bot
+	exempt  *discordgo.RateLimiter // of answers to interactions, which do not
 }
 
 // maxBuckets is how many rate limit buckets are kept. Every interaction has one
@@ -115,24 +117,34 @@ type call struct {
 	out          any // decoded from JSON; nil for none
 }
 
-// bucket returns the library's session and the rate limit bucket called key.
+// bucket returns the library's session, and the limiter and bucket called key.
 func (c *Client) bucket(key string) (*discordgo.Session, *discordgo.RateLimiter, *discordgo.Bucket) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session == nil {
 		c.session = c.open()
 	}
-	b, ok := c.buckets[key]
-	if ok {
-		return c.session, c.session.Ratelimiter, b
-	}
-	if c.buckets == nil || len(c.buckets) >= maxBuckets {
+	if _, ok := c.buckets[key]; !ok && (c.buckets == nil || len(c.buckets) >= maxBuckets) {
 		c.buckets = make(map[string]*discordgo.Bucket)
-		c.session.Ratelimiter = discordgo.NewRatelimiter()
+		c.counted, c.exempt = discordgo.NewRatelimiter(), discordgo.NewRatelimiter()
 	}
-	b = c.session.Ratelimiter.GetBucket(key)
-	c.buckets[key] = b
-	return c.session, c.session.Ratelimiter, b
+	limiter := c.counted
+	if exempt(key) {
+		limiter = c.exempt
+	}
+	b, ok := c.buckets[key]
+	if !ok {
+		b = limiter.GetBucket(key)
+		c.buckets[key] = b
+	}
+	return c.session, limiter, b
+}
+
+// exempt reports whether requests of key are answers to interactions, which
+// Discord does not count towards the limit of the whole bot.
+func exempt(key string) bool {
+	_, path, _ := strings.Cut(key, " ")
+	return strings.HasPrefix(path, "/interactions/") || strings.HasPrefix(path, "/webhooks/")
 }
 
 // open makes the library's session.

@@ -1,5 +1,5 @@
 // A turn is one task in the conversation: what was asked, the steps, the answer.
-import { drawing, el, lasted, linked, sign } from "./dom.js";
+import { drawing, el, lasted, linked, picture, sign } from "./dom.js";
 
 const final = (state) => state !== "queued" && state !== "running";
 
@@ -98,7 +98,7 @@ export class Turn {
       if (entry.picture) return;
       entry.picture = { src: `/api/steps/${encodeURIComponent(this.task.id)}/${step.n}/view`, text: step.label, n: step.n };
       thumb = el("button", { class: "thumb", type: "button", "aria-label": `Show the page after: ${step.label}`, onclick: () => this.showStep(entry) },
-        el("img", { src: entry.picture.src, alt: "", loading: "lazy", decoding: "async" }));
+        picture(entry.picture.src, true));
     } else {
       const waits = step.phase === "begun" && this.running;
       thumb = waits ? el("span", { class: "thumb wait", "aria-hidden": "true" }) : null;
@@ -152,15 +152,21 @@ export class Turn {
       }
       case "done": return ["Done", facts];
       case "limited": return ["Ended at a limit", facts];
-      case "stopped": return ["Stopped", facts];
+      case "stopped": return [this.shortReason() || "Stopped", facts];
       case "interrupted": return ["Interrupted", facts];
       default: return ["Failed", facts];
     }
   }
 
+  // shortReason is why a task was stopped, where that fits into the head.
+  shortReason() {
+    const { reason = "" } = this.task;
+    return reason.length <= 40 ? reason.slice(0, 1).toUpperCase() + reason.slice(1) : "";
+  }
+
   explanation() {
     const { state, reason } = this.task;
-    if (!reason || state === "done" || this.running) return "";
+    if (!reason || state === "done" || this.running || (state === "stopped" && this.shortReason())) return "";
     const text = reason[0].toUpperCase() + reason.slice(1);
     return /[.!?…]$/.test(text) ? text : `${text}.`;
   }
@@ -177,7 +183,7 @@ export class Turn {
     if (pictures.length) {
       this.answer.append(el("div", { class: "pictures" }, ...pictures.map((p, i) =>
         el("button", { type: "button", "aria-label": `Enlarge picture ${i + 1} of the answer`, onclick: () => this.hooks.show(pictures, i) },
-          el("img", { src: p.src, alt: "", decoding: "async" })))));
+          picture(p.src)))));
     }
   }
 }
