@@ -118,8 +118,6 @@ func (b *Bot) Open(ctx context.Context) error {
 	base, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	b.stop = stop
 	b.work.open(or(b.MaxConcurrent, 64))
-	ready := make(chan struct{})
-	heard := sync.OnceFunc(func() { close(ready) })
 	b.gate = &gateway.Client{
 		Token:      b.Token,
 		Intents:    int(b.intents()),
@@ -129,9 +127,6 @@ func (b *Bot) Open(ctx context.Context) error {
 		MinWait:    b.RetryWait,
 		OnDispatch: func(kind string, data json.RawMessage) {
 			b.dispatch(base, kind, data)
-			if kind == "READY" {
-				heard()
-			}
 			if b.OnDispatch != nil {
 				b.OnDispatch(kind, data)
 			}
@@ -143,7 +138,6 @@ func (b *Bot) Open(ctx context.Context) error {
 		stop(&cancel.Cause{Reason: cancel.ShuttingDown})
 		return fmt.Errorf("connect to Discord: %w", b.explain(err))
 	}
-	<-ready // READY came before Open returned
 	if err := b.registerCommands(ctx); err != nil {
 		b.logger().Error("commands not registered; invite the bot with the scope applications.commands", "error", err)
 	}

@@ -266,3 +266,6 @@ func picture(shade byte) sessions.Image {
 	}
 	return sessions.Image{MediaType: "image/png", Data: b.Bytes()}
 }
+
+// scopeOf is the room's scope.
+func scopeOf(s *stage) cancel.Scope { return cancel.Scope{Guild: s.guild.ID, Channel: s.room.ID} }

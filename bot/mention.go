@@ -134,17 +134,18 @@ func (b *Bot) conversation(ctx context.Context, m *discordgo.Message, who person
 		b.logger().Info("earlier messages not read", "channel", m.ChannelID, "error", err)
 	}
 	slices.Reverse(before)
+	before = slices.DeleteFunc(before, func(e *discordgo.Message) bool {
+		return e == nil || m.Timestamp.Sub(e.Timestamp) > historyAge
+	})
 	known := slices.ContainsFunc(before, func(e *discordgo.Message) bool {
-		return e != nil && m.ReferencedMessage != nil && e.ID == m.ReferencedMessage.ID
+		return m.ReferencedMessage != nil && e.ID == m.ReferencedMessage.ID
 	})
 	var lines []brain.Line
 	if m.ReferencedMessage != nil && !known {
 		lines = b.appendLine(lines, m.ReferencedMessage)
 	}
 	for _, e := range before {
-		if e != nil && m.Timestamp.Sub(e.Timestamp) <= historyAge {
-			lines = b.appendLine(lines, e)
-		}
+		lines = b.appendLine(lines, e)
 	}
 	images, notes := b.pictures(ctx, m.Attachments)
 	return append(lines, brain.Line{Who: who.name, Text: b.withoutMention(m.Content), Images: images, Notes: notes})

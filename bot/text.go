@@ -29,7 +29,7 @@ func size(s string) int {
 func split(text string, limit int) []string {
 	var s splitter
 	s.limit = limit
-	for _, u := range units(text) {
+	for _, u := range units(strings.ToValidUTF8(text, "\uFFFD")) {
 		s.add(u)
 	}
 	s.flush()
@@ -53,7 +53,7 @@ func units(text string) []unit {
 			block = []string{line}
 		case block != nil:
 			block = append(block, line)
-			if fence {
+			if strings.Contains(line, "```") {
 				us = append(us, unit{text: strings.Join(block, "\n"), fence: block[0]})
 				block = nil
 			}
@@ -96,19 +96,24 @@ func (s *splitter) add(u unit) {
 	}
 	s.flush()
 	head, rest := cut(u.text, s.limit)
-	s.parts = append(s.parts, head)
+	s.emit(head)
 	s.add(unit{text: rest})
 }
 
 // addBlock makes several blocks of one that is too long.
 func (s *splitter) addBlock(u unit) {
 	lines := strings.Split(u.text, "\n")
-	open, body := lines[0], strings.Join(lines[1:len(lines)-1], "\n")
+	open, last := lines[0], len(lines)-1
+	if strings.TrimSpace(lines[last]) != "```" {
+		last++ // there is code on the line that ends the block
+	}
+	body := strings.Join(lines[1:last], "\n")
 	if size(open) > 40 { // a strange fence: not worth repeating
 		body, open = open[3:]+"\n"+body, "```"
 	}
+	// No run of three backticks may be left, so that the parts hold no blocks.
 	room := s.limit - size(open) - len("\n\n```")
-	for _, part := range split(strings.ReplaceAll(body, "```", "`\u200b``"), room) {
+	for _, part := range split(strings.ReplaceAll(body, "``", "`\u200b`"), room) {
 		s.flush()
 		block := open + "\n" + part + "\n```"
 		s.now.WriteString(block)
@@ -117,11 +122,16 @@ func (s *splitter) addBlock(u unit) {
 }
 
 func (s *splitter) flush() {
-	if part := strings.Trim(s.now.String(), "\n"); strings.TrimSpace(part) != "" {
-		s.parts = append(s.parts, part)
-	}
+	s.emit(strings.Trim(s.now.String(), "\n"))
 	s.now.Reset()
 	s.size, s.any = 0, false
+}
+
+// emit keeps a part, unless it is space alone, which Discord refuses.
+func (s *splitter) emit(part string) {
+	if strings.TrimSpace(part) != "" {
+		s.parts = append(s.parts, part)
+	}
 }
 
 // cut takes at most limit characters off the front of a line, at the end of a

@@ -201,7 +201,7 @@ func (r *reply) direct(ctx context.Context) (Answer, error) {
 	text := rec.Answer
 	switch {
 	case err != nil && rec.State == "":
-		return Answer{}, fmt.Errorf("browse: %w", err)
+		return Answer{}, err
 	case rec.State == sessions.TaskLimited:
 		text = strings.TrimSpace(fmt.Sprintf("%s\n\n(Ended early: %s.)", text, strings.TrimRight(reason(rec, err), ".")))
 	case rec.State != sessions.TaskDone:

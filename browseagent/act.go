@@ -44,16 +44,13 @@ func (r *run) act(ctx context.Context, calls []llm.ToolCall) error {
 }
 
 func (r *run) skip(c llm.ToolCall, why string) {
-	r.held.history.result(llm.ToolResult{ID: c.ID, Text: why, IsError: true}, "", false)
+	r.held.history.result(llm.ToolResult{ID: c.ID, Text: why, IsError: true}, "", "")
 }
 
 // call does one call and tells both the model and the person.
 func (r *run) call(ctx context.Context, c llm.ToolCall) error {
 	r.n++
 	step := sessions.Step{N: r.n, Kind: sessions.StepAct, Phase: sessions.Begun, Tool: c.Name, Input: c.Input}
-	if !json.Valid(step.Input) {
-		step.Input = json.RawMessage("{}")
-	}
 	t, a, wrong := find(c)
 	if wrong != nil {
 		step.Label = "use " + quote(c.Name)
@@ -74,12 +71,9 @@ func (r *run) call(ctx context.Context, c llm.ToolCall) error {
 			return err
 		}
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	r.guard(c, &o)
 	full, short := o.text(step.N)
-	r.held.history.result(llm.ToolResult{ID: c.ID, Text: full, Images: o.images, IsError: o.failed()}, short, o.state())
+	r.held.history.result(llm.ToolResult{ID: c.ID, Text: full, Images: o.images, IsError: o.failed()}, short, o.section)
 	step.Phase, step.Text, step.Failed = sessions.Done, o.brief(), o.failed()
 	step.View, step.URL, step.Title = o.view, r.held.view.url, r.held.view.title
 	return r.emit(ctx, step)

@@ -1,8 +1,10 @@
 package browseagent
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"clank/llm"
 )
@@ -23,10 +25,13 @@ type entry struct {
 
 // bulk says how a long tool result reads when it is old.
 type bulk struct {
-	Part  int    `json:"part"`
-	State bool   `json:"state,omitempty"` // it shows the page, whole or what changed
-	Short string `json:"short"`
+	Part    int    `json:"part"`
+	Section string `json:"section"` // what it shows: sectionPage, sectionChanges, …
+	Short   string `json:"short"`
 }
+
+// state reports whether it shows the page, whole or what changed.
+func (b bulk) state() bool { return b.Section == sectionPage || b.Section == sectionChanges }
 
 // leftOut stands for a picture that is no longer in the conversation.
 const leftOut = "(the picture is left out)"
@@ -43,14 +48,32 @@ func (h *history) user(text string) {
 // vendors refuse to read one.
 func (h *history) reply(m llm.Message) {
 	if len(m.Parts) > 0 {
-		m.Role = llm.RoleAssistant
 		h.entries = append(h.entries, entry{Message: m})
 	}
 }
 
-// result records the answer to a call. short is how it reads when it is old, ""
-// if it is short already.
-func (h *history) result(res llm.ToolResult, short string, state bool) {
+// understood returns a reply's message as it can be kept: with the role it has,
+// and with every input a JSON object. An input that is none is malformed; no
+// input at all is an empty one.
+func understood(m llm.Message) llm.Message {
+	m = llm.Message{Role: llm.RoleAssistant, Parts: slices.Clone(m.Parts)}
+	for i, p := range m.Parts {
+		if p.Call == nil || json.Valid(p.Call.Input) {
+			continue
+		}
+		c := *p.Call
+		if c.Malformed == "" {
+			c.Malformed = strings.TrimSpace(string(c.Input))
+		}
+		c.Input = json.RawMessage("{}")
+		m.Parts[i].Call = &c
+	}
+	return m
+}
+
+// result records the answer to a call. short is how it reads when what it shows,
+// its section, is old; it is "" if there is nothing to leave out.
+func (h *history) result(res llm.ToolResult, short, section string) {
 	last := len(h.entries) - 1
 	if last < 0 || h.entries[last].Role != llm.RoleUser {
 		h.entries = append(h.entries, entry{Message: llm.Message{Role: llm.RoleUser}})
@@ -58,7 +81,7 @@ func (h *history) result(res llm.ToolResult, short string, state bool) {
 	}
 	e := &h.entries[last]
 	if short != "" {
-		e.Bulk = append(e.Bulk, bulk{Part: len(e.Parts), State: state, Short: short})
+		e.Bulk = append(e.Bulk, bulk{Part: len(e.Parts), Section: section, Short: short})
 	}
 	e.Parts = append(e.Parts, llm.Part{Result: &res})
 }
@@ -68,8 +91,7 @@ func (h *history) result(res llm.ToolResult, short string, state bool) {
 func (h *history) settle(why string) {
 	open := map[string]bool{}
 	var order []string
-	for i := len(h.entries) - 1; i >= 0; i-- {
-		e := h.entries[i]
+	for _, e := range slices.Backward(h.entries) {
 		for _, p := range e.Parts {
 			switch {
 			case p.Result != nil:
@@ -85,7 +107,7 @@ func (h *history) settle(why string) {
 		}
 	}
 	for _, id := range order {
-		h.result(llm.ToolResult{ID: id, Text: why, IsError: true}, "", false)
+		h.result(llm.ToolResult{ID: id, Text: why, IsError: true}, "", "")
 	}
 }
 
@@ -131,13 +153,14 @@ func visible(m llm.Message, caps llm.Caps) llm.Message {
 }
 
 // trim keeps the newest keep page states and pictures in full, and the whole
-// below limit characters as far as the newest exchange allows.
-func (h *history) trim(keep, limit int) {
+// below limit characters as far as the newest exchange allows. It reports whether
+// a whole page state remains, to which later changes can refer.
+func (h *history) trim(keep, limit int) bool {
 	states, pictures := 0, 0
 	for i := len(h.entries) - 1; i >= 0; i-- {
 		e := &h.entries[i]
-		for b := len(e.Bulk) - 1; b >= 0; b-- {
-			if e.Bulk[b].State {
+		for b := range slices.Backward(e.Bulk) {
+			if e.Bulk[b].state() {
 				if states++; states > keep {
 					h.shorten(i, b)
 				}
@@ -153,6 +176,24 @@ func (h *history) trim(keep, limit int) {
 	}
 	for h.size() > limit && (h.shortenOldest() || h.dropOldest()) {
 	}
+	return h.shortenOrphans()
+}
+
+// shortenOrphans leaves out changes of a page state that is itself left out, and
+// reports whether a whole state remains.
+func (h *history) shortenOrphans() bool {
+	for i := range h.entries {
+		for b := 0; b < len(h.entries[i].Bulk); b++ {
+			switch h.entries[i].Bulk[b].Section {
+			case sectionPage:
+				return true
+			case sectionChanges:
+				h.shorten(i, b)
+				b--
+			}
+		}
+	}
+	return false
 }
 
 // shorten leaves out bulk b of entry i.

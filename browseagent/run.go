@@ -116,7 +116,9 @@ func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 		return llm.Reply{}, err
 	}
 	h := &r.held.history
-	h.trim(r.set.HistorySnapshots, r.set.HistoryChars)
+	if !h.trim(r.set.HistorySnapshots, r.set.HistoryChars) {
+		r.held.view.unseen()
+	}
 	late := fmt.Errorf("model %s gave no answer within %s (raise the step timeout, or choose a faster model)", r.model.Name(), r.set.StepTimeout)
 	asking, cancel := context.WithTimeoutCause(ctx, r.set.StepTimeout, late)
 	defer cancel()
@@ -129,6 +131,7 @@ func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 		}
 		return llm.Reply{}, err
 	}
+	reply.Message = understood(reply.Message)
 	if len(tools) == 0 {
 		reply.Message = withoutCalls(reply.Message)
 	}

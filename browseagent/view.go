@@ -39,6 +39,9 @@ func (v *view) show(text string, keep int) (section, body string) {
 		}
 	}
 	v.since = 1
+	if text == "" {
+		v.unseen()
+	}
 	return sectionPage, text
 }
 

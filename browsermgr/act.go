@@ -70,7 +70,7 @@ func (w *Window) Act(ctx context.Context, kind string, args map[string]any) (not
 func (w *Window) act(ctx context.Context, u use, action page.Action) ([]string, error) {
 	res, err := u.tab.Act(ctx, action)
 	for _, tab := range res.Opened {
-		w.adopt(u.browser, tab)
+		w.adopt(u.browser, tab) //nolint:contextcheck // a popup of a closed window is closed whatever becomes of the action
 	}
 	return outcome(res), err
 }

@@ -34,6 +34,7 @@ func signallingSite(t *testing.T) (url string, signs chan struct{}) {
 		"/popups":  `<title>Popups</title><a href="/two" target="_blank">New tab</a>`,
 		"/shut":    `<title>Shut</title><button onclick="window.close()">Shut</button>`,
 		"/opener":  `<title>Opener</title><button onclick="window.open('/shut')">Open</button>`,
+		"/late":    `<title>Late</title><button onclick="setTimeout(() => window.open('/two'), 700)">Later</button>`,
 		"/confirm": `<title>Ask</title><button onclick="document.title = confirm('Sure?') ? 'yes' : 'no'">Ask</button>`,
 		"/form":    `<title>Form</title><label>Name <input></label>`,
 	}

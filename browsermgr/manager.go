@@ -50,6 +50,8 @@ type Manager struct {
 	LaunchTimeout time.Duration
 	// Logger receives what happens out of sight; nil discards it.
 	Logger *slog.Logger
+	// Sent, if set, is called with the name of each protocol method as it is sent, for measuring. It must not block.
+	Sent func(method string)
 
 	mu       sync.Mutex
 	opened   bool

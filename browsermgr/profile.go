@@ -104,7 +104,7 @@ func (p *profile) start(ctx context.Context, headed bool) (*browser, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, err := page.Connect(ctx, process.WebSocketURL, page.Options{Logger: m.Logger})
+	conn, err := page.Connect(ctx, process.WebSocketURL, page.Options{Logger: m.Logger, Sent: m.Sent})
 	if err != nil {
 		return nil, errors.Join(err, process.Stop(context.WithoutCancel(ctx)))
 	}

@@ -184,7 +184,7 @@ func (w *Window) adopt(b *browser, tab *page.Tab) {
 		w.manager.wg.Go(func() { _ = tab.Close(context.Background()) }) // bounded by the tab's own limit
 	case w.browser == b && !slices.Contains(w.tabs, tab) && !errors.Is(tab.Err(), page.ErrTabGone):
 		w.add(tab)
-		w.news = append(w.news, fmt.Sprintf("a new tab opened and is the current one: %s", line(tab)))
+		w.news = append(w.news, "a new tab opened and is the current one: "+line(tab))
 	}
 }
 

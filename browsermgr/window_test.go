@@ -110,6 +110,15 @@ func TestPopupBelongsToItsOpenersWindow(t *testing.T) {
 	}
 }
 
+func TestPopupThatOpensLaterIsToldWithTheNextAction(t *testing.T) {
+	base := site(t)
+	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: base + "/late"})
+	notes := act(t, w, "click", map[string]any{"ref": refOf(t, w, "Later")})
+	eventually(t, "the popup is the window's", func() bool { _, _, tabs := state(t, w); return len(tabs) == 2 })
+	notes = append(notes, act(t, w, "wait", map[string]any{"text": "Second page"})...)
+	contains(t, notes, "a new tab opened and is the current one")
+}
+
 func TestClosedTabFallsBackToThePreviousOne(t *testing.T) {
 	base := site(t)
 	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a"})

@@ -43,8 +43,7 @@ func read(w http.ResponseWriter, r *http.Request, v any) bool {
 		}
 		err = errors.Join(errors.New("there is more than one JSON value"), tooLarge(err))
 	}
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		fail(w, http.StatusRequestEntityTooLarge, "too much was sent: at most %d bytes are taken", large.Limit)
 		return false
 	}
@@ -54,8 +53,7 @@ func read(w http.ResponseWriter, r *http.Request, v any) bool {
 
 // tooLarge keeps of err only that too much was sent.
 func tooLarge(err error) error {
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return large
 	}
 	return nil

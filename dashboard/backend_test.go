@@ -23,10 +23,17 @@ import (
 //	"… trip …"  an act fails on the way
 //	"… evil …"  says things that a page must not believe
 //	"… brief …" answers at once
+//	"… flood …" does a great deal, quickly
 type script struct {
+	bare bool // take no pictures
+
 	mu   sync.Mutex
 	held chan struct{} // closed: nothing is held any more
 }
+
+// floodActs is more than a reader may be behind, and with it more than the
+// network holds for one who does not read.
+const floodActs = 400
 
 func (b *script) gate() chan struct{} {
 	b.mu.Lock()
@@ -65,12 +72,22 @@ func (b *script) Run(ctx context.Context, _ sessions.Session, t sessions.Task) i
 			}
 			st.Phase, st.URL, st.Title = sessions.Done, "http://127.0.0.1:8788/search?q=lamp", "6 results for “lamp” · Lumen & Oak"
 			st.Failed, st.Text = fails != "", fails
+			if b.bare {
+				return yield(st, nil)
+			}
 			st.View = &sessions.Image{MediaType: "image/png", Data: screen(n)}
 			return yield(st, nil)
 		}
 		if strings.Contains(t.Prompt, "brief") {
 			yield(sessions.Step{N: 1, Kind: sessions.StepAnswer, Phase: sessions.Done, Label: "answer", Text: "Here it is."}, nil)
 			return
+		}
+		if strings.Contains(t.Prompt, "flood") {
+			for range floodActs {
+				if !act(strings.Repeat("flood ", 4000), "") {
+					return
+				}
+			}
 		}
 		trip := ""
 		if strings.Contains(t.Prompt, "trip") {

@@ -45,10 +45,7 @@ func launch(t *testing.T) *chromium {
 	if path == "" {
 		t.Fatal("no Chromium; run make chromium")
 	}
-	dir, err := os.MkdirTemp("", "clank-page-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := t.TempDir()
 	args := []string{"--headless=new", "--remote-debugging-port=0", "--user-data-dir=" + dir, "--no-first-run", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking"}
 	if os.Geteuid() == 0 {
 		args = append(args, "--no-sandbox")
@@ -82,6 +79,7 @@ func launch(t *testing.T) *chromium {
 		address = "ws://127.0.0.1:" + port + path
 		return err == nil && ok
 	})
+	var err error
 	if c.conn, _, err = websocket.Dial(ctx, address, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -12,8 +13,9 @@ import (
 )
 
 const (
-	feedKept    = 1024 // frames that a reader who was away can still have
-	readerBound = 256  // frames that a slow reader may be behind
+	feedKept    = 1024 // frames that a reader who was away can still have, at most
+	feedBytes   = 8 << 20
+	readerBound = 256 // frames that a slow reader may be behind
 )
 
 // frame is something that happened, ready to be sent.
@@ -37,12 +39,13 @@ type feed struct {
 	epoch   string // changes when something may have been missed
 	next    int    // number of the next frame
 	frames  []frame
+	size    int // bytes in frames
 	readers map[chan frame]struct{}
 }
 
 // newFeed begins to listen, so that nothing is missed from now on.
 func newFeed(subscribe func() (<-chan sessions.Event, func())) *feed {
-	f := &feed{subscribe: subscribe, epoch: random()[:8], readers: make(map[chan frame]struct{})}
+	f := &feed{subscribe: subscribe, epoch: rand.Text()[:8], readers: make(map[chan frame]struct{})}
 	f.events, f.endEvents = subscribe()
 	return f
 }
@@ -77,7 +80,7 @@ func (f *feed) run(ctx context.Context) {
 func (f *feed) reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.epoch, f.frames = random()[:8], nil
+	f.epoch, f.frames, f.size = rand.Text()[:8], nil, 0
 	for ch := range f.readers {
 		delete(f.readers, ch)
 		close(ch)
@@ -100,10 +103,7 @@ func (f *feed) publish(ev sessions.Event) {
 	defer f.mu.Unlock()
 	fr.id = f.epoch + "-" + strconv.Itoa(f.next)
 	f.next++
-	f.frames = append(f.frames, fr)
-	if len(f.frames) > feedKept {
-		f.frames = append([]frame(nil), f.frames[len(f.frames)-feedKept/2:]...)
-	}
+	f.keep(fr)
 	for ch := range f.readers {
 		select {
 		case ch <- fr:
@@ -111,6 +111,18 @@ func (f *feed) publish(ev sessions.Event) {
 			delete(f.readers, ch)
 			close(ch)
 		}
+	}
+}
+
+// keep remembers fr, and forgets the oldest frames where there are too many. The
+// lock is held.
+func (f *feed) keep(fr frame) {
+	f.frames = append(f.frames, fr)
+	f.size += len(fr.data)
+	for len(f.frames) > feedKept || f.size > feedBytes && len(f.frames) > 1 {
+		f.size -= len(f.frames[0].data)
+		f.frames[0].data = nil
+		f.frames = f.frames[1:]
 	}
 }
 

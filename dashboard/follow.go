@@ -18,7 +18,7 @@ import (
 const (
 	followPause = 500 * time.Millisecond // between two attempts to come back
 	followGives = 30 * time.Second       // without the server, until it is given up
-	maxEvent    = 4 << 20                // bytes of one event
+	maxEvent    = 64 << 20               // bytes of one event
 )
 
 // Follow calls watch with all that happens to a task, from its first step on,
@@ -31,14 +31,13 @@ func (c *Client) Follow(ctx context.Context, taskID string, watch func(sessions.
 	for {
 		before := f.lastID
 		err := f.once(ctx)
-		if f.rec.State.Final() {
+		if f.rec.ID != "" && f.rec.State.Final() {
 			return c.withPictures(ctx, f.rec)
 		}
 		if ctx.Err() != nil {
 			return f.rec, context.Cause(ctx)
 		}
-		var no *StatusError
-		if errors.As(err, &no) {
+		if _, no := errors.AsType[*StatusError](err); no {
 			return f.rec, fmt.Errorf("follow task %s: %w", taskID, err)
 		}
 		if f.lastID != before {

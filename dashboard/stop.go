@@ -25,6 +25,10 @@ func (s *Server) stopTask(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := Stopped{Stopped: []string{}}
+	if t.State.Final() {
+		reply(w, http.StatusOK, out)
+		return
+	}
 	if _, stopped := s.Scopes.StopWork(t.ID, operator(t.Origin.Kind), true); stopped {
 		out.Stopped = append(out.Stopped, t.ID)
 	}

@@ -23,6 +23,10 @@ func openStream(w http.ResponseWriter) (*stream, error) {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("X-Accel-Buffering", "no")
 	s := &stream{w, http.NewResponseController(w)}
+	// The server's limit for reading a request would end the stream too.
+	if err := s.rc.SetReadDeadline(time.Time{}); err != nil {
+		return nil, fmt.Errorf("stream: %w", err)
+	}
 	return s, s.write(fmt.Appendf(nil, "retry: %d\n\n", streamRetry))
 }
 

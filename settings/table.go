@@ -98,7 +98,7 @@ var table = []Field{
 	{
 		Key: agentKeys + "maxBrowseCallsPerHour", Group: groupTasks, Label: "Browses per hour",
 		Effect: "How many browses may start from Discord within one hour. 0 allows none.",
-		Kind:   Number, Default: 10, Min: 0, Max: 60, at: func(s *Settings) any { return &s.BrowsesPerHour },
+		Kind:   Number, Default: 10, Min: 0, Max: 600, at: func(s *Settings) any { return &s.BrowsesPerHour },
 	},
 	{
 		Key: taskKeys + "maxAtOnce", Group: groupTasks, Label: "Tasks at once",
@@ -147,10 +147,10 @@ var table = []Field{
 	},
 	{
 		Key: "OPENAI_API_KEY", Group: groupSecrets, Label: "OpenAI key",
-		Effect: "For models named openai:….", Kind: Secret,
+		Effect: "OpenAI's models, named openai:…, need it.", Kind: Secret,
 	},
 	{
 		Key: "COMPATIBLE_API_KEY", Group: groupSecrets, Label: "Key of the OpenAI-compatible server",
-		Effect: "For models named compatible:…, if that server wants one.", Kind: Secret,
+		Effect: "Sent to the server of the models named compatible:…, if that wants one.", Kind: Secret,
 	},
 }

@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -50,6 +49,8 @@ type Client struct {
 	mu      sync.Mutex
 	session *discordgo.Session // used for its REST client alone: it is never opened
 	buckets map[string]*discordgo.Bucket
+	counted *discordgo.RateLimiter // of requests that count towards the limit of the whole bot
+	exempt  *discordgo.RateLimiter // of answers to interactions, which do not
 }
 
 // maxBuckets is how many rate limit buckets are kept. Every interaction has one
@@ -115,24 +116,34 @@ type call struct {
 	out          any // decoded from JSON; nil for none
 }
 
-// bucket returns the library's session and the rate limit bucket called key.
+// bucket returns the library's session, and the limiter and bucket called key.
 func (c *Client) bucket(key string) (*discordgo.Session, *discordgo.RateLimiter, *discordgo.Bucket) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session == nil {
 		c.session = c.open()
 	}
-	b, ok := c.buckets[key]
-	if ok {
-		return c.session, c.session.Ratelimiter, b
-	}
-	if c.buckets == nil || len(c.buckets) >= maxBuckets {
+	if _, ok := c.buckets[key]; !ok && (c.buckets == nil || len(c.buckets) >= maxBuckets) {
 		c.buckets = make(map[string]*discordgo.Bucket)
-		c.session.Ratelimiter = discordgo.NewRatelimiter()
+		c.counted, c.exempt = discordgo.NewRatelimiter(), discordgo.NewRatelimiter()
 	}
-	b = c.session.Ratelimiter.GetBucket(key)
-	c.buckets[key] = b
-	return c.session, c.session.Ratelimiter, b
+	limiter := c.counted
+	if exempt(key) {
+		limiter = c.exempt
+	}
+	b, ok := c.buckets[key]
+	if !ok {
+		b = limiter.GetBucket(key)
+		c.buckets[key] = b
+	}
+	return c.session, limiter, b
+}
+
+// exempt reports whether requests of key are answers to interactions, which
+// Discord does not count towards the limit of the whole bot.
+func exempt(key string) bool {
+	_, path, _ := strings.Cut(key, " ")
+	return strings.HasPrefix(path, "/interactions/") || strings.HasPrefix(path, "/webhooks/")
 }
 
 // open makes the library's session.
@@ -141,35 +152,13 @@ func (c *Client) open() *discordgo.Session {
 	if c.HTTPClient != nil {
 		client = *c.HTTPClient
 	}
-	if c.Base != "" {
-		client.Transport = elsewhere{base: strings.TrimSuffix(c.Base, "/"), next: client.Transport}
-	}
+	client.Transport = transport{base: c.Base, next: client.Transport}
 	return &discordgo.Session{
 		Token:     "Bot " + c.Token,
 		Client:    &client,
 		UserAgent: "DiscordBot (clank, 1)",
 		LogLevel:  -1, // what matters comes back as an error
 	}
-}
-
-// elsewhere sends what is meant for Discord to another server.
-type elsewhere struct {
-	base string // scheme and host
-	next http.RoundTripper
-}
-
-// RoundTrip implements http.RoundTripper.
-func (e elsewhere) RoundTrip(req *http.Request) (*http.Response, error) {
-	u, err := url.Parse(e.base)
-	if err != nil {
-		return nil, fmt.Errorf("parse the address of Discord: %w", err)
-	}
-	moved := req.Clone(req.Context())
-	moved.URL.Scheme, moved.URL.Host, moved.Host = u.Scheme, u.Host, ""
-	if e.next == nil {
-		return http.DefaultTransport.RoundTrip(moved)
-	}
-	return e.next.RoundTrip(moved)
 }
 
 // do makes the request, waiting for its turn as long as ctx lasts. It tries
@@ -197,12 +186,14 @@ func (c *Client) do(ctx context.Context, r call) error {
 			if tries == maxTries {
 				return err
 			}
+			c.logger().Warn("request is tried again", "route", r.route, "error", err)
 			if err := pause(ctx, c.retryWait()<<(tries-1)); err != nil {
 				return fmt.Errorf("%s %s: %w", r.method, r.route, err)
 			}
 			tries++
 		case refusal.Status == http.StatusTooManyRequests && waits < maxRateWaits:
 			waits++
+			c.logger().Info("request waits for a rate limit", "route", r.route, "wait", refusal.after)
 			if err := pause(ctx, refusal.after); err != nil {
 				return fmt.Errorf("%s %s: %w", r.method, r.route, err)
 			}
@@ -267,6 +258,13 @@ func refused(r call, answer []byte, err error) error {
 	}
 	// The text of a url.Error holds the address, and that may hold a token.
 	return fmt.Errorf("%s %s: cannot reach Discord: %w", r.method, r.route, unwrapURL(err))
+}
+
+func (c *Client) logger() *slog.Logger {
+	if c.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return c.Logger
 }
 
 func (c *Client) retryWait() time.Duration {

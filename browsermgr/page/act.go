@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -24,13 +25,10 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 	if err := a.Validate(); err != nil {
 		return Result{}, err
 	}
-	switch a.Kind {
-	case KindBack:
-		return t.Back(ctx)
-	case KindForward:
-		return t.Forward(ctx)
-	case KindReload:
-		return t.Reload(ctx)
+	if travel := map[Kind]func(context.Context) (Result, error){
+		KindBack: t.Back, KindForward: t.Forward, KindReload: t.Reload,
+	}[a.Kind]; travel != nil {
+		return travel(ctx)
 	}
 	var res Result
 	act := func(ctx context.Context) error { return t.dispatch(ctx, a, &res) }
@@ -38,8 +36,7 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 	value := res.Value
 	res = t.outcome(before)
 	res.Value = value
-	var dialog *DialogError
-	if errors.As(err, &dialog) && !dialog.before {
+	if dialog, ok := errors.AsType[*DialogError](err); ok && !dialog.before {
 		res.BlockedByDialog, res.Dialog = true, &dialog.Dialog
 		return res, nil
 	}
@@ -59,8 +56,7 @@ func (t *Tab) perform(ctx context.Context, limit time.Duration, do func(context.
 	before := t.mark()
 	ctx, cancel, err := t.watch(ctx, limit, true)
 	if err != nil {
-		var dialog *DialogError
-		if errors.As(err, &dialog) {
+		if dialog, ok := errors.AsType[*DialogError](err); ok {
 			dialog.before = true
 		}
 		return before, err
@@ -106,6 +102,7 @@ func (t *Tab) dispatch(ctx context.Context, a Action, res *Result) error {
 		var err error
 		res.Value, err = t.evaluate(ctx, a)
 		return err
+	case KindBack, KindForward, KindReload: // navigations have their own way
 	}
 	return invalidf("unknown kind %q", a.Kind)
 }
@@ -113,8 +110,7 @@ func (t *Tab) dispatch(ctx context.Context, a Action, res *Result) error {
 // limit is how long the action may take.
 func (a Action) limit() time.Duration {
 	base, longest := interactionLimit, longestLimit
-	switch a.Kind {
-	case KindWait, KindEvaluate, KindScroll, KindScrollIntoView:
+	if slices.Contains([]Kind{KindWait, KindEvaluate, KindScroll, KindScrollIntoView}, a.Kind) {
 		base, longest = longLimit, longestWait
 	}
 	if a.TimeoutMs > 0 {

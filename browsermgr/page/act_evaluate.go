@@ -100,7 +100,7 @@ func (t *Tab) runFnOn(ctx context.Context, e element, selector, body string, res
 		if e.local == "" {
 			return (&failure{Code: "missing"}).explain(e.given)
 		}
-		return fmt.Errorf("%w %s: the element is gone from the page; take a new snapshot", errUnknown, e.given)
+		return fmt.Errorf("%w %s: the element is gone from the page; take a new snapshot", ErrUnknownRef, e.given)
 	}
 	if err != nil {
 		return err

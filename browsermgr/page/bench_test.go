@@ -1,11 +1,10 @@
 package page_test
 
 import (
+	"clank/browsermgr/page"
 	"fmt"
 	"strings"
 	"testing"
-
-	"clank/browsermgr/page"
 )
 
 // table is a page of about n elements.

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -18,6 +19,8 @@ type Options struct {
 	Logger *slog.Logger
 	// CallTimeout bounds each single protocol call; 0 means 10 s. A shorter context wins.
 	CallTimeout time.Duration
+	// Sent, if set, is called with the name of each protocol method as it is sent, for measuring. It must not block.
+	Sent func(method string)
 }
 
 // TabOptions says how a tab is opened.
@@ -76,13 +79,13 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 		log: opts.Logger, sessions: map[string]*session{}, openers: map[string]string{},
 		changed: make(chan struct{}), feeds: map[*feed]struct{}{},
 	}
-	c, err := dial(ctx, wsURL, opts.CallTimeout, b.handle)
+	c, err := dial(ctx, wsURL, opts, b.handle)
 	if err != nil {
 		return nil, err
 	}
 	b.conn = c
 	b.root = &session{conn: c, gone: make(chan struct{})}
-	c.start()
+	c.start() //nolint:contextcheck // the connection outlives this call
 	b.wg.Go(b.watchConnection)
 	discover := b.root.begin(proto.TargetSetDiscoverTargets{Discover: true})
 	attach := b.root.begin(autoAttach("page"))
@@ -146,10 +149,6 @@ func (b *Browser) NewTab(ctx context.Context, opts TabOptions) (*Tab, error) {
 	t, err := b.await(ctx, string(res.TargetID))
 	if err != nil {
 		return nil, fmt.Errorf("open a tab: %w", err)
-	}
-	// A navigation that begins before the page's process knows which events we want takes place without them.
-	if err := t.session.do(ctx, proto.PageSetLifecycleEventsEnabled{Enabled: true}); err != nil {
-		return t, fmt.Errorf("open a tab: %w", err)
 	}
 	if opts.URL == "" || opts.URL == "about:blank" {
 		return t, nil
@@ -242,7 +241,7 @@ func (b *Browser) Err() error {
 	default:
 		return nil
 	}
-	if b.conn.err == errClosed {
+	if errors.Is(b.conn.err, errClosed) {
 		return nil
 	}
 	return b.conn.gone()

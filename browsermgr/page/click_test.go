@@ -1,13 +1,12 @@
 package page_test
 
 import (
+	"clank/browsermgr/page"
 	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
-
-	"clank/browsermgr/page"
 )
 
 func TestClickSendsTrustedEvents(t *testing.T) {
@@ -33,15 +32,19 @@ func TestClickSaysWhyItCannot(t *testing.T) {
 		html string
 		want []string
 	}{
-		{"covered", `<button>Buy</button><div id=consent role=dialog aria-label="Cookie consent" style="position:fixed;inset:0;background:#fff"><p>We use cookies</p></div>`,
-			[]string{`e1 button "Buy" is covered by dialog "Cookie consent" (div#consent)`}},
+		{
+			"covered", `<button>Buy</button><div id=consent role=dialog aria-label="Cookie consent" style="position:fixed;inset:0;background:#fff"><p>We use cookies</p></div>`,
+			[]string{`e1 button "Buy" is covered by dialog "Cookie consent" (div#consent)`},
+		},
 		{"covered by something plain", `<button>Buy</button><div class=veil style="position:fixed;inset:0"></div>`, []string{`button "Buy" is covered by div.veil`}},
 		{"disabled", `<button disabled>Buy</button>`, []string{`e1 button "Buy" is disabled`}},
 		{"disabled by aria", `<button aria-disabled=true>Buy</button>`, []string{"is disabled"}},
 		{"disabled by fieldset", `<fieldset disabled><button>Buy</button></fieldset>`, []string{"is disabled"}},
 		{"no box", `<button style="width:0;height:0;padding:0;border:0;overflow:hidden;font-size:0">Buy</button>`, []string{"is not visible"}},
-		{"moving", `<style>@keyframes m{to{transform:translateX(600px)}} button{animation:m .6s linear infinite alternate}</style><button>Buy</button>`,
-			[]string{`button "Buy" keeps moving`}},
+		{
+			"moving", `<style>@keyframes m{to{transform:translateX(600px)}} button{animation:m .6s linear infinite alternate}</style><button>Buy</button>`,
+			[]string{`button "Buy" keeps moving`},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

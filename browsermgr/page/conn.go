@@ -24,6 +24,7 @@ const maxMessage = 256 << 20
 type conn struct {
 	ws      *websocket.Conn
 	timeout time.Duration
+	sent    func(method string) // may be nil
 	onEvent func(cdp.Event)
 
 	mu      sync.Mutex
@@ -39,8 +40,8 @@ type conn struct {
 	wg      sync.WaitGroup
 }
 
-func dial(ctx context.Context, wsURL string, timeout time.Duration, onEvent func(cdp.Event)) (*conn, error) {
-	ctx, cancelDial := context.WithTimeout(ctx, timeout)
+func dial(ctx context.Context, wsURL string, opts Options, onEvent func(cdp.Event)) (*conn, error) {
+	ctx, cancelDial := context.WithTimeout(ctx, opts.CallTimeout)
 	defer cancelDial()
 	ws, resp, err := websocket.Dial(ctx, wsURL, nil)
 	if resp != nil && resp.Body != nil {
@@ -48,15 +49,14 @@ func dial(ctx context.Context, wsURL string, timeout time.Duration, onEvent func
 	}
 	if err != nil {
 		// The address may hold a secret, and the library's error repeats it.
-		var withURL *url.Error
-		if errors.As(err, &withURL) {
+		if withURL, ok := errors.AsType[*url.Error](err); ok {
 			err = withURL.Err
 		}
 		return nil, fmt.Errorf("connect to the browser at %s: %w", redact(wsURL), err)
 	}
 	ws.SetReadLimit(maxMessage)
 	c := &conn{
-		ws: ws, timeout: timeout, onEvent: onEvent,
+		ws: ws, timeout: opts.CallTimeout, sent: opts.Sent, onEvent: onEvent,
 		pending: map[int]chan []byte{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	return c, nil
@@ -173,6 +173,9 @@ func (c *conn) send(sessionID string, req proto.Request, answer bool) (int, chan
 		c.pending[id] = ch
 	}
 	c.queue = append(c.queue, data)
+	if c.sent != nil {
+		c.sent(req.ProtoReq())
+	}
 	select {
 	case c.wake <- struct{}{}:
 	default:

@@ -1,12 +1,11 @@
 package page_test
 
 import (
+	"clank/browsermgr/page"
 	"context"
 	"errors"
 	"testing"
 	"time"
-
-	"clank/browsermgr/page"
 )
 
 const dialogs = `<button onclick="alert('Hello'); window.after = 1">Alert</button>
@@ -154,11 +153,16 @@ func TestCloseWithOpenAlert(t *testing.T) {
 }
 
 // waitFor looks at an external process until something holds.
-func waitFor(t testing.TB, cond func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !cond(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not happen within 10s")
+func waitFor(tb testing.TB, cond func() bool) {
+	tb.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(10 * time.Second)
+	for !cond() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			tb.Fatal("it did not happen within 10s")
 		}
 	}
 }

@@ -15,7 +15,7 @@ var (
 	// ErrTabCrashed says that the tab's process died. Navigate brings the tab back.
 	ErrTabCrashed = errors.New("the page crashed: navigate to bring the tab back")
 	// ErrUnknownRef says that a ref names no element of the present document: never issued, gone, or of an earlier page.
-	ErrUnknownRef = errors.New("unknown ref")
+	ErrUnknownRef = errors.New("Unknown ref") //nolint:staticcheck // clients of the control API match on this spelling
 	// ErrInvalid says that the request itself was malformed; nothing was done.
 	ErrInvalid = errors.New("invalid request")
 	// ErrNotInteractable says that an element was found but could not be acted upon in time: covered, disabled, hidden

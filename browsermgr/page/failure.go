@@ -54,7 +54,7 @@ func (f *failure) explain(given string) error {
 	case "unknown":
 		return unknownRef(given)
 	case "gone":
-		return fmt.Errorf("%w %s: the element is gone from the page; take a new snapshot", errUnknown, given)
+		return fmt.Errorf("%w %s: the element is gone from the page; take a new snapshot", ErrUnknownRef, given)
 	case "selector":
 		return invalidf("%s is not a CSS selector", given)
 	case "missing":

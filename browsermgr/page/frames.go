@@ -153,7 +153,7 @@ func (t *Tab) resolve(ref string) (element, error) {
 	w := fk.session.world
 	fk.session.mu.Unlock()
 	if w == nil || w.token != fk.world {
-		return element{}, fmt.Errorf("%w %s: its frame shows another document now; take a new snapshot", errUnknown, key)
+		return element{}, fmt.Errorf("%w %s: its frame shows another document now; take a new snapshot", ErrUnknownRef, key)
 	}
 	local := refKey{frame: fk.local, number: key.number}
 	return element{session: fk.session, local: local.String(), given: key.String()}, nil
@@ -167,24 +167,16 @@ func (t *Tab) locate(ref, selector string) (element, error) {
 	return element{session: t.session, given: fmt.Sprintf("selector %q", selector)}, nil
 }
 
-var errUnknown = fmt.Errorf("%w", errUnknownText{})
-
-type errUnknownText struct{}
-
-func (errUnknownText) Error() string { return "Unknown ref" }
-func (errUnknownText) Unwrap() error { return ErrUnknownRef }
-
 func unknownRef(ref string) error {
-	return fmt.Errorf("%w %s: no snapshot of this page has it; take a new snapshot", errUnknown, ref)
+	return fmt.Errorf("%w %s: no snapshot of this page has it; take a new snapshot", ErrUnknownRef, ref)
 }
 
 // explain turns what a script reported into words for the person who named the element.
 func (t *Tab) explain(e element, err error) error {
 	if errors.Is(err, errContextLost) {
-		return fmt.Errorf("%w %s: the page has navigated since; take a new snapshot", errUnknown, e.given)
+		return fmt.Errorf("%w %s: the page has navigated since; take a new snapshot", ErrUnknownRef, e.given)
 	}
-	var f *failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*failure](err); ok {
 		return f.explain(e.given)
 	}
 	return err

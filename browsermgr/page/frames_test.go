@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"clank/browsermgr/page"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -8,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"clank/browsermgr/page"
 )
 
 // foreign is the same server under a name of another site.

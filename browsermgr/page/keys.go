@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -46,9 +47,17 @@ var punctuation = []struct {
 	num     int
 	symbols string
 }{
-	{"Semicolon", 186, ";:"}, {"Equal", 187, "=+"}, {"Comma", 188, ",<"}, {"Minus", 189, "-_"}, {"Period", 190, ".>"},
-	{"Slash", 191, "/?"}, {"Backquote", 192, "`~"}, {"BracketLeft", 219, "[{"}, {"Backslash", 220, `\|`},
-	{"BracketRight", 221, "]}"}, {"Quote", 222, `'"`},
+	{"Semicolon", 186, ";:"},
+	{"Equal", 187, "=+"},
+	{"Comma", 188, ",<"},
+	{"Minus", 189, "-_"},
+	{"Period", 190, ".>"},
+	{"Slash", 191, "/?"},
+	{"Backquote", 192, "`~"},
+	{"BracketLeft", 219, "[{"},
+	{"Backslash", 220, `\|`},
+	{"BracketRight", 221, "]}"},
+	{"Quote", 222, `'"`},
 }
 
 const shiftedDigits = ")!@#$%^&*("
@@ -157,9 +166,9 @@ func (c chord) events() []proto.Request {
 	event := k.event(down, bits|k.bit, text)
 	event.Commands = editing(k, bits)
 	events = append(events, event, k.event(proto.InputDispatchKeyEventTypeKeyUp, bits, ""))
-	for i := len(c.held) - 1; i >= 0; i-- {
-		bits &^= c.held[i].bit
-		events = append(events, c.held[i].event(proto.InputDispatchKeyEventTypeKeyUp, bits, ""))
+	for _, k := range slices.Backward(c.held) {
+		bits &^= k.bit
+		events = append(events, k.event(proto.InputDispatchKeyEventTypeKeyUp, bits, ""))
 	}
 	return events
 }

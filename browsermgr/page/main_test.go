@@ -2,11 +2,11 @@ package page_test
 
 import (
 	"bufio"
+	"clank/browsermgr/page"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"clank/browsermgr/page"
 )
 
 // shared is the browser of the whole test binary.
@@ -103,51 +101,51 @@ func launch() (*chromium, error) {
 func (c *chromium) stop() {
 	_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
 	_ = c.cmd.Wait()
-	for range 20 {
-		if os.RemoveAll(c.dir) == nil {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
+	// The group's last writers may still be ending.
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for tries := 0; os.RemoveAll(c.dir) != nil && tries < 20; tries++ {
+		<-tick.C
 	}
 }
 
 // connect opens a connection that is closed when the test ends.
-func connect(t testing.TB) *page.Browser {
-	t.Helper()
-	b, err := page.Connect(within(t, 20*time.Second), shared.url, page.Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+func connect(tb testing.TB) *page.Browser {
+	tb.Helper()
+	b, err := page.Connect(within(tb, 20*time.Second), shared.url, page.Options{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { _ = b.Close() })
+	tb.Cleanup(func() { _ = b.Close() })
 	return b
 }
 
 // openTab opens a tab in a connection of its own and closes both at the end.
-func openTab(t testing.TB, url string) *page.Tab {
-	t.Helper()
-	return openTabIn(t, connect(t), url)
+func openTab(tb testing.TB, url string) *page.Tab {
+	tb.Helper()
+	return openTabIn(tb, connect(tb), url)
 }
 
-func openTabIn(t testing.TB, b *page.Browser, url string) *page.Tab {
-	t.Helper()
-	tab, err := b.NewTab(within(t, 20*time.Second), page.TabOptions{URL: url})
+func openTabIn(tb testing.TB, b *page.Browser, url string) *page.Tab {
+	tb.Helper()
+	tab, err := b.NewTab(within(tb, 20*time.Second), page.TabOptions{URL: url})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		if err := tab.Close(ctx); err != nil && !errors.Is(err, page.ErrBrowserGone) {
-			t.Errorf("close tab: %v", err)
+			tb.Errorf("close tab: %v", err)
 		}
 	})
 	return tab
 }
 
 // within is a context that ends before the test does.
-func within(t testing.TB, d time.Duration) context.Context {
-	t.Helper()
+func within(tb testing.TB, d time.Duration) context.Context {
+	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), d)
-	t.Cleanup(cancel)
+	tb.Cleanup(cancel)
 	return ctx
 }

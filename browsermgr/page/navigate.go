@@ -126,8 +126,7 @@ func (t *Tab) travel(ctx context.Context, act string, start func(context.Context
 
 // tooLate says why a load ended before its time.
 func (t *Tab) tooLate(ctx context.Context, err error) error {
-	var limit *limitError
-	if errors.As(context.Cause(ctx), &limit) {
+	if limit, ok := errors.AsType[*limitError](context.Cause(ctx)); ok {
 		return fmt.Errorf("the server did not answer within %s: %w", limit.limit, err)
 	}
 	return err

@@ -1,10 +1,9 @@
 package page_test
 
 import (
+	"clank/browsermgr/page"
 	"strings"
 	"testing"
-
-	"clank/browsermgr/page"
 )
 
 func FuzzRef(f *testing.F) {

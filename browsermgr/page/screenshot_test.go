@@ -2,13 +2,12 @@ package page_test
 
 import (
 	"bytes"
+	"clank/browsermgr/page"
 	"errors"
 	"image"
 	_ "image/jpeg"
 	_ "image/png"
 	"testing"
-
-	"clank/browsermgr/page"
 )
 
 func TestScreenshot(t *testing.T) {

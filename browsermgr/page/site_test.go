@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"clank/browsermgr/page"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -8,14 +9,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"clank/browsermgr/page"
 )
 
 // site serves pages by path. Paths that are not given are 404.
-func site(t testing.TB, pages map[string]string) *httptest.Server {
-	t.Helper()
-	return serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func site(tb testing.TB, pages map[string]string) *httptest.Server {
+	tb.Helper()
+	return serve(tb, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		html, ok := pages[r.URL.Path]
 		if !ok {
 			http.NotFound(w, r)
@@ -26,10 +25,10 @@ func site(t testing.TB, pages map[string]string) *httptest.Server {
 	}))
 }
 
-func serve(t testing.TB, h http.Handler) *httptest.Server {
-	t.Helper()
+func serve(tb testing.TB, h http.Handler) *httptest.Server {
+	tb.Helper()
 	srv := httptest.NewServer(h)
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		srv.CloseClientConnections()
 		srv.Close()
 	})
@@ -37,24 +36,24 @@ func serve(t testing.TB, h http.Handler) *httptest.Server {
 }
 
 // show opens a tab with one page.
-func show(t testing.TB, html string) *page.Tab {
-	t.Helper()
-	return openTab(t, site(t, map[string]string{"/": "<!doctype html><meta charset=utf-8><title>Test</title>" + html}).URL)
+func show(tb testing.TB, html string) *page.Tab {
+	tb.Helper()
+	return openTab(tb, site(tb, map[string]string{"/": "<!doctype html><meta charset=utf-8><title>Test</title>" + html}).URL)
 }
 
-func snapshot(t testing.TB, tab *page.Tab, opts page.SnapshotOptions) page.Snapshot {
-	t.Helper()
-	snap, err := tab.Snapshot(within(t, 10*time.Second), opts)
+func snapshot(tb testing.TB, tab *page.Tab, opts page.SnapshotOptions) page.Snapshot {
+	tb.Helper()
+	snap, err := tab.Snapshot(within(tb, 10*time.Second), opts)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return snap
 }
 
 // refOf finds the ref of the first line that contains text.
-func refOf(t testing.TB, tab *page.Tab, text string) string {
-	t.Helper()
-	snap := snapshot(t, tab, page.SnapshotOptions{})
+func refOf(tb testing.TB, tab *page.Tab, text string) string {
+	tb.Helper()
+	snap := snapshot(tb, tab, page.SnapshotOptions{})
 	for line := range strings.Lines(snap.Text) {
 		if !strings.Contains(line, text) {
 			continue
@@ -64,52 +63,52 @@ func refOf(t testing.TB, tab *page.Tab, text string) string {
 			return ref
 		}
 	}
-	t.Fatalf("no ref for %q in\n%s", text, snap.Text)
+	tb.Fatalf("no ref for %q in\n%s", text, snap.Text)
 	return ""
 }
 
-func act(t testing.TB, tab *page.Tab, a page.Action) page.Result {
-	t.Helper()
-	res, err := tab.Act(within(t, 15*time.Second), a)
+func act(tb testing.TB, tab *page.Tab, a page.Action) page.Result {
+	tb.Helper()
+	res, err := tab.Act(within(tb, 15*time.Second), a)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return res
 }
 
-func click(t testing.TB, tab *page.Tab, ref string) page.Result {
-	t.Helper()
-	return act(t, tab, page.Action{Kind: page.KindClick, Ref: ref})
+func click(tb testing.TB, tab *page.Tab, ref string) page.Result {
+	tb.Helper()
+	return act(tb, tab, page.Action{Kind: page.KindClick, Ref: ref})
 }
 
 // js evaluates an expression in the page and returns its JSON.
-func js(t testing.TB, tab *page.Tab, expression string) string {
-	t.Helper()
-	return string(act(t, tab, page.Action{Kind: page.KindEvaluate, Fn: expression}).Value)
+func js(tb testing.TB, tab *page.Tab, expression string) string {
+	tb.Helper()
+	return string(act(tb, tab, page.Action{Kind: page.KindEvaluate, Fn: expression}).Value)
 }
 
-func jsString(t testing.TB, tab *page.Tab, expression string) string {
-	t.Helper()
+func jsString(tb testing.TB, tab *page.Tab, expression string) string {
+	tb.Helper()
 	var s string
-	if err := json.Unmarshal([]byte(js(t, tab, expression)), &s); err != nil {
-		t.Fatal(err)
+	if err := json.Unmarshal([]byte(js(tb, tab, expression)), &s); err != nil {
+		tb.Fatal(err)
 	}
 	return s
 }
 
-func wantContains(t testing.TB, got string, want ...string) {
-	t.Helper()
+func wantContains(tb testing.TB, got string, want ...string) {
+	tb.Helper()
 	for _, w := range want {
 		if !strings.Contains(got, w) {
-			t.Errorf("got\n%s\nwant it to contain %q", got, w)
+			tb.Errorf("got\n%s\nwant it to contain %q", got, w)
 		}
 	}
 }
 
-func wantError(t testing.TB, err error, want ...string) {
-	t.Helper()
+func wantError(tb testing.TB, err error, want ...string) {
+	tb.Helper()
 	if err == nil {
-		t.Fatalf("got no error, want one that contains %q", want)
+		tb.Fatalf("got no error, want one that contains %q", want)
 	}
-	wantContains(t, err.Error(), want...)
+	wantContains(tb, err.Error(), want...)
 }

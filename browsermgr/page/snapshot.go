@@ -76,6 +76,7 @@ type piece struct {
 	Stopped bool   `json:"stopped"`
 	Frames  []hole `json:"frames"`
 	Docs    int    `json:"documents"`
+	Title   string `json:"title"`
 	Links   []Link `json:"links"`
 
 	session *session
@@ -118,6 +119,8 @@ func (t *Tab) Snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, err
 	return snap, nil
 }
 
+var errFrameChanged = errors.New("Frame changed during the capture: the page keeps navigating; retry in a moment") //nolint:staticcheck // matched on
+
 // captureTries is how often a page may navigate under our hands before we say so.
 const captureTries = 4
 
@@ -134,7 +137,7 @@ func (t *Tab) capture(ctx context.Context, opts SnapshotOptions) (Snapshot, erro
 		var f *failure
 		switch {
 		case errors.Is(main.err, errContextLost):
-			return Snapshot{}, errors.New("Frame changed during the capture: the page keeps navigating; retry in a moment")
+			return Snapshot{}, errFrameChanged
 		case errors.As(main.err, &f):
 			return Snapshot{}, f.explain(fmt.Sprintf("selector %q", opts.Selector))
 		case main.err != nil:
@@ -215,6 +218,7 @@ func (t *Tab) compose(main *piece, pieces map[*session]*piece, owners map[string
 		snap.Text, snap.Truncated = cut(text, opts.MaxChars), true
 	}
 	t.mu.Lock()
+	t.title = main.Title
 	snap.URL, snap.Title, snap.Status = t.url, t.title, t.load.status
 	t.mu.Unlock()
 	return snap

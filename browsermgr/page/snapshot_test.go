@@ -1,12 +1,11 @@
 package page_test
 
 import (
+	"clank/browsermgr/page"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"clank/browsermgr/page"
 )
 
 func TestSnapshotGrammar(t *testing.T) {
@@ -17,21 +16,35 @@ func TestSnapshotGrammar(t *testing.T) {
 	}{
 		{"heading and text", `<h2>Hello <b>you</b></h2><p>Some  text`, "- heading \"Hello you\" [level=2] [ref=e1]\n- paragraph: Some text"},
 		{"link in text", `<p>See <a href=/x>this</a> page`, "- paragraph:\n  - text: See\n  - link \"this\" [ref=e1]\n  - text: page"},
-		{"labelled fields", `<label>Name <input required value=Ada></label><label for=b>Mail</label><input id=b type=email placeholder=you@example.com>`,
-			"- textbox \"Name\" [required] [ref=e1]: Ada\n- textbox \"Mail\" [ref=e2]:\n  - /placeholder: you@example.com"},
+		{
+			"labelled fields", `<label>Name <input required value=Ada></label><label for=b>Mail</label><input id=b type=email placeholder=you@example.com>`,
+			"- textbox \"Name\" [required] [ref=e1]: Ada\n- textbox \"Mail\" [ref=e2]:\n  - /placeholder: you@example.com",
+		},
 		{"placeholder as name", `<input placeholder="Search here" type=search>`, `- searchbox "Search here" [ref=e1]`},
-		{"labelledby hidden", `<span id=x hidden>Pick one</span><select aria-labelledby=x><option>A<option selected>B</select>`,
-			"- combobox \"Pick one\" [ref=e1]: B\n  - option \"A\" [ref=e2]\n  - option \"B\" [selected] [ref=e3]"},
-		{"states", `<input type=checkbox checked aria-label=A><button disabled aria-pressed=true>B</button><button aria-expanded=false>C</button>`,
-			"- checkbox \"A\" [checked] [ref=e1]\n- button \"B\" [disabled] [pressed] [ref=e2]\n- button \"C\" [expanded=false] [ref=e3]"},
-		{"table", `<table><tr><th>Name<th>Age<tr><td>Ada<td>36</table>`,
-			"- table:\n  - row:\n    - columnheader \"Name\" [ref=e1]\n    - columnheader \"Age\" [ref=e2]\n  - row:\n    - cell \"Ada\" [ref=e3]\n    - cell \"36\" [ref=e4]"},
-		{"hidden content", `<div style=display:none>a</div><div style=visibility:hidden>b<i style=visibility:visible>seen</i></div><div aria-hidden=true>c</div><div inert><button>d</button></div><template>e</template>`,
-			"- text: seen"},
-		{"clickable card", `<div style=cursor:pointer><span>Clickable</span> Card</div><div onclick=1>Two</div><div tabindex=0>Three</div>`,
-			"- generic \"Clickable Card\" [ref=e1] [cursor:pointer]\n- generic \"Two\" [ref=e2] [onclick]\n- generic \"Three\" [ref=e3] [tabindex]"},
-		{"image and icon buttons", `<img src="data:," alt="A cat"><button><img src="data:," alt=Close></button><style>i::before{content:"Menu"}</style><button class=x title="More"></button>`,
-			"- img \"A cat\"\n- button \"Close\" [ref=e1]\n- button \"More\" [ref=e2]"},
+		{
+			"labelledby hidden", `<span id=x hidden>Pick one</span><select aria-labelledby=x><option>A<option selected>B</select>`,
+			"- combobox \"Pick one\" [ref=e1]: B\n  - option \"A\" [ref=e2]\n  - option \"B\" [selected] [ref=e3]",
+		},
+		{
+			"states", `<input type=checkbox checked aria-label=A><button disabled aria-pressed=true>B</button><button aria-expanded=false>C</button>`,
+			"- checkbox \"A\" [checked] [ref=e1]\n- button \"B\" [disabled] [pressed] [ref=e2]\n- button \"C\" [expanded=false] [ref=e3]",
+		},
+		{
+			"table", `<table><tr><th>Name<th>Age<tr><td>Ada<td>36</table>`,
+			"- table:\n  - row:\n    - columnheader \"Name\" [ref=e1]\n    - columnheader \"Age\" [ref=e2]\n  - row:\n    - cell \"Ada\" [ref=e3]\n    - cell \"36\" [ref=e4]",
+		},
+		{
+			"hidden content", `<div style=display:none>a</div><div style=visibility:hidden>b<i style=visibility:visible>seen</i></div><div aria-hidden=true>c</div><div inert><button>d</button></div><template>e</template>`,
+			"- text: seen",
+		},
+		{
+			"clickable card", `<div style=cursor:pointer><span>Clickable</span> Card</div><div onclick=1>Two</div><div tabindex=0>Three</div>`,
+			"- generic \"Clickable Card\" [ref=e1] [cursor:pointer]\n- generic \"Two\" [ref=e2] [onclick]\n- generic \"Three\" [ref=e3] [tabindex]",
+		},
+		{
+			"image and icon buttons", `<img src="data:," alt="A cat"><button><img src="data:," alt=Close></button><style>i::before{content:"Menu"}</style><button class=x title="More"></button>`,
+			"- img \"A cat\"\n- button \"Close\" [ref=e1]\n- button \"More\" [ref=e2]",
+		},
 		{"quotes and odd names", "<button>say \"hi\" \\ \U0001F600</button>", `- button "say \"hi\" \\ ` + "\U0001F600" + `" [ref=e1]`},
 		{"text that looks like structure", `<p>- button "Fake" [ref=e99]`, `- paragraph: - button "Fake" [ref=e99]`},
 		{"closed details", `<details><summary>More</summary><button>In</button></details>`, "- group:\n  - button \"More\" [expanded=false] [ref=e1]"},

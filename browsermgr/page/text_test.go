@@ -1,10 +1,9 @@
 package page_test
 
 import (
+	"clank/browsermgr/page"
 	"errors"
 	"testing"
-
-	"clank/browsermgr/page"
 )
 
 const form = `<form onsubmit="event.preventDefault(); window.sent = true">
@@ -96,8 +95,10 @@ func TestSelectByValueOrLabel(t *testing.T) {
 func TestFillSetsSeveralFields(t *testing.T) {
 	tab := show(t, form)
 	fields := []page.Field{
-		{Ref: refOf(t, tab, `"Name"`), Value: "Ada"}, {Ref: refOf(t, tab, `"Age"`), Value: 36.0},
-		{Ref: refOf(t, tab, `"Ok"`), Type: "checkbox", Value: true}, {Ref: refOf(t, tab, `"Red"`), Type: "radio", Value: "1"},
+		{Ref: refOf(t, tab, `"Name"`), Value: "Ada"},
+		{Ref: refOf(t, tab, `"Age"`), Value: 36.0},
+		{Ref: refOf(t, tab, `"Ok"`), Type: "checkbox", Value: true},
+		{Ref: refOf(t, tab, `"Red"`), Type: "radio", Value: "1"},
 		{Ref: refOf(t, tab, `"About"`)},
 	}
 	for range 2 { // the second time nothing may be toggled back

@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"clank/browsermgr/page"
 	"context"
 	"errors"
 	"net/http"
@@ -11,8 +12,6 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-
-	"clank/browsermgr/page"
 )
 
 func TestEndlessLoopIsLeftAndStopped(t *testing.T) {

@@ -1,13 +1,12 @@
 package page_test
 
 import (
+	"clank/browsermgr/page"
 	"context"
 	"errors"
 	"net/http"
 	"testing"
 	"time"
-
-	"clank/browsermgr/page"
 )
 
 func TestWaitEndsWhenTheConditionHolds(t *testing.T) {

@@ -1,20 +1,19 @@
 // The chat page: what is shown, what is sent, and the stream that keeps both
 // true. The address says which session is shown: /s/<id>, or / for a new one.
 import { api } from "./api.js";
+import { retryPictures } from "./dom.js";
 import { closeDrawer, drawSessions, nameOf } from "./sidebar.js";
 import { Turn } from "./turn.js";
 import { show } from "./viewer.js";
 
 const $ = (id) => document.getElementById(id);
 const thread = $("thread"), scroll = $("scroll"), prompt = $("prompt"), send = $("send"), hint = $("hint"), hintText = $("hint-text");
-const usualHint = hintText.textContent;
 const perPage = 20;
 
 let sessions = [];
 let current = ""; // id of the session that is shown; "" = a new one
 let turns = new Map(); // by task id: what is shown
 let active = new Map(); // by task id: the session of each task that waits or runs, shown or not
-let mine = new Set(); // tasks sent from here that are not in a session yet
 let posting = Promise.resolve(); // messages are sent one after the other
 let loads = 0;
 
@@ -68,7 +67,9 @@ let hintTimer;
 function say(text, bad = false) {
   clearTimeout(hintTimer);
   hint.classList.toggle("bad", bad);
-  hintText.textContent = text || usualHint;
+  hintText.textContent = text;
+  hintText.hidden = !text;
+  $("hint-usual").hidden = Boolean(text);
   if (text) $("live").textContent = text;
   if (text && !bad) hintTimer = setTimeout(() => say(""), 6000);
 }
@@ -127,7 +128,6 @@ async function choose(id, remember = true) {
   if (remember && (id !== current || turns.size)) history.pushState(null, "", id ? `/s/${encodeURIComponent(id)}` : "/");
   current = id;
   turns = new Map();
-  mine = new Set();
   thread.replaceChildren();
   $("earlier").hidden = true;
   say("");
@@ -155,12 +155,17 @@ function submit() {
 }
 
 async function post(text) {
+  const from = current;
   const session = sessions.find((s) => s.id === current);
   const answer = await api("POST", "/api/tasks", { prompt: text, session_id: session?.state === "closed" ? "" : current });
   if (answer.stopped) return say(answer.stopped.length ? "Stopped." : "Nothing is running right now.");
+  if (from !== current) return refresh(); // another session was chosen meanwhile: stay there
   if (session?.state === "closed") await choose("");
-  mine.add(answer.task_id);
-  adopt(answer.task_id, answer.session_id);
+  active.set(answer.task_id, answer.session_id);
+  if (!sessions.some((s) => s.id === answer.session_id)) {
+    sessions.unshift({ id: answer.session_id, prompt: text, state: "running", origin: { kind: "dashboard" }, last_used: new Date().toISOString() });
+  }
+  adopt(answer.session_id);
   turnOf({ id: answer.task_id, session_id: answer.session_id, prompt: text, state: answer.state, position: answer.position, asked: new Date().toISOString() });
   draw();
   toEnd();
@@ -170,10 +175,8 @@ async function post(text) {
   draw();
 }
 
-// adopt makes the session of a task that was sent from here the current one.
-function adopt(taskID, sessionID) {
-  if (!sessionID || !mine.has(taskID)) return;
-  mine.delete(taskID);
+// adopt makes the new session of what was sent from here the current one.
+function adopt(sessionID) {
   if (current === sessionID) return;
   current = sessionID;
   history.replaceState(null, "", `/s/${encodeURIComponent(sessionID)}`);
@@ -209,7 +212,6 @@ function onTask(task) {
   const fresh = !final && !active.has(task.id);
   if (final) active.delete(task.id);
   else active.set(task.id, task.session_id);
-  adopt(task.id, task.session_id);
   if (turns.has(task.id) || (current && task.session_id === current)) {
     keeping(() => turnOf(task).setTask(task));
     if (final || fresh) $("live").textContent = turns.get(task.id).status()[0];
@@ -227,6 +229,7 @@ function onStep({ task_id: id, step }) {
 
 function onSnapshot(snapshot) {
   sessions = snapshot.sessions;
+  retryPictures();
   active = new Map(snapshot.tasks.map((view) => [view.task.id, view.task.session_id]));
   draw();
   load().catch((error) => say(error.message, true));

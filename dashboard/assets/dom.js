@@ -62,6 +62,21 @@ function balanced(text) {
   return text.split(pairs[last]).length >= text.split(last).length;
 }
 
+// picture shows an image; where it cannot be had, its place stays empty.
+export function picture(src, lazy = false) {
+  const image = el("img", { src, alt: "", decoding: "async", loading: lazy ? "lazy" : false });
+  image.addEventListener("error", () => image.classList.add("gone"));
+  return image;
+}
+
+// retry asks again for the pictures that could not be had.
+export function retryPictures() {
+  for (const image of document.querySelectorAll("img.gone")) {
+    image.classList.remove("gone");
+    image.src = image.src;
+  }
+}
+
 // ago says how long ago a time was, shortly.
 export function ago(time) {
   const seconds = Math.max(0, (Date.now() - new Date(time)) / 1000);
@@ -72,9 +87,10 @@ export function ago(time) {
   return new Date(time).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
 }
 
-// lasted says how long something took.
+// lasted says how long something took, if it is worth saying.
 export function lasted(from, to) {
   const seconds = Math.max(0, (new Date(to) - new Date(from)) / 1000);
+  if (seconds < 0.05) return "";
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 60) return `${Math.round(seconds)} s`;
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;

@@ -1,5 +1,5 @@
 // A turn is one task in the conversation: what was asked, the steps, the answer.
-import { drawing, el, lasted, linked, sign } from "./dom.js";
+import { drawing, el, lasted, linked, picture, sign } from "./dom.js";
 
 const final = (state) => state !== "queued" && state !== "running";
 
@@ -50,17 +50,25 @@ export class Turn {
     const entry = known ?? {};
     entry.step = step;
     this.steps.set(step.n, entry);
-    if (step.kind === "think") this.usage = step;
     if (this.shown(step)) this.drawStep(entry);
+    if (step.kind === "think" && this.steps.get(step.n + 1)?.row) this.drawStep(this.steps.get(step.n + 1));
     if (step.kind === "answer") this.text ??= step.text;
     this.draw();
   }
 
-  // shown: a thought is told in the head while it lasts, and stays only if the
-  // model said something.
+  // shown: a thought is told in the head while it lasts, and then with the act
+  // it led to.
   shown(step) {
-    if (step.kind === "answer") return false;
-    return step.kind !== "think" || (step.phase === "done" && Boolean(step.text));
+    return step.kind === "act" || step.kind === "notice";
+  }
+
+  // about is what is said below a step's label: why it failed, or the thought
+  // that led to it, unless that says the same again.
+  about(step) {
+    if (step.failed || step.kind === "notice") return step.text && step.text !== step.label ? step.text : "";
+    const before = this.steps.get(step.n - 1)?.step;
+    const thought = before?.kind === "think" ? before.text ?? "" : "";
+    return thought.toLowerCase().includes(step.label.toLowerCase()) ? "" : thought;
   }
 
   drawStep(entry) {
@@ -77,9 +85,9 @@ export class Turn {
     const talk = step.kind !== "act";
     entry.row.classList.toggle("talk", talk);
     entry.row.classList.toggle("failed", Boolean(step.failed));
-    entry.label.textContent = step.kind === "think" ? step.text : step.label;
-    const more = step.failed || step.kind === "notice" ? step.text : "";
-    entry.more.textContent = more ?? "";
+    entry.label.textContent = step.label;
+    const more = this.about(step);
+    entry.more.textContent = more;
     entry.more.hidden = !more;
     this.signStep(entry);
     if (!talk) this.drawThumb(entry);
@@ -88,7 +96,7 @@ export class Turn {
   signStep({ step, sign: node }) {
     if (step.phase === "begun") sign(node, this.running ? "spin" : "square");
     else if (step.failed) sign(node, "cross", true);
-    else sign(node, step.kind === "act" ? "check" : step.kind === "notice" ? "note" : "dots");
+    else sign(node, step.kind === "act" ? "check" : "note");
   }
 
   drawThumb(entry) {
@@ -98,7 +106,7 @@ export class Turn {
       if (entry.picture) return;
       entry.picture = { src: `/api/steps/${encodeURIComponent(this.task.id)}/${step.n}/view`, text: step.label, n: step.n };
       thumb = el("button", { class: "thumb", type: "button", "aria-label": `Show the page after: ${step.label}`, onclick: () => this.showStep(entry) },
-        el("img", { src: entry.picture.src, alt: "", loading: "lazy", decoding: "async" }));
+        picture(entry.picture.src, true));
     } else {
       const waits = step.phase === "begun" && this.running;
       thumb = waits ? el("span", { class: "thumb wait", "aria-hidden": "true" }) : null;
@@ -152,15 +160,21 @@ export class Turn {
       }
       case "done": return ["Done", facts];
       case "limited": return ["Ended at a limit", facts];
-      case "stopped": return ["Stopped", facts];
+      case "stopped": return [this.shortReason() || "Stopped", facts];
       case "interrupted": return ["Interrupted", facts];
       default: return ["Failed", facts];
     }
   }
 
+  // shortReason is why a task was stopped, where that fits into the head.
+  shortReason() {
+    const { reason = "" } = this.task;
+    return reason.length <= 40 ? reason.slice(0, 1).toUpperCase() + reason.slice(1) : "";
+  }
+
   explanation() {
     const { state, reason } = this.task;
-    if (!reason || state === "done" || this.running) return "";
+    if (!reason || state === "done" || this.running || (state === "stopped" && this.shortReason())) return "";
     const text = reason[0].toUpperCase() + reason.slice(1);
     return /[.!?…]$/.test(text) ? text : `${text}.`;
   }
@@ -177,7 +191,7 @@ export class Turn {
     if (pictures.length) {
       this.answer.append(el("div", { class: "pictures" }, ...pictures.map((p, i) =>
         el("button", { type: "button", "aria-label": `Enlarge picture ${i + 1} of the answer`, onclick: () => this.hooks.show(pictures, i) },
-          el("img", { src: p.src, alt: "", decoding: "async" })))));
+          picture(p.src)))));
     }
   }
 }

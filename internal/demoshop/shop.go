@@ -13,6 +13,7 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"strconv"
 )
 
 //go:embed templates/*.html
@@ -98,7 +99,7 @@ func (p pages) write(w http.ResponseWriter, r *http.Request, status int, name, t
 
 // price writes an amount of cents in euros: "€ 1,249.00".
 func price(cents int) string {
-	whole := fmt.Sprint(cents / 100)
+	whole := strconv.Itoa(cents / 100)
 	for i := len(whole) - 3; i > 0; i -= 3 {
 		whole = whole[:i] + "," + whole[i:]
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -39,7 +40,7 @@ func many(n int, text string) string { return strings.Join(slicesOf(n, text), ",
 func slicesOf(n int, text string) []string {
 	list := make([]string, n)
 	for i := range list {
-		list[i] = strings.ReplaceAll(text, "#", fmt.Sprint(i))
+		list[i] = strings.ReplaceAll(text, "#", strconv.Itoa(i))
 	}
 	return list
 }

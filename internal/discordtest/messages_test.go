@@ -2,10 +2,10 @@ package discordtest_test
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -37,11 +37,11 @@ func TestEditsKeepEveryVersionAndItsFiles(t *testing.T) {
 	}
 	var got []string
 	for _, v := range w.History(m.ID) {
-		line := v.Content
+		parts := []string{v.Content}
 		for _, a := range v.Attachments {
-			line += " " + a.Filename + "=" + string(a.Data)
+			parts = append(parts, a.Filename+"="+string(a.Data))
 		}
-		got = append(got, line)
+		got = append(got, strings.Join(parts, " "))
 	}
 	want := []string{"one a_b.txt=first", "two a_b.txt=first c.txt=second", "two"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -127,7 +127,7 @@ func TestMessagesAreListedByWindow(t *testing.T) {
 	d := w.session(t)
 	var ids []string
 	for i := range 6 {
-		m, err := w.SendMessage(w.room, w.ada, fmt.Sprint(i))
+		m, err := w.SendMessage(w.room, w.ada, strconv.Itoa(i))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,11 +148,11 @@ func TestMessagesAreListedByWindow(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		got := ""
+		var contents []string
 		for _, m := range list {
-			got += m.Content
+			contents = append(contents, m.Content)
 		}
-		if got != c.want {
+		if got := strings.Join(contents, ""); got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
 	}
@@ -164,15 +164,15 @@ func TestDeletedAndEditedMessagesAreAnnounced(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	d := w.session(t)
 	edits, deletions := events[*discordgo.MessageUpdate](d), events[*discordgo.MessageDelete](d)
-	open(t, d)
-	m, err := w.SendMessage(w.room, w.ada, "teh")
+	open(t, w, d)
+	m, err := w.SendMessage(w.room, w.ada, "old")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.EditMessage(m, "the"); err != nil {
+	if _, err := w.EditMessage(m, "new"); err != nil {
 		t.Fatal(err)
 	}
-	if e := next(t, edits); e.Content != "the" || e.EditedTimestamp == nil {
+	if e := next(t, edits); e.Content != "new" || e.EditedTimestamp == nil {
 		t.Errorf("got edit %+v, want the new text and a time", e.Message)
 	}
 	w.DeleteMessage(m)
@@ -191,7 +191,7 @@ func TestMessageContentRule(t *testing.T) {
 	d := w.session(t)
 	d.Identify.Intents = discordgo.IntentsAllWithoutPrivileged
 	heard := events[*discordgo.MessageCreate](d)
-	open(t, d)
+	open(t, w, d)
 	picture := discordtest.File{Name: "x.png", Data: []byte("x")}
 	for _, c := range []struct {
 		in       discordtest.Channel
@@ -238,7 +238,7 @@ func TestReactionsAndTyping(t *testing.T) {
 	d := w.session(t)
 	added, removed := events[*discordgo.MessageReactionAdd](d), events[*discordgo.MessageReactionRemove](d)
 	typing := events[*discordgo.TypingStart](d)
-	open(t, d)
+	open(t, w, d)
 	m, err := w.SendMessage(w.room, w.ada, "stop")
 	if err != nil {
 		t.Fatal(err)
@@ -309,7 +309,7 @@ func TestAnotherBotIsHeardButHasItsOwnMessages(t *testing.T) {
 	other := w.CreateBot("parrot", "other")
 	d := w.session(t)
 	heard := events[*discordgo.MessageCreate](d)
-	open(t, d)
+	open(t, w, d)
 	if _, err := w.SendMessage(w.room, other.User, "squawk"); err == nil {
 		t.Error("a bot outside of the guild could write")
 	}

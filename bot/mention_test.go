@@ -1,0 +1,272 @@
+package bot_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/brain"
+	"clank/internal/discordtest"
+	"clank/llm"
+	"clank/sessions"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// answering makes the brain answer text, and gives out the turns it was asked.
+func (s *stage) answering(text string) <-chan brain.Turn {
+	turns := make(chan brain.Turn, 10)
+	s.replier.reply = func(_ context.Context, t brain.Turn, _ func(brain.Progress)) (brain.Answer, error) {
+		turns <- t
+		return brain.Answer{Text: text}, nil
+	}
+	return turns
+}
+
+func (s *stage) turn(turns <-chan brain.Turn) brain.Turn {
+	s.t.Helper()
+	select {
+	case t := <-turns:
+		return t
+	case <-s.ctx().Done():
+		s.t.Fatal("the brain was not asked")
+		return brain.Turn{}
+	}
+}
+
+func TestAMentionIsAnsweredAsAReplyWithoutPing(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	turns := s.answering("Hello, Ada.")
+	s.open()
+	s.say(s.room, s.bob, "I was here before")
+	m := s.say(s.room, s.ada, s.account.Mention()+" hi there")
+	got := s.message(s.room, "Hello, Ada.")
+	if got.Reference == nil || got.Reference.MessageID != m.ID || len(got.Mentions) != 0 {
+		t.Errorf("reply = %+v", got)
+	}
+	want := brain.Turn{
+		Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, UserName: "ada"},
+		Lines:  []brain.Line{{Who: "bob", Text: "I was here before"}, {Who: "ada", Text: "hi there"}},
+	}
+	if diff := cmp.Diff(want, s.turn(turns)); diff != "" {
+		t.Error(diff)
+	}
+	s.say(s.room, s.ada, s.account.Mention()+" and again")
+	if got := s.turn(turns).Lines; len(got) != 4 || !got[2].Mine || got[2].Text != "Hello, Ada." {
+		t.Errorf("the bot does not know what it said: %+v", got)
+	}
+}
+
+func TestWhoIsAnswered(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	turns := s.answering("ok")
+	s.open()
+	robot := s.CreateBot("robot", "other")
+	s.AddMember(s.guild, robot.User)
+	s.say(s.room, s.ada, "not for the bot")
+	s.say(s.room, robot.User, s.account.Mention()+" said a robot")
+	s.say(s.OpenDM(s.ada, s.account), s.ada, "in private")
+	if got := s.turn(turns); got.Lines[len(got.Lines)-1].Text != "in private" || got.Origin.Guild != "" {
+		t.Errorf("answered %+v", got)
+	}
+	s.message(s.OpenDM(s.ada, s.account), "ok")
+	s.unseen(s.room, "ok")
+}
+
+func TestTypingIsShownForTheWholeTurn(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	release := make(chan struct{})
+	s.replier.reply = func(context.Context, brain.Turn, func(brain.Progress)) (brain.Answer, error) {
+		<-release
+		return brain.Answer{Text: "ok"}, nil
+	}
+	s.open()
+	s.say(s.room, s.ada, s.account.Mention()+" hi")
+	if err := s.Wait(s.ctx(), "typing", func() bool { return len(s.Typing(s.room)) == 1 }); err != nil {
+		t.Error(err)
+	}
+	close(release)
+	s.message(s.room, "ok")
+}
+
+func TestABrowseOfTheBrainShowsItsProgressInTheReply(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.bot.Brain = &brain.Brain{Tasks: s.tasks, Model: func(context.Context) (llm.Model, error) { return talker{}, nil }}
+	s.open()
+	s.say(s.room, s.ada, s.account.Mention()+" show me lamps")
+	k := s.next()
+	view := picture(1)
+	k.step("open shop.example", &view)
+	m := s.message(s.room, "Step 1: open shop")
+	if len(m.Attachments) != 1 || len(m.Buttons()) != 1 {
+		t.Errorf("progress = %+v", m)
+	}
+	k.done("three lamps", picture(2), picture(3))
+	got, err := s.WaitEdit(s.ctx(), m.ID, func(m discordtest.Message) bool { return m.Content == "Here they are." })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Attachments) != 2 || len(got.Buttons()) != 0 {
+		t.Errorf("answer = %+v", got)
+	}
+	if n := len(s.Messages(s.room)); n != 2 {
+		t.Errorf("messages = %d, want 2", n)
+	}
+}
+
+// talker is a model that browses once and then answers.
+type talker struct{}
+
+func (talker) Name() string   { return "test:talker" }
+func (talker) Caps() llm.Caps { return llm.Caps{Tools: true, Vision: true, ToolImages: true} }
+
+func (talker) Generate(_ context.Context, req llm.Request, _ func(llm.Delta)) (llm.Reply, error) {
+	if req.Messages[len(req.Messages)-1].Parts[0].Result != nil {
+		return llm.Reply{Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: "Here they are."}}}}, nil
+	}
+	call := &llm.ToolCall{ID: "1", Name: "browser_browse", Input: []byte(`{"query":"show lamps"}`)}
+	return llm.Reply{Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Call: call}}}}, nil
+}
+
+func TestWithoutAModelTheMentionIsTheTask(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.plainBrain()
+	s.open()
+	s.say(s.room, s.ada, s.account.Mention()+` open shop.example, click "Lamps"`)
+	k := s.next()
+	if got, want := k.Prompt, `open shop.example, click "Lamps"`; got != want {
+		t.Errorf("prompt = %q, want %q", got, want)
+	}
+	k.done("three lamps", picture(1))
+	if got := s.message(s.room, "three lamps"); len(got.Attachments) != 1 {
+		t.Error("the picture is missing")
+	}
+	s.say(s.room, s.ada, s.account.Mention())
+	s.message(s.room, "Tell me what to do")
+}
+
+func TestAttachedPicturesReachTheBrain(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	turns := s.answering("ok")
+	s.open()
+	_, err := s.Send(s.room, s.ada, discordtest.Post{Text: s.account.Mention() + " find this", Files: []discordtest.File{
+		{Name: "lamp.png", ContentType: "image/png", Data: picture(9).Data},
+		{Name: "lie.png", ContentType: "image/png", Data: []byte("<html>not a picture")},
+		{Name: "paper.pdf", ContentType: "application/pdf", Data: []byte("%PDF-1.7")},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := s.turn(turns).Lines[0]
+	if diff := cmp.Diff([]llm.Image{llm.Image(picture(9))}, got.Images); diff != "" {
+		t.Error(diff)
+	}
+	want := []string{`lie.png is attached and could not be looked at`, `paper.pdf is attached; only pictures can be looked at`}
+	if diff := cmp.Diff(want, got.Notes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAttachmentsFromElsewhereAreNotFetched(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	turns := s.answering("ok")
+	s.open()
+	asked := make(chan string, 1)
+	inner := s.bot.HTTPClient.Transport
+	s.bot.HTTPClient.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+		if strings.Contains(r.URL.Host, "evil") {
+			asked <- r.URL.String()
+		}
+		return inner.RoundTrip(r)
+	})
+	for i, where := range []string{"http://evil.example/a.png", "https://cdn.discordapp.com.evil.example/a.png", "https://user@evil.example/cdn.discordapp.com/a.png", "file:///etc/passwd", "::"} {
+		event := fmt.Sprintf(`{"id":"%d","type":0,"channel_id":%q,"content":"x","author":{"id":%q,"username":"ada"},
+			"attachments":[null,{"filename":"a.png","content_type":"image/png","size":1,"url":%q}]}`, i+1, s.OpenDM(s.ada, s.account).ID, s.ada.ID, where)
+		if err := s.Dispatch(s.account, "MESSAGE_CREATE", event); err != nil {
+			t.Fatal(err)
+		}
+		lines := s.turn(turns).Lines
+		if got := lines[len(lines)-1]; len(got.Images) != 0 || len(got.Notes) != 1 {
+			t.Errorf("line = %+v", got)
+		}
+	}
+	select {
+	case u := <-asked:
+		t.Errorf("asked for %s", u)
+	default:
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestAFailingBrainIsTold(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	var fail error
+	s.replier.reply = func(context.Context, brain.Turn, func(brain.Progress)) (brain.Answer, error) {
+		return brain.Answer{}, fail
+	}
+	s.open()
+	for _, tc := range []struct {
+		err  error
+		want string
+	}{
+		{&llm.Error{Kind: llm.ErrAuth, Model: "openai:x", Message: "the key is not accepted", Hint: "check OPENAI_API_KEY"}, `the key is not accepted \(check OPENAI\_API\_KEY\)`},
+		{errors.New("tape torn"), "That did not work. Tape torn."},
+		{sessions.ErrQueueFull, "The line is full."},
+	} {
+		fail = tc.err
+		m := s.say(s.room, s.ada, s.account.Mention()+" hi")
+		got, err := s.WaitMessage(s.ctx(), s.room, func(r discordtest.Message) bool { return r.Reference != nil && r.Reference.MessageID == m.ID })
+		if err != nil || !strings.Contains(got.Content, tc.want) {
+			t.Errorf("told %q (%v), want %q", got.Content, err, tc.want)
+		}
+	}
+}
+
+func TestAPanicLosesOneMessageAlone(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.replier.reply = func(_ context.Context, tn brain.Turn, _ func(brain.Progress)) (brain.Answer, error) {
+		if strings.Contains(tn.Lines[len(tn.Lines)-1].Text, "boom") {
+			panic("boom")
+		}
+		return brain.Answer{Text: "still here"}, nil
+	}
+	s.open()
+	s.say(s.room, s.ada, s.account.Mention()+" boom")
+	s.say(s.room, s.ada, s.account.Mention()+" hello?")
+	s.message(s.room, "still here")
+	if got := s.scopes.Active(scopeOf(s)); len(got) > 1 {
+		t.Errorf("work is left behind: %v", got)
+	}
+}
+
+func TestWhatIsOldOrUnreadableIsNotPartOfTheConversation(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	turns := s.answering("ok")
+	s.open()
+	old := s.say(s.room, s.bob, "yesterday's news")
+	s.Advance(24 * time.Hour)
+	s.say(s.room, s.ada, s.account.Mention()+" hi")
+	if got := s.turn(turns).Lines; len(got) != 1 {
+		t.Errorf("lines = %+v", got)
+	}
+	s.message(s.room, "ok")
+	if _, err := s.Send(s.room, s.ada, discordtest.Post{Text: s.account.Mention() + " what of this", Reply: &old}); err != nil {
+		t.Fatal(err)
+	}
+	got := s.turn(turns).Lines
+	if got[0].Text != "yesterday's news" {
+		t.Errorf("the message that was replied to is missing: %+v", got)
+	}
+	s.FailNext(discordtest.RouteListMessages, http.StatusForbidden)
+	s.say(s.room, s.ada, s.account.Mention()+" alone")
+	if got := s.turn(turns).Lines; len(got) != 1 || got[0].Text != "alone" {
+		t.Errorf("lines = %+v", got)
+	}
+}

@@ -1,0 +1,287 @@
+package bot_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"clank/cancel"
+	"clank/internal/discordtest"
+)
+
+// stopped waits for the end of a task, and says by whom.
+func (s *stage) stopped(k *task) string {
+	s.t.Helper()
+	select {
+	case <-k.ctx.Done():
+	case <-s.ctx().Done():
+		s.t.Fatal("the task goes on")
+	}
+	c := cancel.CauseOf(k.ctx, nil)
+	if c == nil {
+		s.t.Fatalf("cause = %v", context.Cause(k.ctx))
+	}
+	return c.Error()
+}
+
+// button is the stop button of the answer to it.
+func (s *stage) button(it discordtest.Interaction) (discordtest.Message, string) {
+	s.t.Helper()
+	got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool {
+		return i.Original != nil && len(i.Original.Buttons()) == 1
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return *got.Original, got.Original.Buttons()[0].CustomID
+}
+
+func (s *stage) press(it discordtest.Interaction, who discordtest.User) discordtest.Interaction {
+	s.t.Helper()
+	m, id := s.button(it)
+	pressed, err := s.PressButton(m, who, id)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return pressed
+}
+
+func TestTheStopButtonStopsForThoseWhoMay(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.open()
+	for _, who := range []discordtest.User{s.ada, s.mod} {
+		it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
+		k := s.next()
+		k.step("look", nil)
+		s.press(it, who)
+		if got, want := s.stopped(k), "stopped by @"+who.Username; got != want {
+			t.Errorf("cause = %q, want %q", got, want)
+		}
+		got := s.answer(it, `Stopped by \@`+who.Username)
+		if len(got.Original.Buttons()) != 0 {
+			t.Error("the button is still there")
+		}
+	}
+	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
+	k := s.next()
+	k.step("look", nil)
+	refused, err := s.WaitAnswer(s.ctx(), s.press(it, s.bob))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "Only " + s.ada.Mention() + ", or somebody who may manage messages here, can stop that."; refused.Text() != want || !refused.Ephemeral {
+		t.Errorf("bob was told %q, want %q", refused.Text(), want)
+	}
+	k.done("ok")
+	s.answer(it, "ok")
+}
+
+func TestAButtonOfThePastSaysSo(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.open()
+	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
+	k := s.next()
+	k.step("look", nil)
+	m, id := s.button(it)
+	hold := s.HoldNext(discordtest.RouteEditResponse)
+	k.done("ok")
+	<-hold.Arrived()
+	pressed, err := s.PressButton(m, s.ada, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hold.Release()
+	s.answer(it, "ok")
+	if _, err := s.WaitInteraction(s.ctx(), pressed, func(i discordtest.Interaction) bool { return i.Answer != 0 }); err != nil {
+		t.Error(err)
+	}
+	s.answer(it, "ok")
+}
+
+func TestAStopWordStopsTheChannelAtOnce(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.open()
+	other := s.CreateChannel(s.guild, "elsewhere")
+	mine, theirs := s.browse(s.ada, discordtest.Args{"task": "lamps"}), discordtest.Interaction{}
+	k := s.next()
+	theirs, err := s.SlashCommand(other, s.ada, "clank browse", discordtest.Args{"task": "chairs"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unhurt := s.next()
+	// Nothing that Discord delays keeps the stop from happening.
+	hold := s.HoldNext(discordtest.RouteCreateMessage)
+	k.step("look", nil)
+	s.say(s.room, s.ada, "ok, stop please!")
+	if got, want := s.stopped(k), "stopped by @ada"; got != want {
+		t.Errorf("cause = %q, want %q", got, want)
+	}
+	s.answer(mine, `Stopped by \@ada`)
+	<-hold.Arrived()
+	hold.Release()
+	if got := s.message(s.room, "Stopped."); got.Reference == nil || len(got.Mentions) != 0 {
+		t.Errorf("the reply pings or replies to nothing: %+v", got)
+	}
+	unhurt.done("ok")
+	s.answer(theirs, "ok")
+}
+
+func TestWhoMayStopByWord(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	anyone := false
+	s.bot.AnyoneMayStop = func() bool { return anyone }
+	s.open()
+	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
+	k := s.next()
+	s.say(s.room, s.bob, "stop")
+	s.message(s.room, "Only "+s.ada.Mention()+", or somebody who may manage messages here")
+	if k.ctx.Err() != nil {
+		t.Fatal("a stranger stopped it")
+	}
+	s.say(s.room, s.mod, "cancel that")
+	if got, want := s.stopped(k), "stopped by @mod"; got != want {
+		t.Errorf("cause = %q, want %q", got, want)
+	}
+	s.message(s.room, "mod stopped what "+s.ada.Mention()+" asked for.")
+	s.answer(it, "Stopped by")
+	anyone = true
+	it = s.browse(s.ada, discordtest.Args{"task": "lamps"})
+	k = s.next()
+	s.say(s.room, s.bob, "stop")
+	if got, want := s.stopped(k), "stopped by @bob"; got != want {
+		t.Errorf("cause = %q, want %q", got, want)
+	}
+	s.answer(it, "Stopped by")
+}
+
+func TestChannelPermissionsDecideWhoIsAModerator(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.open()
+	try := func(in discordtest.Channel, who discordtest.User, may bool) {
+		t.Helper()
+		it, err := s.SlashCommand(in, s.ada, "clank browse", discordtest.Args{"task": "lamps"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := s.next()
+		m := s.say(in, who, "stop")
+		_, err = s.WaitMessage(s.ctx(), in, func(r discordtest.Message) bool { return r.Reference != nil && r.Reference.MessageID == m.ID })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := k.ctx.Err() != nil; got != may {
+			t.Errorf("%s stopped: %v, want %v", who.Username, got, may)
+		}
+		if !may {
+			k.done("ok")
+		}
+		if _, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool { return i.Text() != "" }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	try(s.room, s.bob, false)
+	s.Overwrite(s.room, s.mod, discordtest.Role{}, 0, discordtest.ManageMessages)
+	try(s.room, s.mod, false)
+	s.Overwrite(s.room, s.bob, discordtest.Role{}, discordtest.ManageMessages, 0)
+	try(s.room, s.bob, true)
+	s.SetPermissions(s.guild, discordtest.Role{}, discordtest.Everyday|discordtest.ManageMessages)
+	later := s.CreateChannel(s.guild, "later")
+	try(later, s.bob, true)
+	s.Overwrite(later, discordtest.User{}, discordtest.Role{}, 0, discordtest.ManageMessages)
+	try(later, s.bob, false)
+}
+
+func TestPermissionsThatTheGatewayDidNotTellAreAskedFor(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.open()
+	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
+	k := s.next()
+	if err := s.Dispatch(s.account, "GUILD_DELETE", `{"id":"`+s.guild.ID+`"}`); err != nil {
+		t.Fatal(err)
+	}
+	s.say(s.room, s.mod, "stop")
+	if got, want := s.stopped(k), "stopped by @mod"; got != want {
+		t.Errorf("cause = %q, want %q", got, want)
+	}
+	s.answer(it, "Stopped by")
+}
+
+func TestStopWordsOfBotsAndOfNobodyDoNotCount(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.plainBrain()
+	s.open()
+	robot := s.CreateBot("robot", "other")
+	s.AddMember(s.guild, robot.User)
+	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
+	k := s.next()
+	s.say(s.room, robot.User, "stop")
+	s.say(s.room, robot.User, s.account.Mention()+" stop")
+	hook := `{"id":"5","type":0,"channel_id":"` + s.room.ID + `","guild_id":"` + s.guild.ID + `","content":"stop","webhook_id":"7","author":{"id":"` + s.ada.ID + `","username":"ada"}}`
+	if err := s.Dispatch(s.account, "MESSAGE_CREATE", hook); err != nil {
+		t.Fatal(err)
+	}
+	s.say(s.room, s.ada, "don't stop")
+	s.say(s.room, s.ada, s.account.Mention()+" marker")
+	if got := s.next(); got.Prompt != "marker" {
+		t.Errorf("began %q", got.Prompt)
+	} else {
+		got.done("marked")
+	}
+	s.message(s.room, "marked")
+	if k.ctx.Err() != nil {
+		t.Error("a bot stopped it")
+	}
+	k.done("ok")
+	s.answer(it, "ok")
+}
+
+func TestAStopWordWithNothingToStopIsTalk(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.plainBrain()
+	s.open()
+	s.say(s.room, s.ada, "stop")
+	s.say(s.room, s.ada, s.account.Mention()+" stop")
+	k := s.next()
+	if k.Prompt != "stop" {
+		t.Errorf("prompt = %q", k.Prompt)
+	}
+	k.done("ok")
+	s.message(s.room, "ok")
+	s.unseen(s.room, "Stopped")
+}
+
+func TestStopCommand(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.open()
+	stop := func(who discordtest.User) discordtest.Interaction {
+		it, err := s.SlashCommand(s.room, who, "clank stop", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return it
+	}
+	s.answer(stop(s.ada), "Nothing is running here.")
+	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
+	k := s.next()
+	if got := s.answer(stop(s.bob), "Only "); !got.Ephemeral {
+		t.Error("the refusal is public")
+	}
+	s.answer(stop(s.mod), "mod stopped what "+s.ada.Mention())
+	s.stopped(k)
+	s.answer(it, "Stopped by")
+}
+
+func TestAStopWordAlsoEndsAReplyInADirectChannel(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.plainBrain()
+	s.open()
+	dm := s.OpenDM(s.ada, s.account)
+	s.say(dm, s.ada, "lamps")
+	k := s.next()
+	s.say(dm, s.ada, "stop")
+	s.stopped(k)
+	got := s.message(dm, `Stopped by \@ada.`)
+	if strings.Contains(got.Content, "did not work") {
+		t.Errorf("a stop looks like a failure: %q", got.Content)
+	}
+}
