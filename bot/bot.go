@@ -122,7 +122,6 @@ func (b *Bot) Open(ctx context.Context) error {
 		Token:      b.Token,
 		Intents:    int(b.intents()),
 		URL:        b.gatewayURL,
-		Query:      rest.Query,
 		HTTPClient: client,
 		Logger:     b.logger(),
 		MinWait:    b.RetryWait,

@@ -22,7 +22,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		"no content intent": {func(s *stage) { s.ForbidIntents(s.account, discordtest.MessageContent) }, "Message Content Intent"},
 		"nobody answers": {func(s *stage) {
 			s.bot.HTTPClient = &http.Client{Transport: unreachable{}}
-			s.bot.OpenTimeout = 50 * time.Millisecond
+			s.bot.OpenTimeout = time.Second
 		}, "no connection to Discord in time; the last try failed: ask where the gateway is"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestTheBotSurvivesWhatAGatewayCanDo(t *testing.T) {
 		if err := blow.strike(); err != nil {
 			t.Fatal(err)
 		}
-		if blow.what != "a heartbeat request" {
+		if !strings.Contains(blow.what, "heartbeat") && !strings.Contains(blow.what, "invalid") {
 			if err := s.Wait(s.ctx(), "the socket to end after "+blow.what, func() bool { return len(s.Disconnects()) > ends }); err != nil {
 				t.Fatal(err)
 			}

@@ -2,6 +2,8 @@ package sessions
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -20,75 +22,167 @@ type Manager struct {
 	Store          Store
 	Backends       map[string]Backend // by the name of their runtime
 	DefaultRuntime func() string
-	Limits         func() Limits // asked whenever it matters, so a change takes effect at once
+	Limits         func() Limits // asked whenever it matters, so a change takes effect soon; must not call the Manager
 	Scopes         *cancel.Scopes
 	Logger         *slog.Logger     // nil = none
 	Now            func() time.Time // nil = time.Now
 
-	mu sync.Mutex
+	door chan struct{} // holds one token: who takes it may bring sessions in, see [Manager.enter]
+	quit chan struct{} // closed by Close
+	runs sync.WaitGroup
+	work sync.WaitGroup // what else was started: the caretaker, pages being closed, backends that do not let go
+
+	mu      sync.Mutex
+	closed  bool
+	line    line
+	live    map[string]*live
+	parking int // sessions that are being parked to make room
+
+	subMu sync.Mutex
+	subs  map[chan Event]struct{}
 }
 
+// How long we wait for others at most.
+const (
+	storeWait = 5 * time.Second       // for the store, when the task's own context may have ended
+	closeWait = 15 * time.Second      // for a backend to close a session
+	stopGrace = 50 * time.Millisecond // for a backend to let go after a stop, before people are told
+	endGrace  = 2 * time.Second       // for a backend to let go after its last step
+)
+
 // Open tidies up after a predecessor that did not end well (its unfinished tasks
-// become interrupted, their sessions parked) and starts accepting tasks.
-func (m *Manager) Open(ctx context.Context) error { return nil }
+// become interrupted, their sessions parked) and starts accepting tasks. A
+// Manager is opened once.
+func (m *Manager) Open(ctx context.Context) error {
+	if m.Logger == nil {
+		m.Logger = slog.New(slog.DiscardHandler)
+	}
+	if m.Now == nil {
+		m.Now = time.Now
+	}
+	tasks, parked, err := m.Store.Recover(ctx, "the program ended while it ran", m.Now())
+	if err != nil {
+		return fmt.Errorf("tidy up after the last run: %w", err)
+	}
+	if tasks+parked > 0 {
+		m.Logger.Info("tidied up after the last run", "tasks", tasks, "sessions", parked)
+	}
+	m.door = make(chan struct{}, 1)
+	m.door <- struct{}{}
+	m.quit = make(chan struct{})
+	m.live = make(map[string]*live)
+	background := context.WithoutCancel(ctx)
+	m.work.Go(func() { m.caretake(background) })
+	return nil
+}
 
 // Close stops every task with the cause [cancel.ShuttingDown], parks the open
 // sessions and waits until all of it has ended, or ctx has; then the error tells
 // what has not.
-func (m *Manager) Close(ctx context.Context) error { return nil }
+func (m *Manager) Close(ctx context.Context) error {
+	m.mu.Lock()
+	if m.closed || m.live == nil {
+		m.mu.Unlock()
+		return nil
+	}
+	m.closed = true
+	close(m.quit)
+	for _, l := range m.live {
+		l.stopAll(&cancel.Cause{Reason: cancel.ShuttingDown})
+	}
+	m.mu.Unlock()
 
-// Run puts t in line, waits for its turn, runs it and returns what became of it.
-// It blocks until the task is final. The error is set, and the Record is not,
-// only where the task was never accepted; it wraps one of the sentinels of this
-// package, unless the store failed.
-//
-// When ctx ends, so does the task. Unless the cause of ctx is a [cancel.Cause],
-// the reason is then [cancel.Gone].
-//
-// watch, which may be nil, is called with every change, in order and on the
-// calling goroutine: when the task is in line, whenever its place changes, when
-// it starts, with every step as it begins and is done, and when it is final. It
-// must not block.
-func (m *Manager) Run(ctx context.Context, t Task, watch func(Event)) (Record, error) {
-	return Record{}, nil
+	if err := wait(ctx, &m.runs); err != nil {
+		return fmt.Errorf("close the sessions: tasks are still running: %w", err)
+	}
+	m.mu.Lock()
+	for _, l := range m.live {
+		m.work.Go(func() { m.letGo(context.WithoutCancel(ctx), l, SessionParked) })
+	}
+	m.mu.Unlock()
+	if err := wait(ctx, &m.work); err != nil {
+		return fmt.Errorf("close the sessions: a browser does not let go: %w", err)
+	}
+	return nil
 }
 
-// Subscribe returns a channel with all that happens to all tasks from now on,
-// and a function that ends it. The channel is bounded: a subscriber that falls
-// too far behind finds it closed, and should subscribe and read the state anew.
-func (m *Manager) Subscribe() (<-chan Event, func()) { return nil, nil }
-
-// CloseSession closes a session for good: its tasks, running and in line, are
-// stopped, and its page is closed. by may do so if he owns it or is a moderator.
-func (m *Manager) CloseSession(ctx context.Context, id string, by cancel.Actor) error { return nil }
-
-// SetShared says whether somebody watches the session's page. A shared session
-// is not parked; the end of sharing counts as use.
-func (m *Manager) SetShared(ctx context.Context, id string, shared bool) error { return nil }
-
-// LastSession returns the session that o's user used last in o's channel and
-// that can be continued, or [ErrNotFound].
-func (m *Manager) LastSession(ctx context.Context, o Origin) (Session, error) {
-	return Session{}, nil
+// wait waits for wg, or until ctx ends.
+func wait(ctx context.Context, wg *sync.WaitGroup) error {
+	done := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
-// Session returns a session.
-func (m *Manager) Session(ctx context.Context, id string) (Session, error) { return Session{}, nil }
-
-// Sessions returns sessions, last used first.
-func (m *Manager) Sessions(ctx context.Context, q SessionQuery) ([]Session, error) { return nil, nil }
-
-// Task returns a task, with its place in line if it waits.
-func (m *Manager) Task(ctx context.Context, id string) (Record, error) { return Record{}, nil }
-
-// Tasks returns tasks, last asked first, without the pictures of their answers.
-func (m *Manager) Tasks(ctx context.Context, q TaskQuery) ([]Record, error) { return nil, nil }
-
-// Steps returns the steps of a task by number. A step whose View is kept has it
-// with its media type and no data; [Manager.View] returns it whole.
-func (m *Manager) Steps(ctx context.Context, taskID string) ([]Step, error) { return nil, nil }
-
-// View returns the picture that is kept of a step, or [ErrNotFound].
-func (m *Manager) View(ctx context.Context, taskID string, n int) (Image, error) {
-	return Image{}, nil
+// caretake parks what nobody uses, forgets what is old, and looks whether the
+// limits have changed, until Close.
+func (m *Manager) caretake(ctx context.Context) {
+	var pruned time.Time
+	for {
+		lim := m.Limits()
+		every := 30 * time.Second
+		if lim.SessionIdle > 0 {
+			every = min(max(lim.SessionIdle/4, time.Second), every)
+		}
+		tick := time.NewTimer(every)
+		select {
+		case <-m.quit:
+			tick.Stop()
+			return
+		case <-tick.C:
+		}
+		m.parkIdle(m.Limits())
+		if now := m.Now(); now.Sub(pruned) >= time.Hour && !m.prune(ctx, now) {
+			pruned = now
+		}
+	}
 }
+
+// pruneBatch bounds how long one call keeps the store busy.
+const pruneBatch = 200
+
+// prune forgets old tasks and reports whether there are more.
+func (m *Manager) prune(ctx context.Context, now time.Time) (more bool) {
+	lim := m.Limits()
+	if lim.KeepFor <= 0 && lim.KeepTasks <= 0 {
+		return false
+	}
+	var before time.Time
+	if lim.KeepFor > 0 {
+		before = now.Add(-lim.KeepFor)
+	}
+	ctx, done := context.WithTimeout(ctx, storeWait)
+	defer done()
+	n, err := m.Store.Prune(ctx, before, lim.KeepTasks, pruneBatch)
+	if err != nil {
+		m.Logger.Warn("forgetting old tasks failed", "err", err)
+		return false
+	}
+	if n > 0 {
+		m.Logger.Info("forgot old tasks", "tasks", n)
+	}
+	return n == pruneBatch
+}
+
+// enter waits for the door. Sessions come into m.live only through it, so who
+// holds it and does not find one there reads its last state from the store.
+func (m *Manager) enter(ctx context.Context) error {
+	if m.door == nil {
+		return errors.New("the session manager is not open")
+	}
+	select {
+	case <-m.door:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (m *Manager) leave() { m.door <- struct{}{} }

@@ -1,11 +1,22 @@
 package sessions
 
 // MayUse reports whether somebody who asks from o may go on with the session:
-// its owner may. Whoever asks from the dashboard or a terminal is the operator
-// of the machine, who owns every session that was started from either.
+// its owner may. Whoever asks from the dashboard or a terminal without a name is
+// the operator of the machine, who owns every session that was started there.
 func (s Session) MayUse(o Origin) bool {
 	if o.Kind == FromDiscord || s.Origin.Kind == FromDiscord {
 		return o.Kind == s.Origin.Kind && o.User != "" && o.User == s.Origin.User
 	}
 	return o.User == "" || o.User == s.Origin.User
+}
+
+// owner returns what people call the session's owner.
+func (s Session) owner() string {
+	switch {
+	case s.Origin.UserName != "":
+		return s.Origin.UserName
+	case s.Origin.User != "":
+		return "user " + s.Origin.User
+	}
+	return "the operator"
 }

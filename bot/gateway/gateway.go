@@ -1,14 +1,14 @@
-// Package gateway holds one connection to Discord's gateway: it identifies,
-// keeps the heart beating, resumes what breaks, gives up where trying again
-// cannot help, and hands every dispatch on as it came.
+// Package gateway keeps one discordgo session connected to Discord's gateway: it
+// opens it again and resumes what breaks, gives up where trying again cannot
+// help, and hands every dispatch on as it came.
 //
-// It does not know what a dispatch means; package bot does. It is ours, and not
-// the library's, because a frame the library does not expect ends the program,
-// a reconnect request during a resume makes it wait for itself, it does not say
-// with which code it was refused, it reconnects after it was closed, and it
-// cannot send the operations that voice needs.
+// Between the library and the network stands a relay, see relay.go. discordgo
+// reads frames on a goroutine of its own and does not survive some of them (a
+// dispatch without data ends the program, a reconnect request during a resume
+// waits for itself for ever), and it does not say with which code it was
+// refused. The relay gives the library what it can take, and sees the rest.
 //
-// It follows Discord's developer documentation, "Gateway", versions 9 and 10.
+// It does not know what a dispatch means; package bot does.
 package gateway
 
 import (
@@ -17,26 +17,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
+	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/bwmarrin/discordgo"
+	gorilla "github.com/gorilla/websocket"
 )
 
-// Operations that travel over the gateway and are named here. [Client.Send]
-// takes any.
-const (
-	opDispatch       = 0
-	opHeartbeat      = 1
-	opIdentify       = 2
-	opResume         = 6
-	opReconnect      = 7
-	opInvalidSession = 9
-	opHello          = 10
-	opHeartbeatAck   = 11
-
-	// OpVoiceState joins, moves in and leaves voice channels.
-	OpVoiceState = 4
-)
+// OpVoiceState joins, moves in and leaves voice channels.
+const OpVoiceState = 4
 
 // Close codes after which trying again cannot help.
 const (
@@ -74,11 +67,8 @@ type Client struct {
 	// its chain.
 	URL func(ctx context.Context) (string, error)
 
-	// Query is added to the address at which a session is resumed: "v=…&encoding=json".
-	Query string
-
-	// OnDispatch is called with every dispatch, in order, from one goroutine;
-	// it must not block, and data must not be changed.
+	// OnDispatch is called with every dispatch, in order, from one goroutine at
+	// a time; it must not block, and data must not be changed.
 	OnDispatch func(kind string, data json.RawMessage)
 
 	// HTTPClient opens the sockets; nil is the default client.
@@ -89,8 +79,8 @@ type Client struct {
 	// doubles with each failure up to sixty times MinWait.
 	MinWait time.Duration
 
+	relay  *relay
 	mu     sync.Mutex
-	link   *link // nil while there is none
 	cancel context.CancelFunc
 	done   chan struct{}
 	err    error // why it ended for good; read after done is closed
@@ -109,6 +99,7 @@ func (c *Client) Open(ctx context.Context) error {
 		return errors.New("open the gateway: it is open already")
 	}
 	c.cancel, c.done = cancel, make(chan struct{})
+	c.relay = newRelay(c.URL, c.HTTPClient, c.logger())
 	c.mu.Unlock()
 	ready := make(chan struct{})
 	go func() {
@@ -158,45 +149,127 @@ func (c *Client) Close(ctx context.Context) error {
 	}
 }
 
-// Send sends operation op with data d.
+// Send sends operation op with data d, past the library, which cannot.
 func (c *Client) Send(ctx context.Context, op int, d any) error {
-	c.mu.Lock()
-	l := c.link
-	c.mu.Unlock()
-	if l == nil {
-		return ErrNotConnected
+	return c.relay.send(ctx, op, d)
+}
+
+// session makes the discordgo session. It is opened again and again; the
+// library keeps what it needs to resume.
+func (c *Client) session(over chan<- struct{}) (*discordgo.Session, error) {
+	s, err := discordgo.New("Bot " + c.Token)
+	if err != nil {
+		return nil, fmt.Errorf("make a Discord session: %w", err)
 	}
-	return l.send(ctx, op, d)
+	s.Identify.Intents = discordgo.Intent(c.Intents)
+	s.Identify.Compress = false // the relay reads what passes
+	s.StateEnabled = false
+	s.SyncEvents = true
+	s.ShouldReconnectOnError = false // run does it, with a context
+	s.LogLevel = -1                  // the relay logs what matters, without tokens
+	s.Client = &http.Client{Transport: c.relay}
+	s.Dialer = &gorilla.Dialer{NetDialContext: c.relay.dial, HandshakeTimeout: helloTimeout}
+	s.AddHandler(func(_ *discordgo.Session, e *discordgo.Event) { c.deliver(e) })
+	s.AddHandler(func(*discordgo.Session, *discordgo.Disconnect) {
+		select {
+		case over <- struct{}{}:
+		default:
+		}
+	})
+	return s, nil
 }
 
 // run connects again and again until ctx ends or the gateway refuses.
 func (c *Client) run(ctx context.Context, ready func()) {
-	var s session
-	for failures := 0; ctx.Err() == nil; {
-		got, err := c.connect(ctx, &s, ready)
+	over := make(chan struct{}, 1)
+	s, err := c.session(over)
+	if err != nil {
+		c.err = err
+		return
+	}
+	stopRelay := context.AfterFunc(ctx, c.relay.leave)
+	defer func() {
+		stopRelay()
+		c.relay.close()
+		_ = s.Close()
+	}()
+	for failures := 0; ctx.Err() == nil; failures++ {
+		if c.connect(ctx, s, over, ready) {
+			failures = 0
+		}
 		if ctx.Err() != nil {
 			return
 		}
+		last := c.relay.lastError()
 		var refused *RefusedError
-		if errors.As(err, &refused) {
-			c.err = err
+		if errors.As(last, &refused) {
+			c.err = last
 			c.logger().Error("gateway refused the connection", "code", refused.Code, "reason", refused.Reason)
 			return
 		}
-		if got {
-			failures = 0
-		}
 		c.mu.Lock()
-		c.last = err
+		c.last = last
 		c.mu.Unlock()
-		wait := c.wait(failures, err)
-		failures++
-		c.logger().Warn("gateway connection ended", "error", err, "resumable", s.id != "", "wait", wait)
+		wait := c.wait(failures)
+		c.logger().Warn("gateway connection ended", "error", last, "wait", wait)
 		select {
 		case <-ctx.Done():
 		case <-time.After(wait):
 		}
 	}
+}
+
+// connect lives through one socket and reports whether the gateway had said
+// READY or RESUMED on it.
+func (c *Client) connect(ctx context.Context, s *discordgo.Session, over <-chan struct{}, ready func()) bool {
+	select {
+	case <-over: // of the socket before
+	default:
+	}
+	if err := s.Open(); err != nil {
+		c.relay.note(fmt.Errorf("open the gateway: %w", err))
+		return false
+	}
+	select {
+	case <-c.relay.up():
+		ready()
+	case <-over:
+		return false
+	case <-ctx.Done():
+		return false
+	}
+	select {
+	case <-over:
+	case <-ctx.Done():
+	}
+	return true
+}
+
+// deliver hands a dispatch on. A handler that panics loses that dispatch alone.
+func (c *Client) deliver(e *discordgo.Event) {
+	defer func() {
+		if r := recover(); r != nil {
+			c.logger().Error("handler of a dispatch panicked", "type", e.Type, "panic", r, "stack", string(debug.Stack()))
+		}
+	}()
+	kind, ok := strings.CutPrefix(e.Type, veil)
+	if kind == "RESUMED" || ok && kind == "READY" {
+		defer c.relay.opened()
+	}
+	if ok {
+		c.OnDispatch(kind, e.RawData)
+	}
+}
+
+// wait is the pause before the next try: a short one first, then doubling.
+func (c *Client) wait(failures int) time.Duration {
+	unit := c.MinWait
+	if unit == 0 {
+		unit = time.Second
+	}
+	const longest = 60
+	d := min(unit<<min(failures, 6), longest*unit)
+	return d*3/4 + rand.N(d/4+1)
 }
 
 func (c *Client) logger() *slog.Logger {

@@ -4,244 +4,233 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"clank/bot/gateway"
-
-	"github.com/coder/websocket"
+	"clank/internal/discordtest"
 )
 
-// serve plays the gateway: each socket is handed to the next of scripts, the
-// last one again and again.
-func serve(t *testing.T, scripts ...func(ctx context.Context, ws *websocket.Conn)) *gateway.Client {
+const patience = 30 * time.Second
+
+// town is an emulated Discord with a bot that has a room to listen to.
+type town struct {
+	*discordtest.Server
+	bot  discordtest.Bot
+	ada  discordtest.User
+	room discordtest.Channel
+}
+
+func newTown(t *testing.T, cfg discordtest.Config) town {
 	t.Helper()
-	n := make(chan int, 1)
-	n <- 0
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ws, err := websocket.Accept(w, r, nil)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer ws.CloseNow()
-		i := <-n
-		n <- i + 1
-		scripts[min(i, len(scripts)-1)](r.Context(), ws)
-	}))
-	t.Cleanup(srv.Close)
-	c := &gateway.Client{
-		Token: "secret", Intents: 513, MinWait: time.Millisecond, Query: "v=9&encoding=json",
-		URL: func(context.Context) (string, error) {
-			return "ws" + strings.TrimPrefix(srv.URL, "http") + "/?v=9", nil
-		},
-		OnDispatch: func(string, json.RawMessage) {},
+	s, err := discordtest.Start(cfg)
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := c.Close(deadline(t)); err != nil {
+		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return c
+	w := town{Server: s, bot: s.CreateBot("clank", "secret"), ada: s.CreateUser("ada")}
+	g := s.CreateGuild("home", w.ada)
+	s.AddMember(g, w.bot.User)
+	w.room = s.CreateChannel(g, "general")
+	return w
 }
 
-func deadline(t *testing.T) context.Context {
+// heard is a dispatch.
+type heard struct{ kind, data string }
+
+// connect opens a client and returns what it hears.
+func connect(t *testing.T, w town, token string) (*gateway.Client, <-chan heard, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-func write(ctx context.Context, ws *websocket.Conn, text string) {
-	_ = ws.Write(ctx, websocket.MessageText, []byte(text)) // a client that has gone is seen by the read
-}
-
-// op reads messages until one has this operation, and returns its data; empty
-// when the client has gone.
-func op(ctx context.Context, ws *websocket.Conn, want int) string {
-	for {
-		_, b, err := ws.Read(ctx)
-		if err != nil {
-			return ""
-		}
-		var f struct {
-			Op int             `json:"op"`
-			D  json.RawMessage `json:"d"`
-		}
-		if json.Unmarshal(b, &f) == nil && f.Op == want {
-			return string(f.D)
-		}
-	}
-}
-
-const hello = `{"op":10,"d":{"heartbeat_interval":20}}`
-
-// welcome says hello and READY, and answers heartbeats until the client leaves.
-func welcome(ctx context.Context, ws *websocket.Conn) {
-	write(ctx, ws, hello)
-	op(ctx, ws, 2)
-	write(ctx, ws, `{"op":0,"t":"READY","s":1,"d":{"session_id":"abc","user":{"id":"1"}}}`)
-	for op(ctx, ws, 1) != "" {
-		write(ctx, ws, `{"op":11}`)
-	}
-}
-
-func closing(code int, reason string) func(context.Context, *websocket.Conn) {
-	return func(ctx context.Context, ws *websocket.Conn) {
-		write(ctx, ws, hello)
-		op(ctx, ws, 2)
-		_ = ws.Close(websocket.StatusCode(code), reason)
-	}
-}
-
-func TestOpenTriesAgainUntilTheGatewayIsReady(t *testing.T) {
-	c := serve(t,
-		func(context.Context, *websocket.Conn) {},
-		func(ctx context.Context, ws *websocket.Conn) { write(ctx, ws, "null") },
-		func(ctx context.Context, ws *websocket.Conn) {
-			write(ctx, ws, `{"op":10,"d":{"heartbeat_interval":0}}`)
+	ch := make(chan heard, 100)
+	c := &gateway.Client{
+		Token:   token,
+		Intents: 1 | 1<<9 | 1<<15, // guilds, their messages, message content
+		URL: func(context.Context) (string, error) {
+			return "ws" + strings.TrimPrefix(w.URL, "http") + "/?v=9&encoding=json", nil
 		},
-		func(ctx context.Context, ws *websocket.Conn) { write(ctx, ws, hello+"{") },
-		closing(4000, "unknown error"),
-		func(ctx context.Context, ws *websocket.Conn) { // asks to reconnect before READY
-			write(ctx, ws, hello)
-			write(ctx, ws, `{"op":7}`)
-			op(ctx, ws, 99)
-		},
-		func(ctx context.Context, ws *websocket.Conn) { // never says that a new session is valid
-			write(ctx, ws, hello)
-			op(ctx, ws, 2)
-			write(ctx, ws, `{"op":9,"d":false}`)
-			op(ctx, ws, 99)
-		},
-		welcome,
-	)
-	if err := c.Open(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestRefusalsEndTheConnectionForGood(t *testing.T) {
-	for _, code := range []int{4004, 4010, 4011, 4012, 4013, 4014} {
-		c := serve(t, closing(code, "no"), welcome)
-		err := c.Open(deadline(t))
-		var refused *gateway.RefusedError
-		if !errors.As(err, &refused) || refused.Code != code || refused.Reason != "no" {
-			t.Errorf("code %d: Open = %v", code, err)
-		}
-		select {
-		case <-c.Done():
-		case <-deadline(t).Done():
-			t.Errorf("code %d: the client goes on", code)
-		}
-	}
-}
-
-func TestAGatewayThatNeverGetsReadyIsGivenUpInTime(t *testing.T) {
-	c := serve(t, func(ctx context.Context, ws *websocket.Conn) {
-		write(ctx, ws, hello)
-		for op(ctx, ws, 1) != "" {
-			write(ctx, ws, `{"op":11}`)
-		}
-	})
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if err := c.Open(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Open = %v, want the deadline", err)
-	}
-}
-
-func TestASessionIsResumedWhereItWas(t *testing.T) {
-	resumed := make(chan string, 1)
-	kinds := make(chan string, 10)
-	c := serve(t,
-		func(ctx context.Context, ws *websocket.Conn) {
-			write(ctx, ws, hello)
-			op(ctx, ws, 2)
-			write(ctx, ws, `{"op":0,"t":"READY","s":1,"d":{"session_id":"abc"}}`)
-			write(ctx, ws, `{"op":0,"t":"SOMETHING","s":41,"d":{}}`)
-			write(ctx, ws, `{"op":7}`)
-			op(ctx, ws, 99)
-		},
-		func(ctx context.Context, ws *websocket.Conn) {
-			write(ctx, ws, hello)
-			resumed <- op(ctx, ws, 6)
-			write(ctx, ws, `{"op":0,"t":"MISSED","s":42,"d":{}}`)
-			write(ctx, ws, `{"op":0,"t":"RESUMED","s":43,"d":{}}`)
-			for op(ctx, ws, 1) != "" {
-				write(ctx, ws, `{"op":11}`)
+		OnDispatch: func(kind string, data json.RawMessage) {
+			if kind == "PANIC_PLEASE" {
+				panic("as asked")
 			}
+			ch <- heard{kind, string(data)}
 		},
-	)
-	c.OnDispatch = func(kind string, _ json.RawMessage) { kinds <- kind }
-	if err := c.Open(deadline(t)); err != nil {
+		MinWait: 10 * time.Millisecond,
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	err := c.Open(ctx)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := c.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return c, ch, err
+}
+
+func mustConnect(t *testing.T, w town) (*gateway.Client, <-chan heard) {
+	t.Helper()
+	c, ch, err := connect(t, w, w.bot.Token)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := <-resumed, `{"seq":41,"session_id":"abc","token":"secret"}`; got != want {
-		t.Errorf("resumed with %s, want %s", got, want)
-	}
-	for _, want := range []string{"READY", "SOMETHING", "MISSED", "RESUMED"} {
-		if got := <-kinds; got != want {
-			t.Errorf("dispatch %s, want %s", got, want)
+	return c, ch
+}
+
+// awaitMessage waits until text is heard as a message.
+func awaitMessage(t *testing.T, ch <-chan heard, text string) {
+	t.Helper()
+	late := time.After(patience)
+	for {
+		select {
+		case h := <-ch:
+			if h.kind == "MESSAGE_CREATE" && strings.Contains(h.data, text) {
+				return
+			}
+		case <-late:
+			t.Fatalf("%q was never heard", text)
 		}
 	}
 }
 
-func TestAHandlerThatPanicsLosesOneDispatch(t *testing.T) {
-	heard := make(chan string, 1)
-	c := serve(t, func(ctx context.Context, ws *websocket.Conn) {
-		write(ctx, ws, hello)
-		op(ctx, ws, 2)
-		write(ctx, ws, `{"op":0,"t":"READY","s":1,"d":null}`)
-		write(ctx, ws, `{"op":0,"t":"NEXT","s":2}`)
-		op(ctx, ws, 99)
-	})
-	c.OnDispatch = func(kind string, _ json.RawMessage) {
-		if kind == "READY" {
-			panic("boom")
-		}
-		heard <- kind
-	}
-	if err := c.Open(deadline(t)); err != nil {
+func say(t *testing.T, w town, text string) {
+	t.Helper()
+	if _, err := w.SendMessage(w.room, w.ada, text); err != nil {
 		t.Fatal(err)
-	}
-	if got := <-heard; got != "NEXT" {
-		t.Errorf("heard %q", got)
 	}
 }
 
-func TestSend(t *testing.T) {
-	got := make(chan string, 1)
-	c := serve(t, func(ctx context.Context, ws *websocket.Conn) {
-		write(ctx, ws, hello)
-		op(ctx, ws, 2)
-		write(ctx, ws, `{"op":0,"t":"READY","s":1,"d":{}}`)
-		got <- op(ctx, ws, gateway.OpVoiceState)
-		op(ctx, ws, 99)
-	})
-	voice := map[string]any{"guild_id": "1", "channel_id": nil}
-	if err := c.Send(t.Context(), gateway.OpVoiceState, voice); !errors.Is(err, gateway.ErrNotConnected) {
-		t.Errorf("Send before Open = %v", err)
+func TestConnectionOutlivesWhatAGatewayCanDoToIt(t *testing.T) {
+	for name, trouble := range map[string]func(w town) error{
+		"a dropped socket":                      func(w town) error { return w.DropSockets(w.bot) },
+		"a wish to reconnect":                   func(w town) error { return w.Reconnect(w.bot) },
+		"an invalid session":                    func(w town) error { return w.InvalidateSession(w.bot, false) },
+		"an invalid session to resume":          func(w town) error { return w.InvalidateSession(w.bot, true) },
+		"an unknown error":                      func(w town) error { return w.CloseGateway(w.bot, 4000, "unknown") },
+		"a timed-out session":                   func(w town) error { return w.CloseGateway(w.bot, 4009, "timed out") },
+		"a wish for a heartbeat":                func(w town) error { return w.RequestHeartbeat(w.bot) },
+		"a guild that is null":                  func(w town) error { return w.Dispatch(w.bot, "GUILD_CREATE", "null") },
+		"a message that is null":                func(w town) error { return w.Dispatch(w.bot, "MESSAGE_CREATE", "null") },
+		"a message that is a list":              func(w town) error { return w.Dispatch(w.bot, "MESSAGE_CREATE", "[1]") },
+		"a message of wrong types":              func(w town) error { return w.Dispatch(w.bot, "MESSAGE_CREATE", `{"id":7,"author":"x"}`) },
+		"an interaction of an unknown type":     func(w town) error { return w.Dispatch(w.bot, "INTERACTION_CREATE", `{"type":99,"data":{}}`) },
+		"an interaction without data":           func(w town) error { return w.Dispatch(w.bot, "INTERACTION_CREATE", `{"type":2}`) },
+		"an event nobody knows":                 func(w town) error { return w.Dispatch(w.bot, "MOON_PHASE", `{}`) },
+		"a handler that panics":                 func(w town) error { return w.Dispatch(w.bot, "PANIC_PLEASE", `{}`) },
+		"text that is not JSON":                 func(w town) error { return w.SendRaw(w.bot, "{") },
+		"null":                                  func(w town) error { return w.SendRaw(w.bot, "null") },
+		"an operation nobody knows":             func(w town) error { return w.SendRaw(w.bot, `{"op":77,"d":null}`) },
+		"a second wish to reconnect, by return": func(w town) error { return errors.Join(w.Reconnect(w.bot), w.Reconnect(w.bot)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTown(t, discordtest.Config{})
+			t.Parallel()
+			_, ch := mustConnect(t, w)
+			say(t, w, "before")
+			awaitMessage(t, ch, "before")
+			if err := trouble(w); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			if err := w.WaitConnected(ctx, w.bot); err != nil {
+				t.Fatal(err)
+			}
+			say(t, w, "after")
+			awaitMessage(t, ch, "after")
+		})
 	}
-	if err := c.Open(deadline(t)); err != nil {
+}
+
+func TestWhatWasMissedIsHeardAfterAResume(t *testing.T) {
+	w := newTown(t, discordtest.Config{})
+	_, ch := mustConnect(t, w)
+	say(t, w, "before")
+	awaitMessage(t, ch, "before")
+	if err := w.DropSockets(w.bot); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Open(deadline(t)); err == nil {
-		t.Error("opened twice")
-	}
-	if err := c.Send(t.Context(), gateway.OpVoiceState, voice); err != nil {
+	say(t, w, "meanwhile")
+	awaitMessage(t, ch, "meanwhile")
+}
+
+func TestHeartbeatsThatAreNotAnsweredEndTheSocket(t *testing.T) {
+	w := newTown(t, discordtest.Config{HeartbeatInterval: 100 * time.Millisecond})
+	_, ch := mustConnect(t, w)
+	say(t, w, "before")
+	awaitMessage(t, ch, "before")
+	w.WithholdHeartbeatACK(true)
+	before := len(w.Disconnects())
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := w.Wait(ctx, "the client to hang up", func() bool { return len(w.Disconnects()) > before }); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := <-got, `{"channel_id":null,"guild_id":"1"}`; got != want {
-		t.Errorf("sent %s, want %s", got, want)
-	}
-	if err := c.Close(deadline(t)); err != nil {
+	w.WithholdHeartbeatACK(false)
+	if err := w.WaitConnected(ctx, w.bot); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Send(t.Context(), gateway.OpVoiceState, voice); !errors.Is(err, gateway.ErrNotConnected) {
-		t.Errorf("Send after Close = %v", err)
+}
+
+func TestRefusalEndsItForGoodAndSaysWhichCode(t *testing.T) {
+	w := newTown(t, discordtest.Config{})
+	_, _, err := connect(t, w, "wrong")
+	var refused *gateway.RefusedError
+	if !errors.As(err, &refused) || refused.Code != gateway.CodeToken {
+		t.Fatalf("Open with a wrong token = %v, want a refusal with %d", err, gateway.CodeToken)
+	}
+	w.ForbidIntents(w.bot, 1<<15)
+	_, _, err = connect(t, w, w.bot.Token)
+	if !errors.As(err, &refused) || refused.Code != gateway.CodeIntentDenied {
+		t.Fatalf("Open with a forbidden intent = %v, want a refusal with %d", err, gateway.CodeIntentDenied)
+	}
+}
+
+func TestRefusalLaterIsTold(t *testing.T) {
+	w := newTown(t, discordtest.Config{})
+	c, _ := mustConnect(t, w)
+	if err := w.CloseGateway(w.bot, gateway.CodeToken, "revoked"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-c.Done():
+	case <-time.After(patience):
+		t.Fatal("the client never ended")
+	}
+	if err := c.Err(); err == nil || !strings.Contains(err.Error(), "revoked") {
+		t.Errorf("Err = %v, want the refusal", err)
+	}
+}
+
+func TestOpenGivesUpWithItsContextAndNamesTheLastFailure(t *testing.T) {
+	c := &gateway.Client{
+		Token:   "secret",
+		URL:     func(context.Context) (string, error) { return "ws://127.0.0.1:1/", nil },
+		MinWait: time.Millisecond,
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	err := c.Open(ctx)
+	if err == nil || !strings.Contains(err.Error(), "the last try failed: dial the gateway") {
+		t.Errorf("Open = %v, want the last failure", err)
+	}
+}
+
+func TestSendReachesTheGateway(t *testing.T) {
+	w := newTown(t, discordtest.Config{})
+	c, _ := mustConnect(t, w)
+	if err := c.Send(t.Context(), gateway.OpVoiceState, map[string]any{"guild_id": w.room.GuildID, "channel_id": nil, "self_mute": false, "self_deaf": false}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := w.WaitReceived(ctx, gateway.OpVoiceState, 0); err != nil {
+		t.Error(err)
 	}
 }

@@ -104,7 +104,7 @@ func (c *Client) Gateway(ctx context.Context) (string, error) {
 	if err != nil || u.Host == "" {
 		return "", errors.New("discord gave no usable address of its gateway")
 	}
-	u.Path, u.RawQuery = "/"+strings.TrimPrefix(u.Path, "/"), Query
+	u.Path, u.RawQuery = "/"+strings.TrimPrefix(u.Path, "/"), query
 	return u.String(), nil
 }
 

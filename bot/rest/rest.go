@@ -1,17 +1,16 @@
 // Package rest is Discord's REST API as far as a bot needs it: messages,
 // answers to interactions, commands, and where the gateway is.
 //
-// It uses discordgo's shapes, and not its client: that one sleeps through rate
-// limits while it holds a lock, whatever the context says, and makes all
-// interactions wait for each other. Here a wait obeys its context, and a request
-// that is on the wire is finished, so that a later edit is never overtaken by
-// an earlier one.
+// Requests go through discordgo's client and its rate limiter. What is added is
+// that every wait obeys its context (the library sleeps), that interactions do
+// not wait for each other (the library puts them into one bucket), and that a
+// request which is on the wire is finished, so that a later edit is never
+// overtaken by an earlier one.
 //
 // It follows Discord's developer documentation, version 9 of the API.
 package rest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,22 +18,25 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
 )
 
 const (
-	version        = "9"
 	requestTimeout = 15 * time.Second
-	maxTries       = 3 // of a request that Discord fails to answer
-	maxRateWaits   = 5 // refusals for going too fast, for one request
-	maxBody        = 16 << 20
+	maxTries       = 3           // of a request that Discord fails to answer
+	maxRateWaits   = 5           // refusals for going too fast, for one request
+	longestWait    = time.Minute // no single wait is longer, whatever Discord says
 )
 
-// Query belongs to every gateway address.
-const Query = "v=" + version + "&encoding=json"
+// query belongs to every gateway address.
+var query = "v=" + discordgo.APIVersion + "&encoding=json"
 
 // Client speaks to Discord as one bot. Set its fields before use; it is then
 // safe for concurrent use.
@@ -48,8 +50,16 @@ type Client struct {
 	// doubles with each.
 	RetryWait time.Duration
 
-	limits limits
+	mu      sync.Mutex
+	session *discordgo.Session // used for its REST client alone: it is never opened
+	buckets map[string]*discordgo.Bucket
+	counted *discordgo.RateLimiter // of requests that count towards the limit of the whole bot
+	exempt  *discordgo.RateLimiter // of answers to interactions, which do not
 }
+
+// maxBuckets is how many rate limit buckets are kept. Every interaction has one
+// of its own, and the library never forgets any.
+const maxBuckets = 1000
 
 // Error is an answer of Discord that is a refusal.
 type Error struct {
@@ -57,6 +67,8 @@ type Error struct {
 	Status        int    // HTTP status
 	Code          int    // Discord's own, 0 if there was none
 	Message       string // as Discord gave it
+
+	after time.Duration // how long to wait, where the status is 429
 }
 
 // Error implements error.
@@ -91,12 +103,7 @@ func Is(err error, codes ...int) bool {
 	if !errors.As(err, &e) {
 		return false
 	}
-	for _, c := range codes {
-		if e.Code == c {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(codes, e.Code)
 }
 
 // call is one request.
@@ -106,6 +113,98 @@ type call struct {
 	in           any    // sent as JSON; nil for none
 	files        []*discordgo.File
 	out          any // decoded from JSON; nil for none
+}
+
+// bucket returns the library's session, and the limiter and bucket called key.
+func (c *Client) bucket(key string) (*discordgo.Session, *discordgo.RateLimiter, *discordgo.Bucket) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session == nil {
+		c.session = c.open()
+	}
+	if _, ok := c.buckets[key]; !ok && (c.buckets == nil || len(c.buckets) >= maxBuckets) {
+		c.buckets = make(map[string]*discordgo.Bucket)
+		c.counted, c.exempt = discordgo.NewRatelimiter(), discordgo.NewRatelimiter()
+	}
+	limiter := c.counted
+	if exempt(key) {
+		limiter = c.exempt
+	}
+	b, ok := c.buckets[key]
+	if !ok {
+		b = limiter.GetBucket(key)
+		c.buckets[key] = b
+	}
+	return c.session, limiter, b
+}
+
+// exempt reports whether requests of key are answers to interactions, which
+// Discord does not count towards the limit of the whole bot.
+func exempt(key string) bool {
+	_, path, _ := strings.Cut(key, " ")
+	return strings.HasPrefix(path, "/interactions/") || strings.HasPrefix(path, "/webhooks/")
+}
+
+// open makes the library's session.
+func (c *Client) open() *discordgo.Session {
+	client := http.Client{}
+	if c.HTTPClient != nil {
+		client = *c.HTTPClient
+	}
+	if c.Base != "" {
+		client.Transport = elsewhere{base: strings.TrimSuffix(c.Base, "/"), next: client.Transport}
+	}
+	client.Transport = readable{next: client.Transport}
+	return &discordgo.Session{
+		Token:     "Bot " + c.Token,
+		Client:    &client,
+		UserAgent: "DiscordBot (clank, 1)",
+		LogLevel:  -1, // what matters comes back as an error
+	}
+}
+
+// elsewhere sends what is meant for Discord to another server.
+type elsewhere struct {
+	base string // scheme and host
+	next http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (e elsewhere) RoundTrip(req *http.Request) (*http.Response, error) {
+	u, err := url.Parse(e.base)
+	if err != nil {
+		return nil, fmt.Errorf("parse the address of Discord: %w", err)
+	}
+	moved := req.Clone(req.Context())
+	moved.URL.Scheme, moved.URL.Host, moved.Host = u.Scheme, u.Host, ""
+	return pass(e.next, moved)
+}
+
+// readable makes refusals for going too fast readable for the library: those of
+// the network in front of Discord are HTML, and say how long in a header alone.
+type readable struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (r readable) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := pass(r.next, req)
+	if err != nil || resp.StatusCode != http.StatusTooManyRequests || strings.Contains(resp.Header.Get("Content-Type"), "json") {
+		return resp, err
+	}
+	_ = resp.Body.Close()
+	after, err := strconv.ParseFloat(resp.Header.Get("Retry-After"), 64)
+	if err != nil || after <= 0 || after > longestWait.Seconds() {
+		after = 1
+	}
+	body := fmt.Sprintf(`{"message":"too many requests","retry_after":%g}`, after)
+	resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+	return resp, nil
+}
+
+func pass(next http.RoundTripper, req *http.Request) (*http.Response, error) {
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	return next.RoundTrip(req)
 }
 
 // do makes the request, waiting for its turn as long as ctx lasts. It tries
@@ -120,10 +219,11 @@ func (c *Client) do(ctx context.Context, r call) error {
 	}
 	key := limitKey(r.method, r.path)
 	for tries, waits := 1, 0; ; {
-		if err := c.limits.wait(ctx, key); err != nil {
+		session, limiter, bucket := c.bucket(key)
+		if err := turn(ctx, limiter, bucket); err != nil {
 			return fmt.Errorf("%s %s: %w", r.method, r.route, err)
 		}
-		answer, err := c.once(ctx, r, key, contentType, body)
+		answer, err := attempt(ctx, session, r, bucket, contentType, body)
 		var refusal *Error
 		switch {
 		case err == nil:
@@ -138,58 +238,72 @@ func (c *Client) do(ctx context.Context, r call) error {
 			}
 			tries++
 		case refusal.Status == http.StatusTooManyRequests && waits < maxRateWaits:
-			waits++ // the limit was noted: the wait above obeys it
-			c.logger().Info("request waits for a rate limit", "route", r.route)
+			waits++
+			c.logger().Info("request waits for a rate limit", "route", r.route, "wait", refusal.after)
+			if err := pause(ctx, refusal.after); err != nil {
+				return fmt.Errorf("%s %s: %w", r.method, r.route, err)
+			}
 		default:
 			return err
 		}
 	}
 }
 
-// once sends the request. It is not given up when ctx ends, only after its time.
-func (c *Client) once(ctx context.Context, r call, key, contentType string, body []byte) ([]byte, error) {
+// turn waits until the bucket lets a request through, and locks it. The
+// library would sleep instead, whatever becomes of ctx.
+func turn(ctx context.Context, limiter *discordgo.RateLimiter, b *discordgo.Bucket) error {
+	for {
+		b.Lock()
+		wait := limiter.GetWaitTime(b, 1)
+		if wait <= 0 {
+			if err := context.Cause(ctx); err != nil {
+				b.Unlock()
+				return err
+			}
+			b.Remaining--
+			return nil
+		}
+		b.Unlock()
+		if err := pause(ctx, min(wait, longestWait)); err != nil {
+			return err
+		}
+	}
+}
+
+// attempt sends the request on the locked bucket, which it releases. It is not
+// given up when ctx ends, only after its time.
+func attempt(ctx context.Context, s *discordgo.Session, r call, b *discordgo.Bucket, contentType string, body []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
 	defer cancel()
-	base := c.Base
-	if base == "" {
-		base = "https://discord.com"
-	}
-	req, err := http.NewRequestWithContext(ctx, r.method, strings.TrimSuffix(base, "/")+"/api/v"+version+r.path, bytes.NewReader(body))
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", r.method, r.route, err)
-	}
-	req.Header.Set("Authorization", "Bot "+c.Token)
-	req.Header.Set("User-Agent", "DiscordBot (clank, 1)")
-	if body != nil {
-		req.Header.Set("Content-Type", contentType)
-	}
-	client := c.HTTPClient
-	if client == nil {
-		client = http.DefaultClient
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		// The text of a url.Error holds the address, and that may hold a token.
-		return nil, fmt.Errorf("%s %s: cannot reach Discord: %w", r.method, r.route, unwrapURL(err))
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: read the answer: %w", r.method, r.route, err)
-	}
-	c.limits.note(key, resp, answer)
-	if resp.StatusCode < 300 {
+	answer, err := s.RequestWithLockedBucket(r.method, discordgo.EndpointAPI+strings.TrimPrefix(r.path, "/"), contentType, body, b, 0,
+		discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0))
+	if err == nil {
 		return answer, nil
 	}
-	e := &Error{Method: r.method, Route: r.route, Status: resp.StatusCode}
-	var said struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
+	return nil, refused(r, answer, err)
+}
+
+// refused puts an error of the library into our words.
+func refused(r call, answer []byte, err error) error {
+	e := &Error{Method: r.method, Route: r.route}
+	var limited *discordgo.RateLimitError
+	var rest *discordgo.RESTError
+	switch {
+	case errors.As(err, &limited):
+		e.Status, e.Message, e.after = http.StatusTooManyRequests, limited.Message, min(max(limited.RetryAfter, 0), longestWait)
+		return e
+	case errors.As(err, &rest):
+		e.Status = rest.Response.StatusCode
+		if rest.Message != nil {
+			e.Code, e.Message = rest.Message.Code, rest.Message.Message
+		}
+		return e
+	case answer != nil: // the library calls a 502 by no type of its own
+		e.Status = http.StatusBadGateway
+		return e
 	}
-	if json.Unmarshal(answer, &said) == nil {
-		e.Code, e.Message = said.Code, said.Message
-	}
-	return nil, e
+	// The text of a url.Error holds the address, and that may hold a token.
+	return fmt.Errorf("%s %s: cannot reach Discord: %w", r.method, r.route, unwrapURL(err))
 }
 
 func (c *Client) logger() *slog.Logger {
@@ -250,4 +364,19 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-t.C:
 		return nil
 	}
+}
+
+// limitKey is what Discord counts together: the method, and the path up to its
+// main id and what is below that.
+func limitKey(method, path string) string {
+	path, _, _ = strings.Cut(path, "?")
+	parts := strings.Split(path, "/") // parts[0] is empty
+	keep := len(parts)
+	switch {
+	case len(parts) > 4 && parts[1] == "channels":
+		keep = 4
+	case len(parts) > 4 && parts[1] == "webhooks":
+		keep = 4
+	}
+	return method + " " + strings.Join(parts[:keep], "/")
 }

@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -185,11 +186,8 @@ func (s *Server) LeaveVoice(in Guild, user User) {
 func (s *Server) VoiceStates(in Guild) map[string]VoiceState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := map[string]VoiceState{}
 	if g := s.guilds[in.ID]; g != nil {
-		for id, v := range g.voice {
-			out[id] = v
-		}
+		return maps.Clone(g.voice)
 	}
-	return out
+	return nil
 }

@@ -108,7 +108,7 @@ func (s *Server) acceptGateway(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // Accept has answered
 	}
-	defer ws.CloseNow()
+	defer func() { _ = ws.CloseNow() }() // it may be closed already
 	ws.SetReadLimit(readLimit)
 	c := &conn{ws: ws, socket: socket, wake: make(chan struct{}, 1)}
 	query := r.URL.Query()
@@ -118,7 +118,6 @@ func (s *Server) acceptGateway(w http.ResponseWriter, r *http.Request) {
 	if !s.admit(c) {
 		return
 	}
-	defer s.tasks.Done()
 	switch version := query.Get("v"); {
 	case version != "9" && version != "10":
 		s.closeConn(c, CloseInvalidVersion, "Invalid API version")
@@ -144,7 +143,6 @@ func (s *Server) admit(c *conn) bool {
 	if s.closed {
 		return false
 	}
-	s.tasks.Add(1)
 	s.conns[c] = true
 	interval := s.cfg.HeartbeatInterval
 	c.silence = time.AfterFunc(interval*3/2, func() { s.closeConn(c, CloseSessionTimedOut, "Session timed out") })

@@ -114,4 +114,3 @@ func refusal(t *testing.T, err error, status, code int) *discordgo.RESTError {
 	}
 	return rest
 }
-

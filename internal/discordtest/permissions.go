@@ -3,6 +3,7 @@ package discordtest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -123,10 +124,5 @@ func overwritten(has Permissions, list []Overwrite, everyone string, m *Member) 
 }
 
 func holds(m *Member, role string) bool {
-	for _, r := range m.Roles {
-		if r == role {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(m.Roles, role)
 }

@@ -39,14 +39,14 @@ var allowances = map[Route]allowance{
 // globalBucket is the key of the bucket that all routes share.
 const globalBucket = "global"
 
-// tooManyRequests is the body of a 429.
-type tooManyRequests struct {
+// rateLimitError is the body of a 429.
+type rateLimitError struct {
 	Message    string  `json:"message"`
 	RetryAfter float64 `json:"retry_after"`
 	Global     bool    `json:"global"`
 }
 
-func (e *tooManyRequests) Error() string {
+func (e *rateLimitError) Error() string {
 	return fmt.Sprintf("rate limited for %g s", e.RetryAfter)
 }
 
@@ -107,7 +107,7 @@ func limited(h http.Header, scope string, wait time.Duration) error {
 	h.Set("X-RateLimit-Scope", scope)
 	h.Set("X-RateLimit-Reset-After", seconds(wait))
 	h.Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
-	return &tooManyRequests{Message: "You are being rate limited.", RetryAfter: wait.Seconds(), Global: scope == "global"}
+	return &rateLimitError{Message: "You are being rate limited.", RetryAfter: wait.Seconds(), Global: scope == "global"}
 }
 
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) }

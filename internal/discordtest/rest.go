@@ -20,6 +20,7 @@ const (
 	RouteGatewayBot         Route = "GET /gateway/bot"
 	RouteGetUser            Route = "GET /users/{user}"
 	RouteGetApplication     Route = "GET /applications/@me"
+	RouteGetOwnApplication  Route = "GET /oauth2/applications/@me" // the older address
 	RouteGetOwnGuilds       Route = "GET /users/@me/guilds"
 	RouteCreateDM           Route = "POST /users/@me/channels"
 	RouteGetGuild           Route = "GET /guilds/{guild}"
@@ -67,8 +68,9 @@ type endpoint func(*call) (any, error)
 func (s *Server) endpoints() map[Route]endpoint {
 	return map[Route]endpoint{
 		RouteGateway: s.getGateway, RouteGatewayBot: s.getGatewayBot,
-		RouteGetUser: s.getUser, RouteGetApplication: s.getApplication, RouteGetOwnGuilds: s.getOwnGuilds,
-		RouteCreateDM: s.createDM, RouteGetGuild: s.getGuild, RouteGetGuildChannels: s.getGuildChannels,
+		RouteGetUser: s.getUser, RouteGetApplication: s.getApplication, RouteGetOwnApplication: s.getApplication,
+		RouteGetOwnGuilds: s.getOwnGuilds,
+		RouteCreateDM:     s.createDM, RouteGetGuild: s.getGuild, RouteGetGuildChannels: s.getGuildChannels,
 		RouteGetRoles: s.getRoles, RouteGetMember: s.getMember, RouteGetChannel: s.getChannel,
 		RouteTyping: s.postTyping, RouteListMessages: s.listMessages, RouteGetMessage: s.getMessage,
 		RouteCreateMessage: s.createMessage, RouteEditMessage: s.editMessage, RouteDeleteMessage: s.deleteMessage,
@@ -100,7 +102,23 @@ func (s *Server) handler() http.Handler {
 	}
 	root.HandleFunc("GET /attachments/{channel}/{attachment}/{name}", s.download)
 	root.HandleFunc("GET /{$}", s.acceptGateway)
-	return root
+	return s.counted(root)
+}
+
+// counted lets Close wait for every request, gateway connections included.
+func (s *Server) counted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		if s.closed {
+			s.mu.Unlock()
+			http.Error(w, errServerClosed.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		s.tasks.Add(1)
+		s.mu.Unlock()
+		defer s.tasks.Done()
+		next.ServeHTTP(w, r)
+	})
 }
 
 const largestRequest = 64 << 20
@@ -108,8 +126,7 @@ const largestRequest = 64 << 20
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, route Route, answer endpoint) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largestRequest))
 	if err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			s.write(w, 0, newReply(nil, errTooLarge))
 		}
 		return
@@ -145,9 +162,6 @@ func (s *Server) answer(h http.Header, c *call, raw []byte, plan plan, answer en
 }
 
 func (s *Server) result(h http.Header, c *call, raw []byte, plan plan, answer endpoint) (any, error) {
-	if s.closed {
-		return nil, refuse(http.StatusServiceUnavailable, 0, errServerClosed.Error())
-	}
 	c.bot = s.botWithToken(c.Header.Get("Authorization"))
 	if plan.status != 0 {
 		return nil, refuse(plan.status, 0, strconv.Itoa(plan.status)+": "+http.StatusText(plan.status))
@@ -179,7 +193,7 @@ func newReply(result any, err error) reply {
 		status = http.StatusNoContent
 	}
 	var refusal *apiError
-	var limited *tooManyRequests
+	var limited *rateLimitError
 	switch {
 	case errors.As(err, &limited):
 		status, result = http.StatusTooManyRequests, limited

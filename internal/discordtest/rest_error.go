@@ -46,7 +46,6 @@ var (
 	errNotYourMessage   = refuse(http.StatusForbidden, 50005, "Cannot edit a message authored by another user")
 	errEmptyMessage     = refuse(http.StatusBadRequest, 50006, "Cannot send an empty message")
 	errCannotDM         = refuse(http.StatusForbidden, 50007, "Cannot send messages to this user")
-	errNotText          = refuse(http.StatusBadRequest, 50008, "Cannot send messages in a non-text channel")
 	errMissingPerms     = refuse(http.StatusForbidden, 50013, "Missing Permissions")
 	errInvalidWebhook   = refuse(http.StatusUnauthorized, 50027, "Invalid Webhook Token")
 	errInvalidJSON      = refuse(http.StatusBadRequest, 50109, "The request body contains invalid JSON.")

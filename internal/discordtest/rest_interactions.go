@@ -73,10 +73,10 @@ func (s *Server) respondByEdit(it *interaction, b responseBody, files []upload) 
 	}
 	body, err := readMessageBody(b.Data)
 	if err != nil {
-		return under("data", err)
+		return underData(err)
 	}
 	if err := s.fill(r, body, files); err != nil {
-		return under("data", err)
+		return underData(err)
 	}
 	it.original = it.target
 	s.edited(r)
@@ -86,7 +86,7 @@ func (s *Server) respondByEdit(it *interaction, b responseBody, files []upload) 
 func (s *Server) respondByMessage(it *interaction, b responseBody, files []upload) error {
 	body, err := readMessageBody(b.Data)
 	if err != nil {
-		return under("data", err)
+		return underData(err)
 	}
 	r := s.newAnswer(it, body)
 	it.ephemeral = r.ViewerID != ""
@@ -94,7 +94,7 @@ func (s *Server) respondByMessage(it *interaction, b responseBody, files []uploa
 		r.Flags |= FlagLoading
 		it.thinking = true
 	} else if err := s.fill(r, body, files); err != nil {
-		return under("data", err)
+		return underData(err)
 	}
 	it.original = r.ID
 	s.post(r)
@@ -104,7 +104,7 @@ func (s *Server) respondByMessage(it *interaction, b responseBody, files []uploa
 func (s *Server) respondOtherwise(it *interaction, b responseBody) error {
 	var data responseData
 	if err := decode(b.Data, &data); err != nil {
-		return under("data", err)
+		return underData(err)
 	}
 	var f formErrors
 	if b.Type == AnswerModal {
@@ -135,11 +135,11 @@ func (s *Server) newAnswer(it *interaction, body messageBody) *record {
 	return r
 }
 
-// under moves the complaints of a form below a field.
-func under(field string, err error) error {
+// underData moves the complaints of a form below the field data.
+func underData(err error) error {
 	var refusal *apiError
 	if !errors.As(err, &refusal) || refusal.Code != 50035 {
 		return err
 	}
-	return &apiError{Status: http.StatusBadRequest, Code: 50035, Message: refusal.Message, Errors: map[string]any{field: refusal.Errors}}
+	return &apiError{Status: http.StatusBadRequest, Code: 50035, Message: refusal.Message, Errors: map[string]any{"data": refusal.Errors}}
 }

@@ -1,0 +1,287 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+const (
+	helloTimeout = 15 * time.Second // from the socket to HELLO
+	readyTimeout = 30 * time.Second // from HELLO to READY or RESUMED
+	writeTimeout = 10 * time.Second
+	maxFrame     = 64 << 20 // bytes; a large server's GUILD_CREATE takes some
+
+	// codeResume is the close code that leaves the session to be resumed; 1000
+	// and 1001 would end it.
+	codeResume = 4000
+)
+
+// inside is the address under which discordgo finds the relay.
+const inside = "ws://gateway.inside"
+
+// relay stands between discordgo and the gateway. It is the library's HTTP
+// transport, for the one request it makes (where is the gateway?), and what its
+// dialer reaches.
+type relay struct {
+	url    func(ctx context.Context) (string, error)
+	client *http.Client
+	log    *slog.Logger
+	server *http.Server
+	conns  chan net.Conn
+	wg     sync.WaitGroup
+
+	mu      sync.Mutex
+	link    *link
+	ready   chan struct{} // closed when the newest socket said READY or RESUMED
+	last    error
+	leaving bool // the next close is for good
+	closed  chan struct{}
+}
+
+func newRelay(url func(context.Context) (string, error), client *http.Client, log *slog.Logger) *relay {
+	if client == nil {
+		client = http.DefaultClient
+	}
+	r := &relay{url: url, client: client, log: log, conns: make(chan net.Conn), ready: make(chan struct{}), closed: make(chan struct{})}
+	r.server = &http.Server{
+		Handler: http.HandlerFunc(r.serve), ReadHeaderTimeout: helloTimeout,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	r.wg.Go(func() { _ = r.server.Serve((*listener)(r)) })
+	return r
+}
+
+// RoundTrip answers discordgo's question where the gateway is.
+func (r *relay) RoundTrip(req *http.Request) (*http.Response, error) {
+	if !strings.HasSuffix(req.URL.Path, "/gateway") {
+		return nil, fmt.Errorf("the gateway's session asked for %s, which is not its business", req.URL.Path)
+	}
+	body := `{"url":"` + inside + `"}`
+	return &http.Response{
+		StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)),
+	}, nil
+}
+
+// dial gives discordgo its end of a pipe.
+func (r *relay) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	select {
+	case r.conns <- ours:
+		return theirs, nil
+	case <-r.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// serve connects one socket of discordgo with one of the gateway.
+func (r *relay) serve(w http.ResponseWriter, req *http.Request) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(req.Context()))
+	defer cancel()
+	outer, err := r.dialOut(ctx)
+	if err != nil {
+		r.note(err)
+		http.Error(w, "no gateway", http.StatusBadGateway)
+		return
+	}
+	defer outer.CloseNow()
+	inner, err := websocket.Accept(w, req, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	if err != nil {
+		r.note(fmt.Errorf("accept the library's socket: %w", err))
+		return
+	}
+	defer inner.CloseNow()
+	inner.SetReadLimit(maxFrame)
+	outer.SetReadLimit(maxFrame)
+	l := &link{relay: r, inner: inner, outer: outer}
+	r.enter(l)
+	defer r.enter(nil)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer cancel()
+		r.note(l.fromGateway(ctx))
+		_ = inner.CloseNow()
+	})
+	l.fromLibrary(ctx)
+	_ = outer.Close(r.farewell(), "")
+	wg.Wait()
+}
+
+// dialOut opens the socket to the gateway.
+func (r *relay) dialOut(ctx context.Context) (*websocket.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, helloTimeout)
+	defer cancel()
+	defer context.AfterFunc(closedContext(ctx, r.closed), cancel)()
+	addr, err := r.url(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ask where the gateway is: %w", err)
+	}
+	ws, resp, err := websocket.Dial(ctx, addr, &websocket.DialOptions{HTTPClient: r.client})
+	if err != nil {
+		return nil, fmt.Errorf("dial the gateway: %w", err)
+	}
+	if resp != nil && resp.Body != nil {
+		_ = resp.Body.Close()
+	}
+	return ws, nil
+}
+
+// closedContext ends when ch is closed or parent ends.
+func closedContext(parent context.Context, ch <-chan struct{}) context.Context {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
+	go func() {
+		defer cancel()
+		select {
+		case <-ch:
+		case <-parent.Done():
+		}
+	}()
+	return ctx
+}
+
+// enter makes l the newest link, or says that there is none.
+func (r *relay) enter(l *link) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.link = l
+	if l != nil {
+		r.ready = make(chan struct{})
+	}
+}
+
+// opened notes that l's session is ready.
+func (r *relay) opened() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case <-r.ready:
+	default:
+		close(r.ready)
+	}
+}
+
+// up returns a channel that is closed when the newest socket is ready.
+func (r *relay) up() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ready
+}
+
+// note keeps why the connection ended. The first reason of a socket is the
+// true one; what the library says of it afterwards is not.
+func (r *relay) note(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last == nil {
+		r.last = err
+	}
+}
+
+// lastError returns why the newest connection ended, and forgets it.
+func (r *relay) lastError() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := r.last
+	r.last = nil
+	if err == nil {
+		err = errors.New("the connection to the gateway ended")
+	}
+	return err
+}
+
+// farewell is the close code for the gateway.
+func (r *relay) farewell() websocket.StatusCode {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.leaving {
+		return websocket.StatusNormalClosure
+	}
+	return codeResume
+}
+
+// leave ends the connection for good.
+func (r *relay) leave() {
+	r.mu.Lock()
+	r.leaving = true
+	l := r.link
+	select {
+	case <-r.closed:
+	default:
+		close(r.closed)
+	}
+	r.mu.Unlock()
+	if l != nil {
+		_ = l.inner.CloseNow()
+	}
+}
+
+// close ends what is left and waits for it.
+func (r *relay) close() {
+	r.leave()
+	_ = r.server.Close()
+	r.wg.Wait()
+}
+
+// send sends one operation to the gateway.
+func (r *relay) send(ctx context.Context, op int, d any) error {
+	r.mu.Lock()
+	l := r.link
+	r.mu.Unlock()
+	if l == nil {
+		return ErrNotConnected
+	}
+	b, err := json.Marshal(map[string]any{"op": op, "d": d})
+	if err != nil {
+		return fmt.Errorf("encode operation %d: %w", op, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	if err := l.outer.Write(ctx, websocket.MessageText, b); err != nil {
+		return fmt.Errorf("send operation %d to the gateway: %w", op, err)
+	}
+	return nil
+}
+
+// listener hands the pipes to the HTTP server.
+type listener relay
+
+// Accept implements net.Listener.
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener.
+func (l *listener) Close() error { return nil }
+
+// Addr implements net.Listener.
+func (l *listener) Addr() net.Addr { return pipeAddr{} }
+
+type pipeAddr struct{}
+
+func (pipeAddr) Network() string { return "pipe" }
+func (pipeAddr) String() string  { return "gateway relay" }
+
+// empty reports whether data holds nothing a dispatch could be decoded from.
+func empty(data json.RawMessage) bool {
+	d := bytes.TrimSpace(data)
+	return len(d) == 0 || d[0] != '{'
+}

@@ -1,0 +1,221 @@
+package browseagent
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"clank/llm"
+	"clank/sessions"
+)
+
+const (
+	maxCalls    = 10              // in one reply
+	maxShown    = 10              // pictures with one answer
+	viewTimeout = 3 * time.Second // for the picture that people see after a step
+)
+
+// act does what the calls of one reply ask for, one after the other, and records
+// the results. An error ends the task; what a tool got wrong goes back to the
+// model.
+func (r *run) act(ctx context.Context, calls []llm.ToolCall) error {
+	r.useless++
+	if len(calls) == 0 {
+		r.held.history.user("You said nothing. Use a tool, or answer the person.")
+		return nil
+	}
+	for i, c := range calls {
+		switch {
+		case r.closed:
+			r.skip(c, "not executed: the browser was closed")
+			continue
+		case i >= maxCalls:
+			r.skip(c, fmt.Sprintf("not executed: more than %d calls in one reply", maxCalls))
+			continue
+		}
+		if err := r.call(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) skip(c llm.ToolCall, why string) {
+	r.held.history.result(llm.ToolResult{ID: c.ID, Text: why, IsError: true}, "", "")
+}
+
+// call does one call and tells both the model and the person.
+func (r *run) call(ctx context.Context, c llm.ToolCall) error {
+	r.n++
+	step := sessions.Step{N: r.n, Kind: sessions.StepAct, Phase: sessions.Begun, Tool: c.Name, Input: c.Input}
+	t, a, wrong := find(c)
+	if wrong != nil {
+		step.Label = "use " + quote(c.Name)
+	} else {
+		step.Label = t.label(a, r.held.view.names)
+		step.Input = r.shareable(t, a, c.Input)
+		r.useless = 0
+	}
+	if err := r.emit(ctx, step); err != nil {
+		return err
+	}
+	var o outcome
+	if wrong != nil {
+		o = *wrong
+	} else {
+		var err error
+		if o, err = r.use(ctx, t, a); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	r.guard(c, &o)
+	full, short := o.text(step.N)
+	r.held.history.result(llm.ToolResult{ID: c.ID, Text: full, Images: o.images, IsError: o.failed()}, short, o.section)
+	step.Phase, step.Text, step.Failed = sessions.Done, o.brief(), o.failed()
+	step.View, step.URL, step.Title = o.view, r.held.view.url, r.held.view.title
+	return r.emit(ctx, step)
+}
+
+// use performs one understood call on the page and sees what has become of it.
+func (r *run) use(ctx context.Context, t *tool, a args) (outcome, error) {
+	var page Page
+	var notes []string
+	if !t.noPage {
+		var err error
+		if page, notes, err = r.open(ctx); err != nil {
+			return outcome{}, err
+		}
+	}
+	limit := r.set.StepTimeout + patience(a)
+	acting, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	o := t.do(acting, r, page, a)
+	if o.err != nil && acting.Err() != nil {
+		o.err = fmt.Errorf("no result within %s", limit)
+	}
+	o.notes = append(notes, o.notes...)
+	if page == nil || ctx.Err() != nil {
+		return o, ended(ctx, nil)
+	}
+	if !t.reads && (t.kind != "" || o.section == "") {
+		r.observe(ctx, page, &o)
+	}
+	if o.view == nil && ctx.Err() == nil {
+		o.view = r.watch(ctx, page)
+	}
+	return o, ended(ctx, nil)
+}
+
+// open returns the session's page. Notes are set if it had to be opened again,
+// and then the person is told too.
+func (r *run) open(ctx context.Context) (Page, []string, error) {
+	v := &r.held.view
+	before := v.url
+	page, restored, lost, err := r.openPage(ctx, before)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !restored || before == "" {
+		return page, nil, nil
+	}
+	v.unseen()
+	note := fmt.Sprintf("the page had been closed and was opened again at %s; what was entered on it may be lost", before)
+	if lost != nil {
+		note = fmt.Sprintf("the page had been closed and could not be opened again at %s (%v); the browser starts empty", before, lost)
+		v.url, v.title = "", ""
+	}
+	return page, []string{note}, r.notice(ctx, note)
+}
+
+// openPage opens the page at the URL, or empty if that cannot be opened any
+// more; lost says why not.
+func (r *run) openPage(ctx context.Context, at string) (p Page, restored bool, lost, err error) {
+	r.held.page.Lock()
+	defer r.held.page.Unlock()
+	if ctx.Err() != nil {
+		return nil, false, nil, context.Cause(ctx)
+	}
+	opening, cancel := context.WithTimeoutCause(ctx, r.set.OpenTimeout, errLateOpen)
+	defer cancel()
+	p, restored, err = r.agent.Browser.Open(opening, r.session.ID, at, r.task.Headed)
+	if err != nil && at != "" && opening.Err() == nil {
+		lost = err
+		p, restored, err = r.agent.Browser.Open(opening, r.session.ID, "", r.task.Headed)
+	}
+	if err != nil {
+		return nil, false, nil, ended(ctx, fmt.Errorf("open the browser: %w", ended(opening, err)))
+	}
+	return p, restored || lost != nil, lost, nil
+}
+
+// watch takes the picture that people see after a step; nil if there is none to
+// be had.
+func (r *run) watch(ctx context.Context, p Page) *sessions.Image {
+	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
+	defer cancel()
+	data, mediaType, err := p.Screenshot(ctx)
+	if err != nil {
+		r.log.Debug("no picture of the page", "err", err)
+		return nil
+	}
+	return &sessions.Image{MediaType: mediaType, Data: data}
+}
+
+// picture puts a screenshot where it is wanted: before the model if it can see,
+// before those who watch, and into the answer if show is set.
+func (r *run) picture(o *outcome, img llm.Image, show bool) {
+	o.view = &sessions.Image{MediaType: img.MediaType, Data: img.Data}
+	o.images = []llm.Image{img}
+	switch {
+	case r.caps.ToolImages:
+	case r.caps.Vision:
+		o.remarks = append(o.remarks, "The picture follows the results.")
+	default:
+		o.images = nil
+		o.remarks = append(o.remarks, "You cannot see pictures; use the page state.")
+	}
+	if !show {
+		return
+	}
+	sum := sha256.Sum256(img.Data)
+	switch {
+	case r.seen[sum]:
+		o.remarks = append(o.remarks, "The same picture is already shown with the answer.")
+	case len(r.shown) == maxShown:
+		o.remarks = append(o.remarks, fmt.Sprintf("It is not shown: the answer has %d pictures already.", maxShown))
+	default:
+		r.seen[sum] = true
+		r.shown = append(r.shown, *o.view)
+		o.remarks = append(o.remarks, "It will be shown with the answer.")
+	}
+}
+
+// guard counts how often the model repeats itself, and tells it so.
+func (r *run) guard(c llm.ToolCall, o *outcome) {
+	var input bytes.Buffer
+	if json.Compact(&input, c.Input) != nil {
+		input.WriteString(c.Malformed)
+	}
+	r.repeat = r.repeats.add(c.Name + "\x00" + input.String() + "\x00" + o.fingerprint())
+	if r.repeat >= warnRepeats {
+		o.remarks = append(o.remarks, fmt.Sprintf("You have done this %d times now with the same result. Try something else, or answer.", r.repeat))
+	}
+}
+
+// shareable is the input as people may read it: without a password.
+func (r *run) shareable(t *tool, a args, raw json.RawMessage) json.RawMessage {
+	if t.kind != "type" || !r.held.view.names.secret(a.str("ref")) {
+		return raw
+	}
+	masked, err := json.Marshal(map[string]any{"ref": a.str("ref"), "text": mask, "submit": a.flag("submit")})
+	if err != nil {
+		return nil // strings and bools always marshal
+	}
+	return masked
+}

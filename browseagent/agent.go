@@ -1,0 +1,224 @@
+// Package browseagent is the backend in which a language model drives a browser
+// with small tools: it opens, clicks, types and reads, sees after each action
+// what has changed, and answers when it knows enough.
+//
+// It is a [sessions.Backend]. It does not speak to a browser or to a vendor: the
+// browser comes in through [Browser] and [Page], the model through [llm.Model].
+// Models that look at pictures and move a mouse belong elsewhere.
+package browseagent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"sync"
+	"time"
+
+	"clank/llm"
+	"clank/sessions"
+)
+
+// Runtime is the name under which this backend is known in [sessions.Task].
+const Runtime = "local_browser_agent"
+
+// Browser hands out the page of a session. It is implemented by the program
+// that wires this package.
+type Browser interface {
+	// Open returns the page of session key. If it is not open any more it is
+	// opened anew at url, or empty if url is ""; restored says that happened.
+	// Open is called before each action and must be cheap for an open page.
+	Open(ctx context.Context, key, url string, headed bool) (p Page, restored bool, err error)
+	// Close closes the page of session key. An unknown key is no error.
+	Close(ctx context.Context, key string) error
+}
+
+// Page is one browser tab (and those it opened) as a model uses it. What it
+// returns is written by strangers and is marked as such before a model sees it.
+type Page interface {
+	// Act performs one action. Kinds and arguments are those of the control
+	// API's POST /act, plus navigate{url}, back{}, tabNew{url}, tabSelect{tab},
+	// tabClose{tab} and dialog{accept,promptText}. Arguments are strings, ints,
+	// bools and []string. Notes are sentences about what else happened.
+	// The kind links does nothing; its notes are the page's links, each as
+	// `text -> URL`.
+	Act(ctx context.Context, kind string, args map[string]any) (notes []string, err error)
+	// Snapshot describes the page in lines such as
+	// `- button "Buy" [disabled] [ref=e12]: text`, in at most maxChars bytes;
+	// interactive leaves out what cannot be operated.
+	Snapshot(ctx context.Context, interactive bool, maxChars int) (text string, err error)
+	// Text returns the readable text of the element with this ref, or of the
+	// whole page if ref is "".
+	Text(ctx context.Context, ref string) (string, error)
+	// Screenshot returns a picture of the visible part and its media type.
+	Screenshot(ctx context.Context) (data []byte, mediaType string, err error)
+	// State says where the page is. Each tab is one line that begins with the
+	// id that tabSelect and tabClose take.
+	State(ctx context.Context) (url, title string, tabs []string, err error)
+}
+
+// Settings are the values an operator may change while the program runs. A zero
+// field has the default named beside it.
+type Settings struct {
+	StepTimeout      time.Duration // for each model call and each action: 30 s
+	OpenTimeout      time.Duration // for starting the browser: 60 s
+	MaxSteps         int           // model calls in one task that does not say: 10
+	MaxTokens        int           // upper bound of one answer of the model: 4096
+	SnapshotChars    int           // upper bound of one page state or page text: 20000
+	HistorySnapshots int           // page states and pictures kept in full: 3
+	HistoryChars     int           // upper bound of the conversation: 160000
+	Instructions     string        // added to the system prompt
+}
+
+func (s Settings) withDefaults() Settings {
+	return Settings{
+		StepTimeout:      orDefault(s.StepTimeout, 30*time.Second),
+		OpenTimeout:      orDefault(s.OpenTimeout, time.Minute),
+		MaxSteps:         orDefault(s.MaxSteps, 10),
+		MaxTokens:        orDefault(s.MaxTokens, 4096),
+		SnapshotChars:    orDefault(s.SnapshotChars, 20000),
+		HistorySnapshots: orDefault(s.HistorySnapshots, 3),
+		HistoryChars:     orDefault(s.HistoryChars, 160000),
+		Instructions:     s.Instructions,
+	}
+}
+
+func orDefault[T int | time.Duration](v, def T) T {
+	if v <= 0 {
+		return def
+	}
+	return v
+}
+
+// Agent is the backend. Its exported fields are set before its first use and not
+// changed after; its methods are safe for concurrent use.
+type Agent struct {
+	Browser Browser
+	// Model returns the model of that name, or the default for "".
+	Model    func(ctx context.Context, name string) (llm.Model, error)
+	Settings func() Settings   // asked at the start of each task; nil means all defaults
+	Places   map[string]string // names people use for URLs, told to the model
+	Logger   *slog.Logger      // nil means none
+	Now      func() time.Time  // nil means time.Now
+
+	mu   sync.Mutex
+	held map[string]*held
+}
+
+var _ sessions.Backend = (*Agent)(nil)
+
+// held is what the agent keeps of a session between its tasks. Only the task
+// that runs touches history and view.
+type held struct {
+	history history
+	view    view
+
+	stop context.CancelCauseFunc // ends the running task; nil when none runs; guarded by Agent.mu
+
+	// page serialises opening and closing, so that a page which is being opened
+	// while the session is closed does not stay behind.
+	page sync.Mutex
+}
+
+var (
+	errClosed = errors.New("the session was closed")
+	errGone   = errors.New("the consumer stopped ranging")
+)
+
+// Run implements [sessions.Backend].
+func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
+	return func(yield func(sessions.Step, error) bool) {
+		if ctx.Err() != nil {
+			yield(sessions.Step{}, context.Cause(ctx))
+			return
+		}
+		ctx, stop := context.WithCancelCause(ctx)
+		defer stop(context.Canceled)
+		h, unread, err := a.hold(s, stop)
+		if err != nil {
+			yield(sessions.Step{}, err)
+			return
+		}
+		defer a.release(h)
+		r := &run{agent: a, held: h, session: s, task: t, yield: yield, log: a.logger().With("session", s.ID, "task", t.ID)}
+		if err := r.work(ctx, unread); err != nil && !errors.Is(err, errGone) {
+			yield(sessions.Step{}, err)
+		}
+	}
+}
+
+// hold returns what is kept of session s, made from its memory if need be, and
+// marks it as running. unread is why a memory could not be used.
+func (a *Agent) hold(s sessions.Session, stop context.CancelCauseFunc) (h *held, unread, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	h = a.held[s.ID]
+	if h == nil {
+		h = &held{view: view{url: s.URL, title: s.Title}}
+		h.history, unread = readMemory(s.Memory)
+		if a.held == nil {
+			a.held = make(map[string]*held)
+		}
+		a.held[s.ID] = h
+	}
+	if h.stop != nil {
+		return nil, nil, fmt.Errorf("session %s is busy with another task: wait for it or stop it", s.ID)
+	}
+	h.stop = stop
+	return h, unread, nil
+}
+
+func (a *Agent) release(h *held) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	h.stop = nil
+}
+
+// Close implements [sessions.Backend]. A task that still runs in the session
+// ends.
+func (a *Agent) Close(ctx context.Context, sessionID string) error {
+	a.mu.Lock()
+	h := a.held[sessionID]
+	delete(a.held, sessionID)
+	if h != nil && h.stop != nil {
+		h.stop(errClosed)
+	}
+	a.mu.Unlock()
+	if h != nil {
+		h.page.Lock()
+		defer h.page.Unlock()
+	}
+	if err := a.Browser.Close(ctx, sessionID); err != nil {
+		return fmt.Errorf("close the browser of session %s: %w", sessionID, err)
+	}
+	return nil
+}
+
+// forget drops what is kept of a session that its model has closed.
+func (a *Agent) forget(sessionID string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.held, sessionID)
+}
+
+func (a *Agent) settings() Settings {
+	if a.Settings == nil {
+		return Settings{}.withDefaults()
+	}
+	return a.Settings().withDefaults()
+}
+
+func (a *Agent) logger() *slog.Logger {
+	if a.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return a.Logger
+}
+
+func (a *Agent) now() time.Time {
+	if a.Now == nil {
+		return time.Now()
+	}
+	return a.Now()
+}

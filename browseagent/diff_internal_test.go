@@ -1,0 +1,102 @@
+package browseagent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestDiffSaysWhatChanged(t *testing.T) {
+	for _, tt := range []struct{ a, b, want string }{
+		{"a b c", "a b c", ""},
+		{"a b c", "a x c", "@@ -2,1 +2,1 @@\n-b\n+x\n"},
+		{"a b c", "a b x c", "@@ -2,0 +3,1 @@\n+x\n"},
+		{"a b c", "b c", "@@ -1,1 +0,0 @@\n-a\n"},
+		{"a b c d e", "a x c y e", "@@ -2,1 +2,1 @@\n-b\n+x\n@@ -4,1 +4,1 @@\n-d\n+y\n"},
+	} {
+		got, ok := diffLines(strings.Fields(tt.a), strings.Fields(tt.b))
+		if got != tt.want || !ok {
+			t.Errorf("%s → %s: got %q, want %q", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+func TestDiffOfVeryDifferentPagesIsNotTried(t *testing.T) {
+	var a, b []string
+	for i := range 2000 {
+		a, b = append(a, fmt.Sprint("a", i)), append(b, fmt.Sprint("b", i))
+	}
+	if _, ok := diffLines(a, b); ok {
+		t.Error("two pages of 2000 different lines were compared")
+	}
+}
+
+// apply is the meaning of a diff.
+func apply(t *testing.T, a []string, diff string) []string {
+	t.Helper()
+	lines := strings.Split(strings.TrimSuffix(diff, "\n"), "\n")
+	if diff == "" {
+		return a
+	}
+	var out []string
+	at := 0
+	for i := 0; i < len(lines); {
+		var from, del, to, add int
+		if _, err := fmt.Sscanf(lines[i], "@@ -%d,%d +%d,%d @@", &from, &del, &to, &add); err != nil {
+			t.Fatalf("%q: %v", lines[i], err)
+		}
+		if del > 0 {
+			from--
+		}
+		out = append(out, a[at:from]...)
+		for j, l := range lines[i+1 : i+1+del] {
+			if l != "-"+a[from+j] {
+				t.Fatalf("%q is not line %d, %q", l, from+j, a[from+j])
+			}
+		}
+		for _, l := range lines[i+1+del : i+1+del+add] {
+			out = append(out, strings.TrimPrefix(l, "+"))
+		}
+		at = from + del
+		i += 1 + del + add
+	}
+	return append(out, a[at:]...)
+}
+
+func FuzzDiffTurnsOnePageIntoTheOther(f *testing.F) {
+	f.Add("a\nb\nc", "a\nc\nd")
+	f.Add("", "x")
+	f.Add("- a\n- a\n- a", "- a\n+ a")
+	f.Fuzz(func(t *testing.T, x, y string) {
+		a, b := strings.Split(x, "\n"), strings.Split(y, "\n")
+		diff, ok := diffLines(a, b)
+		if !ok {
+			return
+		}
+		if got := apply(t, a, diff); !slices.Equal(got, b) {
+			t.Errorf("%q → %q by %q gives %q", a, b, diff, got)
+		}
+	})
+}
+
+func TestElementsAreReadFromTheirLines(t *testing.T) {
+	for line, want := range map[string]element{
+		`- button "Buy" [disabled] [ref=e12]: text`: {role: "button", name: "Buy"},
+		`    - 'link "Chair: oak" [ref=e1]'`:        {role: "link", name: "Chair: oak"},
+		`- generic [ref=e3]: Foo`:                   {role: "generic"},
+		`- button "say \"hi\" é" [ref=e1]`:          {role: "button", name: `say "hi" é`},
+		`- list:`:                                   {role: "list"},
+		``:                                          {},
+	} {
+		if got := readElement(line); got != want {
+			t.Errorf("%s: got %+v, want %+v", line, got, want)
+		}
+	}
+	ns := readNames([]string{`- textbox "Your PIN" [ref=e1]`, `- textbox "x" [password] [ref=e2]`, `- textbox "Shipping" [ref=e3]`, `- button "Show password" [ref=e4]`})
+	for ref, want := range map[string]bool{"e1": true, "@E2": true, "ref=e3": false, "e4": false, "e9": false} {
+		if got := ns.secret(ref); got != want {
+			t.Errorf("%s is secret: %v, want %v", ref, got, want)
+		}
+	}
+}

@@ -1,0 +1,382 @@
+package browseagent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/browseagent"
+	"clank/llm"
+	"clank/sessions"
+)
+
+const shop = "http://shop.test/"
+
+// home is the first page of the fake shop; found is where a search leads.
+const (
+	home = `- heading "Lumen" [level=1] [ref=e1]
+- searchbox "Search" [ref=e2]
+- link "Basket" [ref=e3]
+- textbox "Password" [ref=e4]
+- button "Buy" [ref=e5]
+- paragraph: Good things for quiet rooms.
+- paragraph: Nothing here is for sale.`
+	found = `- heading "1 result" [level=1] [ref=e9]
+- link "Lamp Anna" [ref=e10]
+- text: 39 €`
+)
+
+// page is a scripted [browseagent.Page].
+type page struct {
+	mu         sync.Mutex
+	url, title string
+	state      string
+	tabs       []string
+	acts       []string // as "click ref=e1"
+	pictures   int      // screenshots taken
+	shot       func(n int) ([]byte, error)
+	on         map[string]func(ctx context.Context, args map[string]any) ([]string, error)
+	broken     error // of State and Snapshot
+}
+
+func (p *page) Act(ctx context.Context, kind string, args map[string]any) ([]string, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	p.mu.Lock()
+	s := kind
+	for _, k := range slices.Sorted(maps.Keys(args)) {
+		s += fmt.Sprintf(" %s=%v", k, args[k])
+	}
+	p.acts = append(p.acts, s)
+	on := p.on[kind]
+	p.mu.Unlock()
+	if on != nil {
+		return on(ctx, args)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch kind {
+	case "navigate":
+		p.url, p.title, p.state = args["url"].(string), "Lumen", home
+	case "press":
+		if p.url == shop {
+			p.url, p.title, p.state = shop+"search?q=lamp", "Found", found
+		}
+	case "type":
+		p.state = strings.Replace(p.state, `"Search" [ref=e2]`, fmt.Sprintf(`"Search" [ref=e2]: %s`, args["text"]), 1)
+	}
+	return nil, nil
+}
+
+func (p *page) Snapshot(_ context.Context, interactive bool, limit int) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if interactive {
+		return "- button \"Buy\" [ref=e5]", p.broken
+	}
+	return p.state[:min(limit, len(p.state))], p.broken
+}
+
+func (p *page) Text(_ context.Context, ref string) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return "text of " + p.title + ref, nil
+}
+
+func (p *page) Screenshot(context.Context) ([]byte, string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pictures++
+	if p.shot != nil {
+		data, err := p.shot(p.pictures)
+		return data, "image/jpeg", err
+	}
+	return []byte("picture of " + p.url), "image/jpeg", nil
+}
+
+func (p *page) State(context.Context) (url, title string, tabs []string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.url, p.title, p.tabs, p.broken
+}
+
+func (p *page) done() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.acts)
+}
+
+// browser is a scripted [browseagent.Browser] with one page for each session.
+type browser struct {
+	mu     sync.Mutex
+	pages  map[string]*page
+	all    []*page
+	make   func() *page
+	open   func(ctx context.Context, key, url string) error // may refuse
+	opened []string                                         // URLs at which pages were opened anew
+	closed []string
+}
+
+func (b *browser) Open(ctx context.Context, key, url string, _ bool) (browseagent.Page, bool, error) {
+	if b.open != nil {
+		if err := b.open(ctx, key, url); err != nil {
+			return nil, false, err
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p := b.pages[key]; p != nil {
+		return p, false, nil
+	}
+	p := &page{}
+	if b.make != nil {
+		p = b.make()
+	}
+	if url != "" {
+		p.url, p.title, p.state = url, "Lumen", home
+	}
+	b.pages[key] = p
+	b.all = append(b.all, p)
+	b.opened = append(b.opened, url)
+	return p, true, nil
+}
+
+func (b *browser) Close(_ context.Context, key string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.pages, key)
+	b.closed = append(b.closed, key)
+	return nil
+}
+
+func (b *browser) acts() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for _, p := range b.all {
+		n += len(p.done())
+	}
+	return n
+}
+
+// model is a scripted [llm.Model]: each call takes the next reply.
+type model struct {
+	mu       sync.Mutex
+	caps     llm.Caps
+	replies  []func(ctx context.Context, req llm.Request) (llm.Reply, error)
+	requests []llm.Request
+}
+
+func (m *model) Name() string   { return "test:model" }
+func (m *model) Caps() llm.Caps { return m.caps }
+
+func (m *model) Generate(ctx context.Context, req llm.Request, _ func(llm.Delta)) (llm.Reply, error) {
+	m.mu.Lock()
+	raw, err := json.Marshal(req.Messages)
+	if err != nil {
+		m.mu.Unlock()
+		return llm.Reply{}, err
+	}
+	kept := req
+	kept.Messages = nil
+	if err := json.Unmarshal(raw, &kept.Messages); err != nil {
+		m.mu.Unlock()
+		return llm.Reply{}, err
+	}
+	m.requests = append(m.requests, kept)
+	if len(m.replies) == 0 {
+		m.mu.Unlock()
+		return llm.Reply{}, errors.New("the script has ended")
+	}
+	next := m.replies[0]
+	if len(m.replies) > 1 {
+		m.replies = m.replies[1:]
+	}
+	m.mu.Unlock()
+	reply, err := next(ctx, req)
+	if ctx.Err() != nil {
+		return llm.Reply{}, context.Cause(ctx)
+	}
+	reply.Usage = llm.Usage{Calls: 1, InputTokens: 100, OutputTokens: 10, USD: 0.5}
+	return reply, err
+}
+
+// asked returns request i, from the end if i is negative.
+func (m *model) asked(t *testing.T, i int) llm.Request {
+	t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i < 0 {
+		i += len(m.requests)
+	}
+	if i < 0 || i >= len(m.requests) {
+		t.Fatalf("the model was asked %d times, want request %d", len(m.requests), i)
+	}
+	return m.requests[i]
+}
+
+// say returns a reply of text alone.
+func say(text string) func(context.Context, llm.Request) (llm.Reply, error) {
+	return reply(llm.StopEnd, llm.Part{Text: text})
+}
+
+// call returns a reply that calls tools: name and input in turns.
+func call(nameAndInput ...string) func(context.Context, llm.Request) (llm.Reply, error) {
+	var parts []llm.Part
+	for i := 0; i < len(nameAndInput); i += 2 {
+		parts = append(parts, llm.Part{Call: &llm.ToolCall{
+			ID: fmt.Sprintf("call%d", i/2), Name: "browser_" + nameAndInput[i], Input: json.RawMessage(nameAndInput[i+1]),
+		}})
+	}
+	return reply(llm.StopTools, parts...)
+}
+
+func reply(stop llm.StopReason, parts ...llm.Part) func(context.Context, llm.Request) (llm.Reply, error) {
+	return func(context.Context, llm.Request) (llm.Reply, error) {
+		return llm.Reply{Message: llm.Message{Role: llm.RoleAssistant, Parts: slices.Clone(parts)}, Stop: stop}, nil
+	}
+}
+
+// bench is an agent with everything it needs, all of it scripted.
+type bench struct {
+	agent    *browseagent.Agent
+	browser  *browser
+	model    *model
+	settings browseagent.Settings
+	session  sessions.Session
+	task     sessions.Task
+}
+
+func newBench(replies ...func(context.Context, llm.Request) (llm.Reply, error)) *bench {
+	b := &bench{
+		browser: &browser{pages: map[string]*page{}},
+		model:   &model{caps: llm.Caps{Tools: true, Vision: true, ToolImages: true}, replies: replies},
+		session: sessions.Session{ID: "s1", Runtime: browseagent.Runtime},
+		task:    sessions.Task{ID: "t1", SessionID: "s1", Prompt: "find a lamp", Origin: sessions.Origin{User: "42"}},
+	}
+	b.agent = &browseagent.Agent{
+		Browser:  b.browser,
+		Model:    func(context.Context, string) (llm.Model, error) { return b.model, nil },
+		Settings: func() browseagent.Settings { return b.settings },
+		Places:   map[string]string{"the demo shop": shop},
+		Now:      func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) },
+	}
+	return b
+}
+
+// script replaces what the model will say.
+func (b *bench) script(replies ...func(context.Context, llm.Request) (llm.Reply, error)) {
+	b.model.mu.Lock()
+	defer b.model.mu.Unlock()
+	b.model.replies, b.model.requests = replies, nil
+}
+
+// run works the task and keeps the session up to date, as a manager does.
+func (b *bench) run(ctx context.Context) (steps []sessions.Step, err error) {
+	for step, err := range b.agent.Run(ctx, b.session, b.task) {
+		if err != nil {
+			return steps, err
+		}
+		if step.URL != "" {
+			b.session.URL, b.session.Title = step.URL, step.Title
+		}
+		if step.Memory != nil {
+			b.session.Memory = step.Memory
+		}
+		steps = append(steps, step)
+	}
+	return steps, nil
+}
+
+// answer works the task to its answer.
+func (b *bench) answer(t *testing.T) (answer sessions.Step, steps []sessions.Step) {
+	t.Helper()
+	steps, err := b.run(t.Context())
+	if err != nil {
+		t.Fatalf("the task failed after %s: %v", labels(steps), err)
+	}
+	last := steps[len(steps)-1]
+	if last.Kind != sessions.StepAnswer {
+		t.Fatalf("the last step is %+v, want an answer", last)
+	}
+	return last, steps
+}
+
+// page returns the page of the session.
+func (b *bench) page(t *testing.T) *page {
+	t.Helper()
+	b.browser.mu.Lock()
+	defer b.browser.mu.Unlock()
+	p := b.browser.pages[b.session.ID]
+	if p == nil {
+		t.Fatal("the page is not open")
+	}
+	return p
+}
+
+// done returns the acts among the steps that were done.
+func acts(steps []sessions.Step) (done []sessions.Step) {
+	for _, s := range steps {
+		if s.Kind == sessions.StepAct && s.Phase == sessions.Done {
+			done = append(done, s)
+		}
+	}
+	return done
+}
+
+func labels(steps []sessions.Step) string {
+	var ls []string
+	for _, s := range steps {
+		if s.Phase == sessions.Done {
+			ls = append(ls, s.Label)
+		}
+	}
+	return strings.Join(ls, "; ")
+}
+
+// results returns the tool results of a conversation, oldest first.
+func results(ms []llm.Message) (rs []llm.ToolResult) {
+	for _, m := range ms {
+		for _, p := range m.Parts {
+			if p.Result != nil {
+				rs = append(rs, *p.Result)
+			}
+		}
+	}
+	return rs
+}
+
+// checkAnswered fails the test unless every call of the conversation has one
+// answer, in the message that follows.
+func checkAnswered(t *testing.T, ms []llm.Message) {
+	t.Helper()
+	for i, m := range ms {
+		if i > 0 && ms[i-1].Role == m.Role {
+			t.Errorf("messages %d and %d are both of role %s", i-1, i, m.Role)
+		}
+		for _, p := range m.Parts {
+			if p.Call == nil {
+				continue
+			}
+			n := 0
+			if i+1 < len(ms) {
+				for _, r := range results(ms[i+1 : i+2]) {
+					if r.ID == p.Call.ID {
+						n++
+					}
+				}
+			}
+			if n != 1 {
+				t.Errorf("call %s of message %d has %d answers, want 1", p.Call.ID, i, n)
+			}
+		}
+	}
+}

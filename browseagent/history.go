@@ -1,0 +1,273 @@
+package browseagent
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"clank/llm"
+)
+
+// history is the conversation of a session, bounded by [history.trim].
+type history struct {
+	entries []entry
+	dropped bool // the oldest entries were dropped
+}
+
+// entry is one message and what may be left out of it when it is old. Messages
+// of the same role may follow each other; [history.messages] joins them.
+type entry struct {
+	llm.Message
+	Prompt bool   `json:"prompt,omitempty"` // a person's words: a task begins here
+	Bulk   []bulk `json:"bulk,omitempty"`   // its long tool results
+}
+
+// bulk says how a long tool result reads when it is old.
+type bulk struct {
+	Part    int    `json:"part"`
+	Section string `json:"section"` // what it shows: sectionPage, sectionChanges, …
+	Short   string `json:"short"`
+}
+
+// state reports whether it shows the page, whole or what changed.
+func (b bulk) state() bool { return b.Section == sectionPage || b.Section == sectionChanges }
+
+// leftOut stands for a picture that is no longer in the conversation.
+const leftOut = "(the picture is left out)"
+
+func (h *history) prompt(text string) {
+	h.entries = append(h.entries, entry{Message: llm.UserText(text), Prompt: true})
+}
+
+func (h *history) user(text string) {
+	h.entries = append(h.entries, entry{Message: llm.UserText(text)})
+}
+
+// reply records what the model said. An empty message is left out, because
+// vendors refuse to read one.
+func (h *history) reply(m llm.Message) {
+	if len(m.Parts) > 0 {
+		h.entries = append(h.entries, entry{Message: m})
+	}
+}
+
+// understood returns a reply's message as it can be kept: with the role it has,
+// and with every input a JSON object. An input that is none is malformed; no
+// input at all is an empty one.
+func understood(m llm.Message) llm.Message {
+	m = llm.Message{Role: llm.RoleAssistant, Parts: slices.Clone(m.Parts)}
+	for i, p := range m.Parts {
+		if p.Call == nil || json.Valid(p.Call.Input) {
+			continue
+		}
+		c := *p.Call
+		if c.Malformed == "" {
+			c.Malformed = strings.TrimSpace(string(c.Input))
+		}
+		c.Input = json.RawMessage("{}")
+		m.Parts[i].Call = &c
+	}
+	return m
+}
+
+// result records the answer to a call. short is how it reads when what it shows,
+// its section, is old; it is "" if there is nothing to leave out.
+func (h *history) result(res llm.ToolResult, short, section string) {
+	last := len(h.entries) - 1
+	if last < 0 || h.entries[last].Role != llm.RoleUser {
+		h.entries = append(h.entries, entry{Message: llm.Message{Role: llm.RoleUser}})
+		last++
+	}
+	e := &h.entries[last]
+	if short != "" {
+		e.Bulk = append(e.Bulk, bulk{Part: len(e.Parts), Section: section, Short: short})
+	}
+	e.Parts = append(e.Parts, llm.Part{Result: &res})
+}
+
+// settle answers the calls that nobody has answered, so that the conversation
+// can go on.
+func (h *history) settle(why string) {
+	open := map[string]bool{}
+	var order []string
+	for i := len(h.entries) - 1; i >= 0; i-- {
+		e := h.entries[i]
+		for _, p := range e.Parts {
+			switch {
+			case p.Result != nil:
+				open[p.Result.ID] = false
+			case p.Call != nil:
+				if _, answered := open[p.Call.ID]; !answered {
+					order = append(order, p.Call.ID)
+				}
+			}
+		}
+		if e.Role == llm.RoleAssistant {
+			break
+		}
+	}
+	for _, id := range order {
+		h.result(llm.ToolResult{ID: id, Text: why, IsError: true}, "", "")
+	}
+}
+
+// messages returns the conversation as a model with these capabilities can read
+// it. The caller must not change it.
+func (h *history) messages(caps llm.Caps) []llm.Message {
+	var ms []llm.Message
+	for _, e := range h.entries {
+		m := visible(e.Message, caps)
+		if last := len(ms) - 1; last >= 0 && ms[last].Role == m.Role {
+			ms[last].Parts = append(ms[last].Parts, m.Parts...)
+			continue
+		}
+		ms = append(ms, m)
+	}
+	if h.dropped && len(ms) > 0 {
+		note := llm.Part{Text: "(The earlier part of this conversation is left out.)"}
+		ms[0].Parts = slices.Insert(ms[0].Parts, 0, note)
+	}
+	return ms
+}
+
+// visible returns a copy of m without pictures that the model cannot see. What
+// it can see in messages but not in tool results follows the results.
+func visible(m llm.Message, caps llm.Caps) llm.Message {
+	var parts, pictures []llm.Part
+	for _, p := range m.Parts {
+		if p.Result != nil && len(p.Result.Images) > 0 && !caps.ToolImages {
+			res := *p.Result
+			if caps.Vision {
+				for _, img := range res.Images {
+					pictures = append(pictures, llm.Part{Image: &img})
+				}
+			}
+			res.Images = nil
+			p.Result = &res
+		}
+		if p.Image == nil || caps.Vision {
+			parts = append(parts, p)
+		}
+	}
+	return llm.Message{Role: m.Role, Parts: append(parts, pictures...)}
+}
+
+// trim keeps the newest keep page states and pictures in full, and the whole
+// below limit characters as far as the newest exchange allows. It reports whether
+// a whole page state remains, to which later changes can refer.
+func (h *history) trim(keep, limit int) bool {
+	states, pictures := 0, 0
+	for i := len(h.entries) - 1; i >= 0; i-- {
+		e := &h.entries[i]
+		for b := len(e.Bulk) - 1; b >= 0; b-- {
+			if e.Bulk[b].state() {
+				if states++; states > keep {
+					h.shorten(i, b)
+				}
+			}
+		}
+		for p := len(e.Parts) - 1; p >= 0; p-- {
+			if res := e.Parts[p].Result; res != nil && len(res.Images) > 0 {
+				if pictures++; pictures > keep {
+					e.Parts[p].Result = withoutImages(*res)
+				}
+			}
+		}
+	}
+	for h.size() > limit && (h.shortenOldest() || h.dropOldest()) {
+	}
+	return h.shortenOrphans()
+}
+
+// shortenOrphans leaves out changes of a page state that is itself left out, and
+// reports whether a whole state remains.
+func (h *history) shortenOrphans() bool {
+	for i := range h.entries {
+		for b := 0; b < len(h.entries[i].Bulk); b++ {
+			switch h.entries[i].Bulk[b].Section {
+			case sectionPage:
+				return true
+			case sectionChanges:
+				h.shorten(i, b)
+				b--
+			}
+		}
+	}
+	return false
+}
+
+// shorten leaves out bulk b of entry i.
+func (h *history) shorten(i, b int) {
+	e := &h.entries[i]
+	part := &e.Parts[e.Bulk[b].Part]
+	res := *part.Result
+	res.Text = e.Bulk[b].Short
+	part.Result = &res
+	e.Bulk = slices.Delete(e.Bulk, b, b+1)
+}
+
+// shortenOldest leaves out the oldest bulk before the last entry.
+func (h *history) shortenOldest() bool {
+	for i := range len(h.entries) - 1 {
+		if len(h.entries[i].Bulk) > 0 {
+			h.shorten(i, 0)
+			return true
+		}
+	}
+	return false
+}
+
+// dropOldest drops the oldest task, or of a single task its oldest exchange: a
+// reply and the answers to its calls. The last exchange stays.
+func (h *history) dropOldest() bool {
+	from, to := 0, h.next(0, func(e entry) bool { return e.Prompt })
+	if to < 0 {
+		reply := func(e entry) bool { return e.Role == llm.RoleAssistant }
+		if from = h.next(0, reply); from < 0 {
+			return false
+		}
+		if to = h.next(from, reply); to < 0 {
+			return false
+		}
+	}
+	h.entries = slices.Delete(h.entries, from, to)
+	h.dropped = true
+	return true
+}
+
+// next returns the index of the first entry after i for which is holds, or -1.
+func (h *history) next(i int, is func(entry) bool) int {
+	for j := i + 1; j < len(h.entries); j++ {
+		if is(h.entries[j]) {
+			return j
+		}
+	}
+	return -1
+}
+
+// size is the length of the conversation in bytes, pictures not counted.
+func (h *history) size() int {
+	n := 0
+	for _, e := range h.entries {
+		for _, p := range e.Parts {
+			n += len(p.Text)
+			if p.Call != nil {
+				n += len(p.Call.Name) + len(p.Call.Input) + len(p.Call.Malformed)
+			}
+			if p.Result != nil {
+				n += len(p.Result.Text)
+			}
+			if p.Opaque != nil {
+				n += len(p.Opaque.Data)
+			}
+		}
+	}
+	return n
+}
+
+func withoutImages(res llm.ToolResult) *llm.ToolResult {
+	res.Images = nil
+	res.Text = fmt.Sprintf("%s\n%s", res.Text, leftOut)
+	return &res
+}

@@ -1,0 +1,151 @@
+package browseagent
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// mask stands for a password wherever people can read it.
+const mask = "••••"
+
+// element is what a line of a page state says about the element behind a ref.
+type element struct {
+	role, name string
+	secret     bool // a password field
+}
+
+// names are the elements of a page state by ref.
+type names map[string]element
+
+var (
+	refAttr    = regexp.MustCompile(`\[ref=([A-Za-z0-9]+)\]`)
+	secretAttr = regexp.MustCompile(`\[(?:type=)?password\]`)
+	secretName = regexp.MustCompile(`(?i)pass(?:word|wort|phrase|code)|\bpwd\b|\bpin\b|kennwort|contraseñ|mot de passe|senha|secret|パスワード|密码|пароль`)
+)
+
+// readNames reads the elements of a page state.
+func readNames(lines []string) names {
+	ns := make(names)
+	for _, l := range lines {
+		ref := refAttr.FindStringSubmatch(l)
+		if ref == nil {
+			continue
+		}
+		e := readElement(l)
+		e.secret = secretAttr.MatchString(l) || (e.role == "textbox" && secretName.MatchString(e.name))
+		ns[ref[1]] = e
+	}
+	return ns
+}
+
+// readElement reads role and name of a line such as `  - button "Buy" [ref=e1]`.
+// A whole key may be in single quotes, as YAML wants it.
+func readElement(line string) element {
+	line = strings.TrimPrefix(strings.TrimLeft(line, " "), "- ")
+	if quoted, ok := strings.CutPrefix(line, "'"); ok {
+		line = strings.ReplaceAll(quoted, "''", "'")
+	}
+	role, rest, _ := strings.Cut(line, " ")
+	e := element{role: strings.TrimRight(role, ":")}
+	if name := ""; json.NewDecoder(strings.NewReader(rest)).Decode(&name) == nil {
+		e.name = oneLine(name)
+	}
+	return e
+}
+
+// of describes the element behind ref for people: `"Sign in"`, or its role if it
+// has no name, or the ref if it is not known.
+func (ns names) of(ref string) string {
+	e, ok := ns[bareRef(ref)]
+	switch {
+	case !ok:
+		return ref
+	case e.name == "":
+		return "the " + e.role
+	default:
+		return quote(e.name)
+	}
+}
+
+// secret reports whether ref is a password field.
+func (ns names) secret(ref string) bool { return ns[bareRef(ref)].secret }
+
+// bareRef brings the spellings of a ref (@e1, ref=e1, E1) to the one that page
+// states use.
+func bareRef(ref string) string {
+	return strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(ref, "@"), "ref="))
+}
+
+// quote puts s in quotes, on one line and not too long.
+func quote(s string) string { return `"` + cut(oneLine(s), 60) + `"` }
+
+// place is a URL as people read it in passing.
+func place(u string) string {
+	u = strings.TrimPrefix(strings.TrimPrefix(u, "https://"), "http://")
+	return cut(strings.TrimSuffix(oneLine(u), "/"), 80)
+}
+
+func labelType(a args, ns names) string {
+	ref := a.str("ref")
+	text := quote(a.str("text"))
+	if ns.secret(ref) {
+		text = mask
+	}
+	label := fmt.Sprintf("type %s into %s", text, ns.of(ref))
+	if a.flag("submit") {
+		label += " and press Enter"
+	}
+	return label
+}
+
+func labelSelect(a args, ns names) string {
+	var values []string
+	for _, v := range a.list("values") {
+		values = append(values, quote(v))
+	}
+	return fmt.Sprintf("select %s in %s", strings.Join(values, ", "), ns.of(a.str("ref")))
+}
+
+func labelClick(a args, ns names) string {
+	verb := "click"
+	if a.flag("doubleClick") {
+		verb = "double-click"
+	}
+	if b := a.str("button"); b != "" && b != "left" {
+		verb = b + "-" + verb
+	}
+	return verb + " " + ns.of(a.str("ref"))
+}
+
+func labelWait(a args, _ names) string {
+	for _, w := range []struct{ field, words string }{
+		{"text", "wait for "}, {"textGone", "wait until it is gone: "}, {"url", "wait for the address "}, {"loadState", "wait for the page: "},
+	} {
+		if s := a.str(w.field); s != "" {
+			return w.words + quote(s)
+		}
+	}
+	return fmt.Sprintf("wait %g s", float64(a.num("timeMs"))/1000)
+}
+
+func labelTabs(a args, _ names) string {
+	switch a.str("action") {
+	case "new":
+		return strings.TrimSpace("open a new tab " + place(a.str("url")))
+	case "select":
+		return "go to tab " + a.str("tab")
+	case "close":
+		return strings.TrimSpace("close tab " + a.str("tab"))
+	default:
+		return "list the tabs"
+	}
+}
+
+func labelDialog(a args, _ names) string {
+	if a.flag("accept") {
+		return "accept the dialog"
+	}
+	return "dismiss the dialog"
+}

@@ -1,0 +1,323 @@
+package browseagent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/llm"
+	"clank/sessions"
+)
+
+func TestATaskIsAskedActedAndAnswered(t *testing.T) {
+	b := newBench(call("open", `{"url":"shop.test"}`), call("click", `{"ref":"e5"}`), say("It costs 39 €."))
+	answer, steps := b.answer(t)
+	if answer.Text != "It costs 39 €." || answer.Limit != "" || answer.Closed {
+		t.Errorf("got answer %+v", answer)
+	}
+	if got, want := labels(steps), `think; open shop.test; think; click "Buy"; think; answer`; got != want {
+		t.Errorf("got steps %s\nwant %s", got, want)
+	}
+	done := acts(steps)
+	if done[0].URL != "https://shop.test" || done[0].View == nil || done[0].Title != "Lumen" || done[0].Failed {
+		t.Errorf("got first act %+v, want address, title and picture", done[0])
+	}
+	if got := steps[1].Usage; got.Calls != 1 || got.USD != 0.5 {
+		t.Errorf("got usage %+v of the first thought", got)
+	}
+	checkAnswered(t, b.model.asked(t, -1).Messages)
+}
+
+func TestTheModelIsToldWhatItNeeds(t *testing.T) {
+	b := newBench(say("ok"))
+	b.settings.Instructions = "Never buy."
+	b.answer(t)
+	req := b.model.asked(t, 0)
+	for _, want := range []string{"UNTRUSTED", "Sunday, 1 March 2026", "the demo shop: " + shop, "Never buy."} {
+		if !strings.Contains(req.System, want) {
+			t.Errorf("the system prompt lacks %q", want)
+		}
+	}
+	if len(req.Tools) != 16 || req.EndUser == "" || strings.Contains(req.EndUser, "42") || req.MaxTokens != 4096 {
+		t.Errorf("got %d tools, end user %q, %d tokens", len(req.Tools), req.EndUser, req.MaxTokens)
+	}
+	for _, tool := range req.Tools {
+		var schema struct {
+			Type       string
+			Properties map[string]any
+			Additional *bool `json:"additionalProperties"`
+		}
+		if err := json.Unmarshal(tool.Schema, &schema); err != nil || schema.Type != "object" || schema.Properties == nil || schema.Additional == nil || *schema.Additional {
+			t.Errorf("schema of %s is not a closed object: %s", tool.Name, tool.Schema)
+		}
+	}
+}
+
+func TestWhatTheModelSaysBesideItsCallsIsShown(t *testing.T) {
+	b := newBench(reply(llm.StopTools, llm.Part{Text: "Let me look."},
+		llm.Part{Call: &llm.ToolCall{ID: "a", Name: "browser_snapshot", Input: json.RawMessage(`{}`)}}), say("ok"))
+	_, steps := b.answer(t)
+	if steps[1].Text != "Let me look." {
+		t.Errorf("got %q, want the remark", steps[1].Text)
+	}
+	if last := steps[len(steps)-2]; last.Text != "" {
+		t.Errorf("the thought repeats the answer: %q", last.Text)
+	}
+}
+
+func TestTheStepLimitLeavesOneCallForAnAnswer(t *testing.T) {
+	b := newBench(call("open", `{"url":"shop.test"}`), call("scroll", `{"direction":"down"}`), say("So far: nothing."))
+	b.task.MaxSteps = 2
+	answer, _ := b.answer(t)
+	if answer.Limit != "step limit of 2" || answer.Text != "So far: nothing." {
+		t.Errorf("got %q with limit %q", answer.Text, answer.Limit)
+	}
+	last := b.model.asked(t, 2)
+	if last.Tools != nil || !strings.Contains(last.Messages[len(last.Messages)-1].Text(), "step limit of 2") {
+		t.Errorf("the last request has %d tools and ends with %q", len(last.Tools), last.Messages[len(last.Messages)-1].Text())
+	}
+}
+
+func TestTheStepLimitCountsEachTaskAnew(t *testing.T) {
+	b := newBench()
+	b.task.MaxSteps = 2
+	for range 3 {
+		b.script(call("open", `{"url":"shop.test"}`), say("done"))
+		if answer, _ := b.answer(t); answer.Limit != "" {
+			t.Fatalf("got limit %q in a fresh task", answer.Limit)
+		}
+	}
+}
+
+func TestCallsWithoutToolsAreNotCarriedOut(t *testing.T) {
+	b := newBench(call("open", `{"url":"shop.test"}`))
+	b.task.MaxSteps = 1
+	answer, steps := b.answer(t)
+	if len(acts(steps)) != 1 || answer.Text == "" {
+		t.Errorf("got %d acts and answer %q, want one act and some answer", len(acts(steps)), answer.Text)
+	}
+	b.script(say("fine"))
+	b.answer(t)
+	checkAnswered(t, b.model.asked(t, 0).Messages)
+}
+
+func TestClosingLeavesExactlyOneCall(t *testing.T) {
+	b := newBench(call("open", `{"url":"shop.test"}`), call("close", `{}`, "click", `{"ref":"e5"}`), say("Bye."))
+	b.task.MaxSteps = 2 // closing happens in the last one
+	answer, steps := b.answer(t)
+	if !answer.Closed || answer.Text != "Bye." || answer.Limit != "" {
+		t.Errorf("got %+v, want a closed answer without a limit", answer)
+	}
+	if len(b.model.requests) != 3 || len(acts(steps)) != 2 || len(b.browser.closed) != 1 {
+		t.Errorf("asked %d times, %d acts, closed %q", len(b.model.requests), len(acts(steps)), b.browser.closed)
+	}
+	rs := results(b.model.asked(t, 2).Messages)
+	if got := rs[len(rs)-1].Text; got != "not executed: the browser was closed" {
+		t.Errorf("the click was answered %q", got)
+	}
+}
+
+func TestClosingWithoutLastWordsStillAnswers(t *testing.T) {
+	b := newBench(reply(llm.StopTools, llm.Part{Text: "39 €."}, llm.Part{Call: &llm.ToolCall{ID: "a", Name: "browser_close", Input: json.RawMessage(`{}`)}}), reply(llm.StopEnd))
+	if answer, _ := b.answer(t); answer.Text != "39 €." || !answer.Closed {
+		t.Errorf("got %+v, want what was said while closing", answer)
+	}
+}
+
+func TestAnEmptyReplyIsNotAnAnswer(t *testing.T) {
+	b := newBench(reply(llm.StopEnd), say("Sorry, here it is."))
+	if answer, _ := b.answer(t); answer.Text != "Sorry, here it is." {
+		t.Errorf("got %q", answer.Text)
+	}
+	b.script(reply(llm.StopEnd))
+	_, err := b.run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "3 replies in a row") {
+		t.Errorf("got error %v, want that nothing came", err)
+	}
+}
+
+func TestUnusableCallsGoBackAndThenEnd(t *testing.T) {
+	bad := reply(llm.StopTools, llm.Part{Call: &llm.ToolCall{ID: "a", Name: "browser_click", Input: json.RawMessage(`{}`), Malformed: `{"ref":`}})
+	b := newBench(bad, call("fly", `{}`), call("click", `{}`))
+	steps, err := b.run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "test:model") {
+		t.Fatalf("got error %v, want one that names the model", err)
+	}
+	if len(b.browser.opened) != 0 {
+		t.Error("a browser was opened for calls that mean nothing")
+	}
+	for i, want := range []string{"not a JSON object", "no tool", `"ref" is missing`} {
+		if s := acts(steps)[i]; !s.Failed || !strings.Contains(s.Text, want) {
+			t.Errorf("act %d: failed %v, %q; want %q", i, s.Failed, s.Text, want)
+		}
+	}
+	b.script(call("click", `{}`), call("open", `{"url":"shop.test"}`), call("click", `{}`), call("click", `{}`), say("fine"))
+	if answer, _ := b.answer(t); answer.Text != "fine" {
+		t.Errorf("got %q: a usable call in between starts the count anew", answer.Text)
+	}
+}
+
+func TestInputsAreCheckedFieldByField(t *testing.T) {
+	for _, tt := range []struct{ tool, input, want string }{
+		{"open", `{"url":" "}`, `field "url" is empty`},
+		{"open", `{"url":7}`, `field "url" must be a string`},
+		{"open", `{"url":"x","uri":"y"}`, `field "uri" is unknown (known: url)`},
+		{"click", `{"ref":"e1","button":"foot"}`, `field "button" must be one of left, right, middle`},
+		{"click", `{"ref":null}`, `field "ref" is missing`},
+		{"click", `[]`, "not a JSON object"},
+		{"type", `{"ref":"e1"}`, `field "text" is missing`},
+		{"type", `{"ref":"e1","text":"x","submit":"yes"}`, `field "submit" must be a boolean`},
+		{"select", `{"ref":"e1","values":[]}`, `field "values" must be a list`},
+		{"select", `{"ref":"e1","values":[1]}`, `field "values" must be a list`},
+		{"scroll", `{"direction":"down","pixels":1.5}`, `field "pixels" must be a whole number`},
+		{"wait", `{}`, "is needed"},
+		{"wait", `{"timeMs":60000}`, "from 0 to 30000"},
+		{"tabs", `{"action":"select"}`, `field "tab" is missing`},
+	} {
+		b := newBench(call(tt.tool, tt.input), say("ok"))
+		_, steps := b.answer(t)
+		if s := acts(steps)[0]; !s.Failed || !strings.Contains(s.Text, tt.want) {
+			t.Errorf("%s %s: got failed %v, %q; want %q", tt.tool, tt.input, s.Failed, s.Text, tt.want)
+		}
+		if rs := results(b.model.asked(t, 1).Messages); !rs[0].IsError {
+			t.Errorf("%s %s: the model was not told that it failed", tt.tool, tt.input)
+		}
+	}
+}
+
+func TestRepeatingOneselfIsToldAndThenEnds(t *testing.T) {
+	b := newBench(call("open", `{"url":"shop.test"}`), call("click", `{"ref":"e5"}`))
+	b.task.MaxSteps = 30
+	answer, steps := b.answer(t)
+	if answer.Limit != "the same 5 times without effect" {
+		t.Errorf("got limit %q", answer.Limit)
+	}
+	if n := len(acts(steps)); n != 6 {
+		t.Errorf("got %d acts, want one and five clicks", n)
+	}
+	rs := results(b.model.asked(t, -1).Messages)
+	for i, want := range []bool{false, false, false, true, true, true} {
+		if got := strings.Contains(rs[i].Text, "same result"); got != want {
+			t.Errorf("result %d warns: %v, want %v", i, got, want)
+		}
+	}
+}
+
+func TestGoingInCirclesEndsToo(t *testing.T) {
+	var circle []func(context.Context, llm.Request) (llm.Reply, error)
+	for range 10 {
+		circle = append(circle, call("click", `{"ref":"e5"}`), call("hover", `{"ref":"e3"}`))
+	}
+	b := newBench(circle...)
+	b.task.MaxSteps = 30
+	if answer, steps := b.answer(t); answer.Limit == "" || len(acts(steps)) > 12 {
+		t.Errorf("got limit %q after %d acts", answer.Limit, len(acts(steps)))
+	}
+}
+
+func TestGoingBackToAListAgainAndAgainIsNoCircle(t *testing.T) {
+	var walk []func(context.Context, llm.Request) (llm.Reply, error)
+	for i := range 6 {
+		walk = append(walk, call("click", fmt.Sprintf(`{"ref":"e%d"}`, i)), call("back", `{}`))
+	}
+	b := newBench(append(walk, say("done"))...)
+	b.task.MaxSteps = 30
+	if answer, _ := b.answer(t); answer.Limit != "" {
+		t.Errorf("got limit %q", answer.Limit)
+	}
+}
+
+func TestAModelErrorEndsTheTaskAndLeavesTheSession(t *testing.T) {
+	broken := &llm.Error{Kind: llm.ErrRateLimited, Model: "test:model", Message: "too many requests"}
+	b := newBench(call("open", `{"url":"shop.test"}`), func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, broken })
+	if _, err := b.run(t.Context()); !errors.Is(err, broken) {
+		t.Fatalf("got error %v, want that of the model", err)
+	}
+	b.script(say("still here"))
+	b.task.Prompt = "go on"
+	b.answer(t)
+	ms := b.model.asked(t, 0).Messages
+	checkAnswered(t, ms)
+	if got := ms[len(ms)-1].Text(); got != "go on" {
+		t.Errorf("the conversation ends with %q, want the new prompt", got)
+	}
+}
+
+func TestASlowModelRunsIntoTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(func(ctx context.Context, _ llm.Request) (llm.Reply, error) {
+			<-ctx.Done()
+			return llm.Reply{}, context.Cause(ctx)
+		})
+		b.settings.StepTimeout = 7 * time.Second
+		begun := time.Now()
+		_, err := b.run(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "no answer within 7s") || time.Since(begun) != 7*time.Second {
+			t.Errorf("got error %v after %s", err, time.Since(begun))
+		}
+	})
+}
+
+func TestAModelThatCannotUseToolsIsRefused(t *testing.T) {
+	b := newBench(say("x"))
+	b.model.caps.Tools = false
+	if _, err := b.run(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot use tools") {
+		t.Errorf("got error %v", err)
+	}
+	b.agent.Model = func(context.Context, string) (llm.Model, error) { return nil, errors.New("no key") }
+	if _, err := b.run(t.Context()); err == nil || err.Error() != "choose the model: no key" {
+		t.Errorf("got error %v", err)
+	}
+}
+
+func TestRefusedAndCutOffRepliesAreAnswers(t *testing.T) {
+	for _, tt := range []struct {
+		reply       func(context.Context, llm.Request) (llm.Reply, error)
+		text, limit string
+	}{
+		{reply(llm.StopRefused), "The model declined to go on.", ""},
+		{reply(llm.StopRefused, llm.Part{Text: "I will not."}), "I will not.", ""},
+		{reply(llm.StopFilter), "The provider of the model withheld the answer.", ""},
+		{reply(llm.StopLength, llm.Part{Text: "It is"}), "It is", "length limit of one answer"},
+	} {
+		b := newBench(tt.reply)
+		if answer, _ := b.answer(t); answer.Text != tt.text || answer.Limit != tt.limit {
+			t.Errorf("got %q with limit %q, want %q with %q", answer.Text, answer.Limit, tt.text, tt.limit)
+		}
+	}
+}
+
+func TestTooManyCallsInOneReplyAreNotExecuted(t *testing.T) {
+	var many []string
+	for i := range 12 {
+		many = append(many, "click", fmt.Sprintf(`{"ref":"e%d"}`, i))
+	}
+	b := newBench(call(many...), say("ok"))
+	_, steps := b.answer(t)
+	if n := len(acts(steps)); n != 10 {
+		t.Errorf("got %d acts, want 10", n)
+	}
+	checkAnswered(t, b.model.asked(t, 1).Messages)
+}
+
+func TestASessionWorksOneTaskAtATime(t *testing.T) {
+	b := newBench(call("open", `{"url":"shop.test"}`), say("ok"))
+	for step, err := range b.agent.Run(t.Context(), b.session, b.task) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step.Kind != sessions.StepAct || step.Phase != sessions.Begun {
+			continue
+		}
+		for _, err := range b.agent.Run(t.Context(), b.session, b.task) {
+			if err == nil || !strings.Contains(err.Error(), "busy") {
+				t.Errorf("got error %v from a second task at once", err)
+			}
+		}
+	}
+}

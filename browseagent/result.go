@@ -1,0 +1,138 @@
+package browseagent
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"clank/llm"
+	"clank/sessions"
+)
+
+// The headings under which a result carries something long. What follows one of
+// them, up to the end marker, is that alone.
+const (
+	sectionPage    = "page"         // the whole page state
+	sectionChanges = "page changes" // a unified diff of the last page state
+	sectionText    = "text"         // readable text
+	sectionLinks   = "links"        // lines of `text -> URL`
+	sectionTabs    = "tabs"         // one line for each tab
+)
+
+// outcome is what came of one call.
+//
+// A model reads it as a first line "ok" or "failed", remarks of ours, and then,
+// marked as untrusted, lines that begin with "error: ", "note: ", "url: " and
+// "title: ", and at last one section.
+type outcome struct {
+	err     error // the tool failed; the text may be a page's
+	remarks []string
+	notes   []string
+	url     string // "" if nothing is known
+	title   string // "" if it has not changed
+	section string
+	body    string
+	images  []llm.Image
+	view    *sessions.Image
+	invalid bool // the call could not be understood; nothing was done
+}
+
+func failure(err error) outcome { return outcome{err: err} }
+
+// misuse is the outcome of a call that could not be understood.
+func misuse(format string, args ...any) outcome {
+	return outcome{invalid: true, remarks: []string{fmt.Sprintf(format, args...)}}
+}
+
+// failed reports whether the tool did not do what it was asked to do.
+func (o *outcome) failed() bool { return o.err != nil || o.invalid }
+
+// text returns what the model reads, and how it reads when it is old: short is
+// "" if there is nothing to leave out. n is the number of the step.
+func (o *outcome) text(n int) (full, short string) {
+	head := "ok"
+	if o.failed() {
+		head = "failed"
+	}
+	head = strings.Join(append([]string{head}, o.remarks...), "\n")
+	var lines []string
+	if o.err != nil {
+		lines = append(lines, "error: "+oneLine(o.err.Error()))
+	}
+	for _, note := range o.notes {
+		lines = append(lines, "note: "+oneLine(note))
+	}
+	if o.url != "" {
+		lines = append(lines, "url: "+oneLine(o.url))
+	}
+	if o.title != "" {
+		lines = append(lines, "title: "+oneLine(o.title))
+	}
+	switch {
+	case o.section != "" && o.body != "":
+		gone := fmt.Sprintf("(%s of step %d left out)", strings.Replace(o.section, sectionPage, "page state", 1), n)
+		short = head + "\n" + untrusted(strings.Join(append(lines[:len(lines):len(lines)], gone), "\n"))
+		lines = append(lines, o.section+":", o.body)
+	case o.section != "":
+		lines = append(lines, o.section+": none")
+	}
+	if len(lines) == 0 {
+		return head, ""
+	}
+	return head + "\n" + untrusted(strings.Join(lines, "\n")), short
+}
+
+// brief is what people read about the outcome beside the step's label.
+func (o *outcome) brief() string {
+	switch {
+	case o.err != nil:
+		return o.err.Error()
+	case o.invalid:
+		return strings.Join(o.remarks, " ")
+	case o.section == sectionText || o.section == sectionLinks:
+		return cut(o.body, 500)
+	default:
+		return strings.Join(o.notes, "; ")
+	}
+}
+
+// fingerprint is equal for outcomes that tell the model the same.
+func (o *outcome) fingerprint() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%v\x00%q\x00%q\x00%q\x00%q", o.err, o.remarks, o.notes, o.url, o.section)
+	h.Write([]byte(o.body))
+	for _, img := range o.images {
+		sum := sha256.Sum256(img.Data)
+		h.Write(sum[:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// oneLine joins the lines of s.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// cut shortens s to at most limit bytes and says so with an ellipsis.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit] + "…"
+}
+
+// cutLines shortens s to whole lines of together at most limit bytes, and says
+// how much is missing.
+func cutLines(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	at := strings.LastIndexByte(s[:limit+1], '\n')
+	if at < 0 {
+		return cut(s, limit)
+	}
+	return fmt.Sprintf("%s\n[TRUNCATED: %d of %d bytes shown]", s[:at], at, len(s))
+}

@@ -1,0 +1,273 @@
+package browseagent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"clank/llm"
+	"clank/sessions"
+)
+
+// maxUseless is after how many replies in a row with which nothing can be done
+// the task ends.
+const maxUseless = 3
+
+// run is one task being worked. It lives in one goroutine.
+type run struct {
+	agent   *Agent
+	held    *held
+	session sessions.Session
+	task    sessions.Task
+	yield   func(sessions.Step, error) bool
+	log     *slog.Logger
+
+	set     Settings
+	model   llm.Model
+	caps    llm.Caps
+	system  string
+	n       int // number of the newest step
+	shown   []sessions.Image
+	seen    map[[sha256.Size]byte]bool // pictures in shown
+	repeats repeats
+	repeat  int    // how often the newest call has been repeated
+	useless int    // replies in a row with which nothing could be done
+	closed  bool   // the model closed the browser
+	beside  string // what the model said beside its newest calls
+}
+
+// work is the loop: ask, act, record, check what is left.
+func (r *run) work(ctx context.Context, unread error) error {
+	if err := r.prepare(ctx, unread); err != nil {
+		return err
+	}
+	defer func() { r.settle(ctx) }()
+	for range r.set.MaxSteps {
+		reply, err := r.ask(ctx, offered())
+		if err != nil {
+			return err
+		}
+		calls := reply.Calls()
+		if answer, limit := finalText(reply); len(calls) == 0 && answer != "" {
+			return r.answer(ctx, answer, limit)
+		}
+		if err := r.act(ctx, calls); err != nil {
+			return err
+		}
+		switch {
+		case r.closed:
+			return r.wrapUp(ctx, "The browser is closed. Answer the person now.", "")
+		case r.repeat >= maxRepeats:
+			return r.wrapUp(ctx, "You have done the same again and again without effect.", fmt.Sprintf("the same %d times without effect", maxRepeats))
+		case r.useless >= maxUseless:
+			return fmt.Errorf("model %s: %d replies in a row without an answer or a usable tool call (try another model)", r.model.Name(), maxUseless)
+		}
+	}
+	limit := fmt.Sprintf("step limit of %d", r.set.MaxSteps)
+	return r.wrapUp(ctx, "You have reached the "+limit+".", limit)
+}
+
+// prepare makes ready what the loop needs and takes in the task.
+func (r *run) prepare(ctx context.Context, unread error) error {
+	r.set = r.agent.settings()
+	if r.task.MaxSteps > 0 {
+		r.set.MaxSteps = r.task.MaxSteps
+	}
+	model, err := r.agent.Model(ctx, r.task.Model)
+	if err != nil {
+		return ended(ctx, fmt.Errorf("choose the model: %w", err))
+	}
+	r.model, r.caps = model, model.Caps()
+	if !r.caps.Tools {
+		return fmt.Errorf("model %s cannot use tools: choose another model for browsing", model.Name())
+	}
+	r.system = systemPrompt(r.agent.now(), r.agent.Places, r.set.Instructions)
+	r.seen = make(map[[sha256.Size]byte]bool)
+	if unread != nil {
+		r.log.Warn("conversation is not readable", "err", unread)
+		if err := r.notice(ctx, "what was said before in this session could not be read and is left out"); err != nil {
+			return err
+		}
+	}
+	r.held.history.prompt(r.task.Prompt)
+	return nil
+}
+
+// settle leaves the conversation in a state in which it can go on, however the
+// task ended.
+func (r *run) settle(ctx context.Context) {
+	why := "interrupted"
+	if ctx.Err() != nil {
+		why += ": " + context.Cause(ctx).Error()
+		r.held.view.unseen() // what was being done may have changed the page
+	}
+	r.held.history.settle(why)
+}
+
+// ask asks the model once.
+func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
+	r.n++
+	step := sessions.Step{N: r.n, Kind: sessions.StepThink, Phase: sessions.Begun, Label: "think"}
+	if err := r.emit(ctx, step); err != nil {
+		return llm.Reply{}, err
+	}
+	h := &r.held.history
+	if !h.trim(r.set.HistorySnapshots, r.set.HistoryChars) {
+		r.held.view.unseen()
+	}
+	late := fmt.Errorf("model %s gave no answer within %s (raise the step timeout, or choose a faster model)", r.model.Name(), r.set.StepTimeout)
+	asking, cancel := context.WithTimeoutCause(ctx, r.set.StepTimeout, late)
+	defer cancel()
+	reply, err := r.model.Generate(asking, llm.Request{
+		System: r.system, Messages: h.messages(r.caps), Tools: tools, MaxTokens: r.set.MaxTokens, EndUser: endUser(r.task.Origin),
+	}, nil)
+	if err != nil {
+		if asking.Err() != nil {
+			err = context.Cause(asking)
+		}
+		return llm.Reply{}, err
+	}
+	reply.Message = understood(reply.Message)
+	if len(tools) == 0 {
+		reply.Message = withoutCalls(reply.Message)
+	}
+	h.reply(reply.Message)
+	step.Phase, step.Usage = sessions.Done, usage(reply.Usage)
+	if len(reply.Calls()) > 0 {
+		step.Text = reply.Text()
+	}
+	r.beside = step.Text
+	return reply, r.emit(ctx, step)
+}
+
+// wrapUp asks the model for an answer, without tools. limit is what ended the
+// work, if a limit did.
+func (r *run) wrapUp(ctx context.Context, why, limit string) error {
+	if limit != "" {
+		why += " Answer the person now, without using tools: what you have found so far, and what is left to do."
+	}
+	beside := r.beside
+	r.held.history.user(why)
+	reply, err := r.ask(ctx, nil)
+	if err != nil {
+		return err
+	}
+	text, cutOff := finalText(reply)
+	switch {
+	case text != "":
+	case beside != "":
+		text = beside
+	case r.closed:
+		text = "The browser is closed."
+	default:
+		text = "There is no answer: the work ended before one was found."
+	}
+	if limit == "" {
+		limit = cutOff
+	}
+	return r.answer(ctx, text, limit)
+}
+
+// answer ends the task.
+func (r *run) answer(ctx context.Context, text, limit string) error {
+	r.n++
+	v := &r.held.view
+	err := r.emit(ctx, sessions.Step{
+		N: r.n, Kind: sessions.StepAnswer, Phase: sessions.Done, Label: "answer",
+		Text: text, Images: r.shown, Limit: limit, Closed: r.closed, URL: v.url, Title: v.title,
+	})
+	if err == nil && r.closed {
+		r.agent.forget(r.session.ID)
+	}
+	return err
+}
+
+// notice tells the person something beside the work.
+func (r *run) notice(ctx context.Context, text string) error {
+	r.n++
+	return r.emit(ctx, sessions.Step{N: r.n, Kind: sessions.StepNotice, Phase: sessions.Done, Label: text, Text: text})
+}
+
+// emit hands a step to the consumer. Nothing is handed over once ctx has ended.
+func (r *run) emit(ctx context.Context, s sessions.Step) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if s.Phase == sessions.Done && s.Kind != sessions.StepNotice {
+		var err error
+		if s.Memory, err = r.held.history.memory(); err != nil {
+			return err
+		}
+	}
+	if !r.yield(s, nil) {
+		return errGone
+	}
+	return nil
+}
+
+// finalText returns what a reply without calls says to the person, and the limit
+// that cut it off, if one did. It is "" if the model said nothing.
+func finalText(reply llm.Reply) (text, limit string) {
+	text = strings.TrimSpace(reply.Text())
+	switch reply.Stop {
+	case llm.StopLength:
+		return text, "length limit of one answer"
+	case llm.StopRefused:
+		return orText(text, "The model declined to go on."), ""
+	case llm.StopFilter:
+		return orText(text, "The provider of the model withheld the answer."), ""
+	default:
+		return text, ""
+	}
+}
+
+func orText(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// withoutCalls drops tool calls that a model made although it had no tools, and
+// with them the opaque parts that may belong to them.
+func withoutCalls(m llm.Message) llm.Message {
+	if len((llm.Reply{Message: m}).Calls()) == 0 {
+		return m
+	}
+	kept := llm.Message{Role: m.Role}
+	for _, p := range m.Parts {
+		if p.Text != "" {
+			kept.Parts = append(kept.Parts, p)
+		}
+	}
+	return kept
+}
+
+// ended returns why ctx ended if it has, else err.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+func usage(u llm.Usage) sessions.Usage {
+	return sessions.Usage{
+		Calls: u.Calls, InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens, USD: u.USD, Unpriced: u.Unpriced,
+	}
+}
+
+// endUser is a hashed id of the person served, for vendors that ask for one.
+func endUser(o sessions.Origin) string {
+	if o.User == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte("clank\x00" + string(o.Kind) + "\x00" + o.User))
+	return hex.EncodeToString(sum[:16])
+}
+
+var errLateOpen = errors.New("the browser did not open in time")

@@ -1,0 +1,107 @@
+package browseagent
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// observeTimeout bounds looking at the page after an action. It is short,
+// because the page has just answered.
+const observeTimeout = 10 * time.Second
+
+// view is the page as the model has last seen it.
+type view struct {
+	url, title string
+	lines      []string // nil if the next state must be shown whole
+	since      int      // states shown since the last whole one, that one included
+	names      names
+}
+
+// unseen makes the next state a whole one.
+func (v *view) unseen() { v.lines, v.since = nil, 0 }
+
+// show takes in the state of the page and returns the section that tells the
+// model about it: the whole if the last state is unseen, too much has changed,
+// or the last whole state is about to leave the conversation; else the changes.
+func (v *view) show(text string, keep int) (section, body string) {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	before := v.lines
+	v.lines, v.names = lines, readNames(lines)
+	if before != nil && v.since < keep {
+		if diff, ok := diffLines(before, lines); ok && len(diff) <= len(text)*2/3 {
+			if diff != "" {
+				v.since++
+			}
+			return sectionChanges, diff
+		}
+	}
+	v.since = 1
+	if text == "" {
+		v.unseen()
+	}
+	return sectionPage, text
+}
+
+// sameDocument reports whether two URLs differ at most in their fragments.
+func sameDocument(a, b string) bool {
+	a, _, _ = strings.Cut(a, "#")
+	b, _, _ = strings.Cut(b, "#")
+	return a == b
+}
+
+// observe adds to o where the page is and what has changed on it. A page that
+// cannot be read is a note, not a failure of the action.
+func (r *run) observe(ctx context.Context, p Page, o *outcome) {
+	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
+	defer cancel()
+	r.locate(ctx, p, o)
+	text, err := p.Snapshot(ctx, false, r.set.SnapshotChars)
+	if err != nil {
+		r.held.view.unseen()
+		o.notes = append(o.notes, fmt.Sprintf("the page could not be read: %v", err))
+		return
+	}
+	o.section, o.body = r.held.view.show(cutLines(text, r.set.SnapshotChars), r.set.HistorySnapshots)
+}
+
+// locate adds to o where the page is, and its title if that has changed.
+func (r *run) locate(ctx context.Context, p Page, o *outcome) {
+	v := &r.held.view
+	at, title, _, err := p.State(ctx)
+	if err != nil {
+		o.url = v.url
+		o.notes = append(o.notes, fmt.Sprintf("where the page is could not be read: %v", err))
+		return
+	}
+	o.url = at
+	if title != v.title {
+		o.title = title
+	}
+	v.title = title
+	if !sameDocument(v.url, at) {
+		v.unseen()
+	}
+	v.url = at
+}
+
+// address makes a URL of what people write as one: "shop.example/cart" becomes
+// https, a host of this machine http.
+func address(s string) string {
+	s = strings.TrimSpace(s)
+	scheme, rest, found := strings.Cut(s, ":")
+	port := found && rest != "" && rest[0] >= '0' && rest[0] <= '9'
+	if found && !port && !strings.ContainsAny(scheme, "./[") {
+		return s
+	}
+	host := s
+	if u, err := url.Parse("http://" + s); err == nil {
+		host = u.Hostname()
+	}
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasPrefix(host, "127.") || host == "::1" {
+		return "http://" + s
+	}
+	return "https://" + s
+}

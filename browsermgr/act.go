@@ -1,0 +1,225 @@
+package browsermgr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"clank/browsermgr/page"
+)
+
+// command is an action on the window rather than on its current page, or one that the page package has a method of its
+// own for.
+type command struct {
+	fields []string
+	run    func(ctx context.Context, w *Window, u use, args values) ([]string, error)
+}
+
+func commands() map[string]command {
+	return map[string]command{
+		"navigate":  {fields: []string{"url"}, run: navigate},
+		"tabNew":    {fields: []string{"url"}, run: tabNew},
+		"tabSelect": {fields: []string{"tab"}, run: tabSelect},
+		"tabClose":  {fields: []string{"tab"}, run: tabClose},
+		"dialog":    {fields: []string{"accept", "promptText"}, run: dialog},
+	}
+}
+
+// Act does one action in the current tab. kind and the names in args are those of the control API's POST /act, and
+// besides navigate{url}, tabNew{url}, tabSelect{tab}, tabClose{tab} (without tab: the current one) and
+// dialog{accept, promptText}. Numbers and booleans may be given as strings and the other way round. The notes say what
+// else happened: a dialog or a tab that opened, an HTTP error, what evaluate returned.
+//
+// If the page had to be opened again because its browser had ended, an action on an element is not done: its ref is of
+// the page that is gone.
+func (w *Window) Act(ctx context.Context, kind string, args map[string]any) (notes []string, err error) {
+	cmd, isCommand := commands()[kind]
+	fields := cmd.fields
+	if !isCommand {
+		if fields, err = actionFields(kind); err != nil {
+			return nil, err
+		}
+	}
+	vals, err := readArgs(kind, fields, args)
+	if err != nil {
+		return nil, err
+	}
+	var action page.Action
+	if !isCommand {
+		if action, err = vals.action(kind); err != nil {
+			return nil, err
+		}
+	}
+	u, restored, err := w.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer u.done()
+	switch {
+	case isCommand:
+		notes, err = cmd.run(ctx, w, u, vals)
+	case restored && onElement(action):
+		err = errors.New("the page was opened again, and its elements are new ones: take a snapshot and use its refs")
+	default:
+		notes, err = w.act(ctx, u, action)
+	}
+	return append(w.takeNews(), notes...), w.explain(ctx, u.browser, err)
+}
+
+func (w *Window) act(ctx context.Context, u use, action page.Action) ([]string, error) {
+	res, err := u.tab.Act(ctx, action)
+	for _, tab := range res.Opened {
+		w.adopt(u.browser, tab) //nolint:contextcheck // a popup of a closed window is closed whatever becomes of the action
+	}
+	return outcome(res), err
+}
+
+// onElement reports whether an action is aimed at something that a former look at the page has shown.
+func onElement(a page.Action) bool {
+	return a.Ref != "" || a.StartRef != "" || len(a.Fields) > 0 ||
+		a.Kind == page.KindClickCoords || a.Kind == page.KindPress
+}
+
+func navigate(ctx context.Context, _ *Window, u use, args values) ([]string, error) {
+	res, err := u.tab.Navigate(ctx, args.text("url"))
+	return outcome(res), err
+}
+
+func tabNew(ctx context.Context, w *Window, u use, args values) ([]string, error) {
+	url := args.text("url")
+	if url != "" {
+		if _, err := page.Address(url); err != nil {
+			return nil, err
+		}
+	}
+	tab, err := w.open(ctx, u.browser)
+	if err != nil {
+		return nil, err
+	}
+	notes := []string{"opened tab " + tab.ID() + ", which is the current one"}
+	if url == "" {
+		return notes, nil
+	}
+	res, err := tab.Navigate(ctx, url)
+	return append(notes, outcome(res)...), err
+}
+
+func tabSelect(ctx context.Context, w *Window, _ use, args values) ([]string, error) {
+	tab, err := w.find(args.text("tab"))
+	if err != nil {
+		return nil, err
+	}
+	if err := tab.Activate(ctx); err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	w.visit(tab)
+	w.mu.Unlock()
+	return []string{"the current tab is " + line(tab)}, nil
+}
+
+// tabClose closes a tab. A window always has one: the last is followed by an empty one.
+func tabClose(ctx context.Context, w *Window, u use, args values) ([]string, error) {
+	tab := u.tab
+	if id := args.text("tab"); id != "" {
+		var err error
+		if tab, err = w.find(id); err != nil {
+			return nil, err
+		}
+	}
+	var notes []string
+	if w.isLast(tab) {
+		if _, err := w.open(ctx, u.browser); err != nil {
+			return nil, err
+		}
+		notes = []string{"it was the last tab: an empty one took its place"}
+	}
+	if err := tab.Close(ctx); err != nil {
+		return notes, err
+	}
+	w.drop(tab)
+	return notes, nil
+}
+
+func dialog(ctx context.Context, _ *Window, u use, args values) ([]string, error) {
+	accept := args.truth("accept")
+	if err := u.tab.AnswerDialog(ctx, accept, args.text("promptText")); err != nil {
+		return nil, err
+	}
+	if accept {
+		return []string{"the dialog was accepted"}, nil
+	}
+	return []string{"the dialog was dismissed"}, nil
+}
+
+func (w *Window) isLast(tab *page.Tab) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.tabs) == 1 && w.tabs[0] == tab
+}
+
+// find returns a tab of this window by its id: "t3", or "3".
+func (w *Window) find(id string) (*page.Tab, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var have []string
+	for _, tab := range w.tabs {
+		if tab.ID() == id || tab.ID() == "t"+id {
+			return tab, nil
+		}
+		have = append(have, tab.ID())
+	}
+	return nil, fmt.Errorf("tab not found: %q; the tabs of this window are %s", id, strings.Join(have, ", "))
+}
+
+// explain makes the failure of an operation one that a person can act upon.
+func (w *Window) explain(ctx context.Context, b *browser, err error) error {
+	switch {
+	case errors.Is(err, page.ErrBrowserGone):
+		return b.lost(ctx, err)
+	case errors.Is(err, page.ErrTabCrashed):
+		return fmt.Errorf("%w; the page is reopened on the next step", errPageCrashed)
+	default:
+		return err
+	}
+}
+
+var errPageCrashed = errors.New("the page crashed")
+
+// outcome says in sentences what an action led to.
+func outcome(res page.Result) []string {
+	var notes []string
+	if res.Value != nil {
+		notes = append(notes, "result: "+string(res.Value))
+	}
+	if res.Navigated {
+		notes = append(notes, "the page is now "+res.URL)
+	}
+	if res.Status >= 400 {
+		notes = append(notes, fmt.Sprintf("the server answered HTTP %d", res.Status))
+	}
+	if res.Loading {
+		notes = append(notes, "the page is still loading")
+	}
+	if d := res.Dialog; res.BlockedByDialog && d != nil {
+		note := fmt.Sprintf("the page shows a dialog (%s): %q", d.Type, d.Message)
+		if d.Type == "prompt" && d.DefaultValue != "" {
+			note += fmt.Sprintf(", with %q filled in", d.DefaultValue)
+		}
+		notes = append(notes, note+"; answer it with the action dialog")
+	}
+	return notes
+}
+
+// line describes a tab: id, title, address.
+func line(tab *page.Tab) string {
+	parts := []string{tab.ID()}
+	if title := strings.Join(strings.Fields(tab.Title()), " "); title != "" && title != tab.URL() {
+		parts = append(parts, title)
+	}
+	if url := tab.URL(); url != "" {
+		parts = append(parts, url)
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,235 @@
+package browsermgr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"clank/browsermgr/chrome"
+	"clank/browsermgr/page"
+)
+
+// browser is one running browser process with the connection to it.
+type browser struct {
+	manager  *Manager
+	process  *chrome.Process
+	conn     *page.Browser
+	headless bool
+
+	stopping chan struct{} // closed when it is being ended on purpose
+	gone     chan struct{} // closed when nothing of it is left
+	err      error         // why it is gone; set before gone is closed
+
+	mu      sync.Mutex
+	ending  bool
+	users   int // operations that run in it
+	used    time.Time
+	owners  map[string]*Window // by target id; stays when the tab is closed, so that late popups find their window
+	windows map[*Window]struct{}
+}
+
+func newBrowser(m *Manager, process *chrome.Process, conn *page.Browser, headless bool) *browser {
+	return &browser{
+		manager: m, process: process, conn: conn, headless: headless,
+		stopping: make(chan struct{}), gone: make(chan struct{}), used: time.Now(),
+		owners: map[string]*Window{}, windows: map[*Window]struct{}{},
+	}
+}
+
+// enter begins an operation; false if the browser is ending.
+func (b *browser) enter() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	select {
+	case <-b.conn.Done():
+		return false
+	case <-b.process.Done():
+		return false
+	default:
+	}
+	if b.ending {
+		return false
+	}
+	b.users++
+	return true
+}
+
+// leave ends an operation.
+func (b *browser) leave() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.users--
+	b.used = time.Now()
+}
+
+func (b *browser) isGone() bool {
+	select {
+	case <-b.gone:
+		return true
+	default:
+		return false
+	}
+}
+
+// own notes whose tab it is.
+func (b *browser) own(w *Window, tab *page.Tab) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.owners[tab.TargetID()] = w
+	b.windows[w] = struct{}{}
+}
+
+// disown forgets a window that was closed. Popups that its pages have just opened still find it.
+func (b *browser) disown(w *Window) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.windows, w)
+}
+
+func (b *browser) owner(tab *page.Tab) *Window {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.owners[tab.TargetID()]
+}
+
+func (b *browser) windowCount() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.windows)
+}
+
+// markEnding keeps new operations out. It is false if somebody else has begun to end the browser, or if idle is asked
+// for and the browser is in use or was used within the time given.
+func (b *browser) markEnding(idle time.Duration) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ending || idle > 0 && (b.users > 0 || time.Since(b.used) < idle) {
+		return false
+	}
+	b.ending = true
+	close(b.stopping)
+	return true
+}
+
+// run follows the browser's tabs until it ends, and then sees to it that nothing is left. The Manager waits for it.
+func (b *browser) run() {
+	events, unsubscribe := b.conn.Events()
+	idle, stopIdle := b.idleTicks()
+	ended := false
+	for !ended {
+		select {
+		case ev, ok := <-events:
+			if !ok {
+				ended = true
+				break
+			}
+			b.handle(ev)
+		case <-idle:
+			if b.markEnding(b.manager.IdleAfter) {
+				b.manager.Logger.Info("stopping idle browser", "pid", b.process.PID)
+			}
+		case <-b.stopping:
+			ended = true
+		case <-b.process.Done():
+			ended = true
+		}
+	}
+	stopIdle()
+	unsubscribe()
+	b.end()
+}
+
+// idleTicks ticks often enough to notice idleness soon after it is due.
+func (b *browser) idleTicks() (ticks <-chan time.Time, stop func()) {
+	if b.manager.IdleAfter <= 0 {
+		return nil, func() {}
+	}
+	ticker := time.NewTicker(max(b.manager.IdleAfter/4, time.Millisecond))
+	return ticker.C, ticker.Stop
+}
+
+// end closes the connection, waits for the process and tells why it is gone.
+func (b *browser) end() {
+	crashed := b.markEnding(0)
+	_ = b.conn.Close()
+	if crashed {
+		// The connection is lost. Mostly the process is gone or going; give it the time to tell how.
+		timer := time.NewTimer(time.Second)
+		select {
+		case <-b.process.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+	// If it still runs it is of no use without a connection. Close hurries this along with a context of its own.
+	if err := b.process.Stop(context.Background()); err != nil {
+		b.manager.Logger.Warn("stop browser", "error", err)
+	}
+	b.err = b.reason(crashed)
+	if crashed {
+		b.manager.Logger.Warn("browser is gone", "error", b.err, "pid", b.process.PID)
+	}
+	close(b.gone)
+}
+
+func (b *browser) reason(crashed bool) error {
+	if !crashed {
+		return errStopped
+	}
+	if err := b.process.Err(); err != nil {
+		return err
+	}
+	return errors.New("the connection to the browser was lost, and it was ended")
+}
+
+var errStopped = errors.New("the browser was stopped")
+
+// stop ends the browser and returns when nothing of it is left.
+func (b *browser) stop(ctx context.Context) error {
+	b.markEnding(0)
+	if err := b.process.Stop(ctx); err != nil {
+		return err
+	}
+	<-b.gone
+	return nil
+}
+
+// handle takes note of what happened to a tab.
+func (b *browser) handle(ev page.Event) {
+	switch ev.Kind {
+	case page.TabOpened:
+		opener := ev.Tab.Opener()
+		if opener == nil {
+			return
+		}
+		if w := b.owner(opener); w != nil {
+			w.adopt(b, ev.Tab)
+		}
+	case page.TabClosed:
+		if w := b.owner(ev.Tab); w != nil {
+			w.drop(ev.Tab)
+		}
+	case page.TabChanged, page.TabCrashed: // a tab knows its own address, and whether it lives
+	}
+}
+
+// lost turns the failure of an operation whose browser is gone into what a person can act upon.
+func (b *browser) lost(ctx context.Context, err error) error {
+	timer := time.NewTimer(3 * time.Second)
+	defer timer.Stop()
+	select {
+	case <-b.gone:
+	case <-ctx.Done():
+		return err
+	case <-timer.C:
+		return err
+	}
+	select {
+	case <-b.manager.closed:
+		return ErrClosed
+	default:
+		return fmt.Errorf("%w; the page is reopened on the next step", b.err)
+	}
+}

@@ -1,0 +1,237 @@
+package chrome_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"clank/browsermgr/chrome"
+)
+
+// parentDir makes the test program play a parent that is killed: it launches a browser on that directory, prints its
+// pid, and waits.
+const parentDir = "CHROME_TEST_PARENT_DIR"
+
+// mark is set in the environment of browsers, so that each of their processes can be found.
+const mark = "CHROME_TEST_MARK"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(parentDir); dir != "" {
+		os.Exit(playParent(dir))
+	}
+	os.Exit(m.Run())
+}
+
+func playParent(dir string) int {
+	exe, err := chrome.Find(context.Background(), os.Getenv("CLANK_CHROMIUM"))
+	if err == nil {
+		var p *chrome.Process
+		o := chrome.Options{Executable: exe.Path, UserDataDir: dir, Headless: true}
+		if dir == "temporary" {
+			o.UserDataDir = ""
+		}
+		if p, err = chrome.Launch(context.Background(), o); err == nil {
+			fmt.Fprintln(os.Stdout, "ready", p.PID, p.UserDataDir)
+			<-p.Done()
+		}
+	}
+	fmt.Fprintln(os.Stdout, "failed", err)
+	return 1
+}
+
+// browser finds the Chromium of this machine, or skips the test.
+func browser(t *testing.T) string {
+	t.Helper()
+	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
+	if err != nil {
+		t.Skip(err)
+	}
+	return exe.Path
+}
+
+// launch launches a headless browser that the test's end stops.
+func launch(t *testing.T, o chrome.Options) *chrome.Process {
+	t.Helper()
+	if o.Executable == "" {
+		o.Executable = browser(t)
+	}
+	o.Headless = true
+	p, err := chrome.Launch(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(t, p) })
+	return p
+}
+
+func stop(t *testing.T, p *chrome.Process) {
+	t.Helper()
+	if err := p.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// program writes a shell script that stands in for a browser.
+func program(t *testing.T, script string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "fake-browser")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// eventually waits for what another process brings about.
+func eventually(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(10 * time.Second)
+	defer deadline.Stop()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-deadline.C:
+			t.Fatalf("not within 10 s: %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+func ended(t *testing.T, p *chrome.Process) {
+	t.Helper()
+	select {
+	case <-p.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("Done is not closed within 10 s")
+	}
+}
+
+// group lists the running processes of a process group.
+func group(t *testing.T, pgid int) []string {
+	t.Helper()
+	return processes(t, func(stat []string, _ string) bool { return stat[2] == strconv.Itoa(pgid) })
+}
+
+// marked lists the running processes whose environment has the mark, crash handlers included.
+func marked(t *testing.T, value string) []string {
+	t.Helper()
+	return processes(t, func(_ []string, dir string) bool {
+		env, err := os.ReadFile(filepath.Join(dir, "environ"))
+		return err == nil && strings.Contains(string(env), mark+"="+value)
+	})
+}
+
+func processes(t *testing.T, want func(stat []string, dir string) bool) []string {
+	t.Helper()
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, dir := range dirs {
+		data, err := os.ReadFile(filepath.Join(dir, "stat"))
+		if err != nil {
+			continue
+		}
+		stat := strings.Fields(string(data)[strings.LastIndexByte(string(data), ')')+1:])
+		if stat[0] != "Z" && want(stat, dir) {
+			found = append(found, filepath.Base(dir))
+		}
+	}
+	return found
+}
+
+func entries(t *testing.T, dir string) []string {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// call sends one DevTools command to the browser and returns what it answers.
+func call(t *testing.T, p *chrome.Process, method string, params any) json.RawMessage {
+	t.Helper()
+	ws, _, err := websocket.Dial(t.Context(), p.WebSocketURL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.CloseNow()
+	request, err := json.Marshal(map[string]any{"id": 7, "method": method, "params": params})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ws.Write(t.Context(), websocket.MessageText, request); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		_, data, err := ws.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var answer struct {
+			ID     int
+			Result json.RawMessage
+			Error  json.RawMessage
+		}
+		if err := json.Unmarshal(data, &answer); err != nil {
+			t.Fatal(err)
+		}
+		if answer.Error != nil {
+			t.Fatalf("%s: %s", method, answer.Error)
+		}
+		if answer.ID == 7 {
+			return answer.Result
+		}
+	}
+}
+
+// parent starts a program that launches a browser on dir, and returns it and the browser's pid and directory.
+func parent(t *testing.T, dir, markValue string) (cmd *exec.Cmd, pid int, userData string) {
+	t.Helper()
+	browser(t)
+	cmd = exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), parentDir+"="+dir, mark+"="+markValue)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Sscanf(line, "ready %d %s", &pid, &userData); err != nil {
+		t.Fatalf("the parent said %q", line)
+	}
+	return cmd, pid, userData
+}
+
+func killNow(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,48 @@
+package chrome
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+)
+
+// Machine is a made-up machine for the search: its files are below Root, and Says is what programs print.
+type Machine struct {
+	OS, Home, Root string
+	Path           []string // names on PATH; they are below Root/usr/bin
+	Env            map[string]string
+	Says           map[string]string
+}
+
+// Find is [Find] on that machine.
+func (m Machine) Find(ctx context.Context, configured string) (Executable, error) {
+	f := finder{
+		goos: m.OS, home: m.Home, root: m.Root,
+		getenv: func(key string) string { return m.Env[key] },
+		lookPath: func(name string) (string, error) {
+			for _, known := range m.Path {
+				if name == known || name == filepath.Join("/usr/bin", known) {
+					return filepath.Join(m.Root, "usr/bin", known), nil
+				}
+			}
+			return "", exec.ErrNotFound
+		},
+		output: func(_ context.Context, name string, _ ...string) (string, error) {
+			if out, ok := m.Says[filepath.Base(name)]; ok {
+				return out, nil
+			}
+			return "", exec.ErrNotFound
+		},
+	}
+	return f.find(ctx, configured)
+}
+
+// What the tests look at from inside.
+var (
+	EndpointInLine = endpointInLine
+	EndpointInFile = endpointInFile
+	Decorate       = decorate
+	ParseColor     = parseColor
+	SandboxLine    = sandboxLine
+	Flags          = Options.flags
+)

@@ -1,0 +1,219 @@
+package chrome
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Kind is the family of a Chromium executable.
+type Kind string
+
+// The kinds of [Executable].
+const (
+	Chrome   Kind = "chrome"
+	Chromium Kind = "chromium"
+	Brave    Kind = "brave"
+	Edge     Kind = "edge"
+	Canary   Kind = "canary"
+	Custom   Kind = "custom" // configured, and of no name we know
+)
+
+// Executable is a browser that can be launched.
+type Executable struct {
+	Path string
+	Kind Kind
+	// Snap says that the program is confined by snap: it may only use directories below the home that do not begin
+	// with a dot, and /tmp is its own.
+	Snap bool
+}
+
+// NotFoundError says that no browser is there. Its text names what was looked for and how to install one.
+type NotFoundError struct {
+	Looked  []string // names and paths, in the order in which they were tried
+	Install string   // the command that installs one here
+}
+
+// Error implements error.
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("no supported browser found (looked for %s); install one with: %s",
+		strings.Join(e.Looked, ", "), e.Install)
+}
+
+// versionTimeout bounds "--version"; the program loads some 300 MB when it is cold.
+const versionTimeout = 5 * time.Second
+
+// Find picks the browser to use: the configured one (a path, or a name on PATH; ~ is the home), or else the default
+// browser of the desktop if it is of the Chromium family, then the usual names and places of the operating system, then
+// what Playwright has downloaded. A configured one that is missing is an error that names it; nothing found is a
+// *[NotFoundError].
+func Find(ctx context.Context, configured string) (Executable, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = string(filepath.Separator)
+	}
+	f := finder{goos: runtime.GOOS, home: home, root: "/", lookPath: exec.LookPath, getenv: os.Getenv, output: output}
+	return f.find(ctx, configured)
+}
+
+// finder looks for browsers. Its fields are the machine it looks at.
+type finder struct {
+	goos     string
+	home     string
+	root     string // what absolute places are below
+	lookPath func(name string) (string, error)
+	getenv   func(key string) string
+	output   func(ctx context.Context, name string, args ...string) (string, error)
+}
+
+func (f finder) find(ctx context.Context, configured string) (Executable, error) {
+	if configured != "" {
+		path, err := f.configured(configured)
+		if err != nil {
+			return Executable{}, err
+		}
+		return describe(path, Custom), nil
+	}
+	var looked []string
+	for _, try := range []func(context.Context) (string, []string){f.desktopDefault, f.onPath, f.inPlaces, f.playwright} {
+		path, names := try(ctx)
+		if path != "" {
+			return describe(path, Chromium), nil
+		}
+		looked = append(looked, names...)
+	}
+	return Executable{}, &NotFoundError{Looked: looked, Install: f.installCommand()}
+}
+
+func (f finder) configured(name string) (string, error) {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		name = filepath.Join(f.home, rest)
+	}
+	if !strings.ContainsRune(name, filepath.Separator) {
+		path, err := f.lookPath(name)
+		if err != nil {
+			return "", fmt.Errorf("configured browser %q is not on PATH: %w", name, err)
+		}
+		return path, nil
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return "", fmt.Errorf("configured browser is missing: %w", err)
+	}
+	if !startable(info) {
+		return "", fmt.Errorf("configured browser %s is no program that can be started", name)
+	}
+	return name, nil
+}
+
+func startable(info os.FileInfo) bool {
+	return info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
+}
+
+func (f finder) onPath(context.Context) (string, []string) {
+	names := map[string][]string{"linux": linuxNames}[f.goos]
+	for _, name := range names {
+		if path, err := f.lookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", names
+}
+
+func (f finder) inPlaces(context.Context) (string, []string) {
+	places := linuxPlaces
+	if f.goos == "darwin" {
+		places = nil
+		for _, app := range macApps {
+			program := filepath.Join(app+".app", "Contents", "MacOS", app)
+			places = append(places, filepath.Join("/Applications", program), filepath.Join("~/Applications", program))
+		}
+	}
+	for _, place := range places {
+		if path := f.first(place); path != "" {
+			return path, nil
+		}
+	}
+	return "", places
+}
+
+// first returns the first startable program that a pattern matches. ~ is the home.
+func (f finder) first(pattern string) string {
+	if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
+		pattern = filepath.Join(f.home, rest)
+	} else {
+		pattern = filepath.Join(f.root, pattern)
+	}
+	matches, err := filepath.Glob(pattern)
+	if err != nil {
+		return ""
+	}
+	for _, match := range slices.Backward(matches) { // the highest version sorts last
+		if info, err := os.Stat(match); err == nil && startable(info) {
+			return match
+		}
+	}
+	return ""
+}
+
+func (f finder) playwright(context.Context) (string, []string) {
+	caches := []string{"~/.cache/ms-playwright"}
+	programs := []string{"chromium-*/chrome-linux64/chrome", "chromium-*/chrome-linux/chrome"}
+	if f.goos == "darwin" {
+		caches = []string{"~/Library/Caches/ms-playwright"}
+		programs = []string{
+			"chromium-*/chrome-mac*/Chromium.app/Contents/MacOS/Chromium",
+			"chromium-*/chrome-mac*/Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing",
+		}
+	}
+	if dir := f.getenv("PLAYWRIGHT_BROWSERS_PATH"); filepath.IsAbs(dir) {
+		caches = append([]string{dir}, caches...)
+	}
+	for _, cache := range caches {
+		for _, program := range programs {
+			if path := f.first(cache + "/" + program); path != "" {
+				return path, nil
+			}
+		}
+	}
+	return "", caches
+}
+
+func describe(path string, otherwise Kind) Executable {
+	return Executable{Path: path, Kind: kindOf(path, otherwise), Snap: isSnap(path)}
+}
+
+// Version asks a browser for its name and version, e.g. "Chromium 156.0.8078.79". This starts the program, which takes
+// some 100 ms; whoever launches it anyway finds the version in [Process].
+func Version(ctx context.Context, path string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
+	defer cancel()
+	out, err := output(ctx, path, "--version")
+	if err != nil {
+		return "", err
+	}
+	line, _, _ := strings.Cut(out, "\n")
+	line, _, _ = strings.Cut(line, " built on ")
+	return strings.TrimSpace(line), nil
+}
+
+// output runs a short program of the system and returns what it prints.
+func output(ctx context.Context, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			return "", fmt.Errorf("run %s: %s", name, describeExit(exit.ProcessState))
+		}
+		return "", fmt.Errorf("run %s: %w", name, err)
+	}
+	return string(out), nil
+}

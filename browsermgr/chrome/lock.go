@@ -1,0 +1,154 @@
+package chrome
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// lockName is a file in each user data directory. The lock is the advisory lock on it (flock(2)), which ends with its
+// holder, however that ends; the contents only tell who it is, and which browser to look for when the holder has died.
+const lockName = "clank.lock"
+
+// Holder says who has a user data directory, or had it last.
+type Holder struct {
+	PID     int       `json:"pid"`
+	Program string    `json:"program"`
+	Since   time.Time `json:"since"`
+
+	// Browser and BrowserStart identify the browser process that the holder has launched.
+	Browser      int    `json:"browser,omitempty"`
+	BrowserStart string `json:"browserStart,omitempty"`
+}
+
+// LockedError says that somebody else uses a user data directory.
+type LockedError struct {
+	Dir    string
+	Holder Holder // zero if unknown
+}
+
+// Error names the holder and the way out.
+func (e *LockedError) Error() string {
+	who := "another program"
+	if e.Holder.PID != 0 {
+		who = fmt.Sprintf("%s (pid %d) since %s", e.Holder.Program, e.Holder.PID, e.Holder.Since.Format(time.RFC3339))
+	}
+	return fmt.Sprintf("user data directory %s is in use by %s: end it, or use another profile", e.Dir, who)
+}
+
+type dirLock struct {
+	file   *os.File
+	holder Holder
+	last   Holder // who had it before
+}
+
+// lockDir takes the directory, or fails with a *LockedError at once.
+func lockDir(dir string) (*dirLock, error) {
+	file, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock user data directory: %w", err)
+	}
+	last := readHolder(file)
+	if err := flock(file); err != nil {
+		_ = file.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, &LockedError{Dir: dir, Holder: last}
+		}
+		return nil, fmt.Errorf("lock user data directory %s: %w", dir, err)
+	}
+	l := &dirLock{file: file, last: last, holder: Holder{PID: os.Getpid(), Program: program(), Since: time.Now().Round(0)}}
+	if err := l.write(); err != nil {
+		l.release()
+		return nil, err
+	}
+	return l, nil
+}
+
+func flock(file *os.File) error {
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
+
+func program() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "clank"
+	}
+	return filepath.Base(path)
+}
+
+// record notes the browser, so that a successor can tell it from one that a person started.
+func (l *dirLock) record(browser process) error {
+	l.holder.Browser, l.holder.BrowserStart = browser.pid, browser.start
+	return l.write()
+}
+
+func (l *dirLock) write() error {
+	data, err := json.Marshal(l.holder)
+	if err != nil {
+		return fmt.Errorf("write lock: %w", err)
+	}
+	if err := l.file.Truncate(0); err != nil {
+		return fmt.Errorf("write lock: %w", err)
+	}
+	if _, err := l.file.WriteAt(data, 0); err != nil {
+		return fmt.Errorf("write lock: %w", err)
+	}
+	return nil
+}
+
+// release lets others have the directory. The file stays: removing it would let two holders lock two files.
+func (l *dirLock) release() { _ = l.file.Close() }
+
+func readHolder(file *os.File) Holder {
+	var h Holder
+	data, err := io.ReadAll(io.NewSectionReader(file, 0, 4096))
+	if err != nil || json.Unmarshal(data, &h) != nil {
+		return Holder{}
+	}
+	return h
+}
+
+// singletonFiles are what Chromium itself leaves in a user data directory that is in use (process_singleton_posix).
+var singletonFiles = []string{"SingletonLock", "SingletonSocket", "SingletonCookie"}
+
+// singletonOwner reads Chromium's own lock, a link to "host-pid". ok is false if there is none.
+func singletonOwner(dir string) (host string, pid int, ok bool) {
+	target, err := os.Readlink(filepath.Join(dir, "SingletonLock"))
+	if err != nil {
+		return "", 0, false
+	}
+	host, number, _ := cutLast(target, "-")
+	pid, err = strconv.Atoi(number)
+	if err != nil {
+		pid = 0
+	}
+	return host, pid, true
+}
+
+// clearSingleton removes what a browser that has ended left: its links in the directory, and the socket they lead to.
+func clearSingleton(dir string) error {
+	if target, err := os.Readlink(filepath.Join(dir, "SingletonSocket")); err == nil && filepath.IsAbs(target) {
+		for _, name := range []string{"SingletonSocket", "SingletonCookie"} {
+			_ = os.Remove(filepath.Join(filepath.Dir(target), name))
+		}
+		_ = os.Remove(filepath.Dir(target)) // only if nothing else is in it
+	}
+	for _, name := range append([]string{"DevToolsActivePort"}, singletonFiles...) {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove stale lock: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+package chrome
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// DefaultTimeout is how long a browser may take until it answers its first DevTools command.
+const DefaultTimeout = 15 * time.Second
+
+// Options says what to launch and how. Executable is required.
+type Options struct {
+	// Executable is the program, see [Find].
+	Executable string
+	// UserDataDir is the browser's directory, made if it is missing and kept afterwards. Empty means a temporary one
+	// below TempDir, which is removed when the browser has ended.
+	UserDataDir string
+	// TempDir is where temporary directories are made; empty means the system's.
+	TempDir string
+	// Headless runs without a window.
+	Headless bool
+	// NoSandbox does without Chromium's sandbox from the start. Without it the sandbox is tried, except as root, whom
+	// Chromium refuses it, and given up only if Chromium says that it cannot have it; see Process.SandboxNote.
+	NoSandbox bool
+	// FirstPort and LastPort bound the DevTools port. Zero lets the system choose one.
+	FirstPort, LastPort int
+	// ProfileName and Color (#RRGGBB) are how the browser's window shows whose it is; empty leaves it as it was.
+	ProfileName, Color string
+	// Width and Height are the window's size in pixels; zero means 1280 by 720.
+	Width, Height int
+	// Args are added after the flags of our own.
+	Args []string
+	// Env is the environment; nil means that of this program. Proxy variables are taken out either way: what pages may
+	// reach is settled with flags.
+	Env []string
+	// Timeout bounds the launch; zero means [DefaultTimeout].
+	Timeout time.Duration
+	// Logger receives what happens out of sight; nil discards it.
+	Logger *slog.Logger
+}
+
+func (o Options) check() error {
+	if o.Executable == "" {
+		return errors.New("launch browser: no executable given")
+	}
+	if o.FirstPort < 0 || o.LastPort > 65535 || o.LastPort < o.FirstPort {
+		return fmt.Errorf("launch browser: ports %d to %d are no range", o.FirstPort, o.LastPort)
+	}
+	if o.Color != "" {
+		if _, err := parseColor(o.Color); err != nil {
+			return fmt.Errorf("launch browser: %w", err)
+		}
+	}
+	if !o.Headless && runtime.GOOS == "linux" && !hasDisplay(o.environ()) {
+		return ErrNoDisplay
+	}
+	return o.checkSnap()
+}
+
+// ErrNoDisplay says that a window was wanted where none can be shown.
+var ErrNoDisplay = errors.New("launch browser: a window needs a display, and neither DISPLAY nor WAYLAND_DISPLAY is set: " +
+	"run it headless, or start the program with xvfb-run")
+
+func hasDisplay(env []string) bool {
+	for _, kv := range env {
+		key, value, _ := strings.Cut(kv, "=")
+		if value != "" && (key == "DISPLAY" || key == "WAYLAND_DISPLAY") {
+			return true
+		}
+	}
+	return false
+}
+
+// checkSnap refuses directories that a snap would not see, or see elsewhere.
+func (o Options) checkSnap() error {
+	if !isSnap(o.Executable) {
+		return nil
+	}
+	dir := o.UserDataDir
+	if dir == "" {
+		dir = o.TempDir
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return fmt.Errorf("launch browser: %w", err)
+	}
+	rest, err := filepath.Rel(home, dir)
+	if err == nil && dir != "" && !strings.HasPrefix(rest, ".") && !strings.Contains(rest, "/.") {
+		return nil
+	}
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	return fmt.Errorf("launch browser: %s is a snap, which may not use %s: install a browser that is none (%s), "+
+		"or set a home that is not hidden", o.Executable, dir, "https://www.google.com/chrome")
+}
+
+func (o Options) environ() []string {
+	if o.Env != nil {
+		return o.Env
+	}
+	return os.Environ()
+}
+
+// browserEnv is the environment without proxy variables, and with the HOME that Chromium insists on.
+func (o Options) browserEnv() []string {
+	var env []string
+	home := false
+	for _, kv := range o.environ() {
+		key, _, _ := strings.Cut(kv, "=")
+		switch strings.ToLower(key) {
+		case "http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy", "auto_proxy", "socks_server", "socks_version":
+			continue
+		case "home":
+			home = true
+		}
+		env = append(env, kv)
+	}
+	if !home {
+		if dir, err := os.UserHomeDir(); err == nil {
+			env = append(env, "HOME="+dir)
+		}
+	}
+	return env
+}
+
+// flags is the command line without the program. Site isolation stays as Chromium has it: on.
+func (o Options) flags(dir string, port int, sandbox bool) []string {
+	width, height := o.Width, o.Height
+	if width <= 0 || height <= 0 {
+		width, height = 1280, 720
+	}
+	flags := []string{
+		fmt.Sprintf("--remote-debugging-port=%d", port),
+		"--user-data-dir=" + dir,
+		"--no-first-run",
+		"--no-default-browser-check",
+		"--disable-sync",
+		"--disable-background-networking",
+		"--disable-component-update",
+		"--disable-features=Translate,MediaRouter",
+		"--disable-session-crashed-bubble",
+		"--hide-crash-restore-bubble",
+		"--disable-quic",
+		"--password-store=basic",
+		fmt.Sprintf("--window-size=%d,%d", width, height),
+	}
+	if o.Headless {
+		flags = append(flags, "--headless=new", "--disable-gpu")
+	}
+	switch runtime.GOOS {
+	case "linux":
+		flags = append(flags, "--disable-dev-shm-usage")
+	case "darwin":
+		if o.Headless {
+			flags = append(flags, "--use-mock-keychain")
+		}
+	}
+	if !sandbox {
+		flags = append(flags, "--no-sandbox")
+	}
+	if !controlsProxy(o.Args) {
+		flags = append(flags, "--no-proxy-server")
+	}
+	return append(append(flags, o.Args...), "about:blank")
+}
+
+func controlsProxy(args []string) bool {
+	for _, arg := range args {
+		name, _, _ := strings.Cut(arg, "=")
+		switch name {
+		case "--proxy-server", "--proxy-pac-url", "--proxy-auto-detect", "--no-proxy-server":
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,78 @@
+//go:build unix && !linux
+
+package chrome
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// process is what the system tells about one process (ps(1)).
+type process struct {
+	pid    int
+	pgid   int
+	zombie bool
+	start  string // differs between processes that had the same pid
+	args   []string
+}
+
+// inspect returns false if there is no such process.
+func inspect(pid int) (process, bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), versionTimeout)
+	defer cancel()
+	out, err := output(ctx, "ps", "-o", "pgid=,stat=,lstart=,command=", "-p", strconv.Itoa(pid))
+	if err != nil {
+		return process{}, false
+	}
+	// 4711 S Sat Nov 21 05:24:29 2026 /Applications/… --flag
+	f := strings.Fields(out)
+	if len(f) < 8 {
+		return process{}, false
+	}
+	pgid, err := strconv.Atoi(f[0])
+	if err != nil {
+		return process{}, false
+	}
+	return process{
+		pid: pid, pgid: pgid, zombie: strings.HasPrefix(f[1], "Z"), start: strings.Join(f[2:7], " "), args: f[7:],
+	}, true
+}
+
+// groupMembers lists the processes of a group that still run; zombies do not.
+func groupMembers(pgid int) []int {
+	ctx, cancel := context.WithTimeout(context.Background(), versionTimeout)
+	defer cancel()
+	out, err := output(ctx, "ps", "-axo", "pid=,pgid=,stat=")
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for line := range strings.Lines(out) {
+		f := strings.Fields(line)
+		if len(f) != 3 || f[1] != strconv.Itoa(pgid) || strings.HasPrefix(f[2], "Z") {
+			continue
+		}
+		if pid, err := strconv.Atoi(f[0]); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// portOwner names the process that listens on a TCP port of this machine, as far as we may know; empty otherwise.
+func portOwner(port int) string {
+	ctx, cancel := context.WithTimeout(context.Background(), versionTimeout)
+	defer cancel()
+	out, err := output(ctx, "lsof", "-nP", "-t", "-sTCP:LISTEN", fmt.Sprintf("-iTCP:%d", port))
+	if err != nil {
+		return ""
+	}
+	first, _, _ := strings.Cut(out, "\n")
+	pid, err := strconv.Atoi(first)
+	if err != nil {
+		return ""
+	}
+	return describePID(pid)
+}

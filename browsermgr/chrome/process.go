@@ -1,0 +1,220 @@
+package chrome
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Process is a browser that was launched. Its fields do not change. It is safe for concurrent use.
+type Process struct {
+	// PID is the main process's, and the id of its process group.
+	PID int
+	// WebSocketURL is the browser's own DevTools target: ws://127.0.0.1:port/devtools/browser/….
+	WebSocketURL string
+	// Port is the DevTools port.
+	Port int
+	// Version is the browser's name and version as it says itself, e.g. "Chrome/156.0.8078.79".
+	Version string
+	// UserDataDir is the directory that the browser uses; Temporary says that it goes with the browser.
+	UserDataDir string
+	Temporary   bool
+	// Sandbox says that Chromium's sandbox is on. If it is not, SandboxNote says why, for people.
+	Sandbox     bool
+	SandboxNote string
+	// StartedAt is when the process was started.
+	StartedAt time.Time
+
+	cmd    *exec.Cmd
+	logger *slog.Logger
+	stderr tail
+
+	lines   sync.Once   // the first address that stderr named
+	address chan string // capacity 1
+	noPort  chan struct{}
+
+	stopping atomic.Bool
+	exited   chan struct{} // the process and its group are gone
+	settled  chan struct{} // the launch has succeeded or given up
+	data     *userData     // ours to close; set before settled is closed, nil if the launch gave up
+	done     chan struct{}
+	err      error // set before done is closed
+}
+
+// Done is closed when the browser has ended, for whatever reason, and nothing of it is left: no process, no lock, no
+// temporary directory.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Err says how the browser ended, e.g. "the browser ended (killed by signal 9)". It is nil while the browser
+// runs, and after an end that [Process.Stop] brought about.
+func (p *Process) Err() error {
+	select {
+	case <-p.done:
+		return p.err
+	default:
+		return nil
+	}
+}
+
+// start starts the program and returns once it runs. A goroutine of the Process's own looks after it until done.
+func start(ctx context.Context, o Options, dir string, port int, sandbox bool) (*Process, error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("launch browser: %w", err)
+	}
+	// The browser outlives the launch, so it is not bound to the launch's context.
+	ctx = context.WithoutCancel(ctx)
+	cmd := exec.CommandContext(ctx, o.Executable, o.flags(dir, port, sandbox)...)
+	cmd.Env = o.browserEnv()
+	cmd.Stderr = write
+	p := &Process{
+		UserDataDir: dir, Sandbox: sandbox, StartedAt: time.Now(),
+		cmd: cmd, logger: o.Logger,
+		address: make(chan string, 1), noPort: make(chan struct{}),
+		exited: make(chan struct{}), settled: make(chan struct{}), done: make(chan struct{}),
+	}
+	started := make(chan error, 1)
+	go p.supervise(ctx, started, read, write)
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("launch browser: %w", err)
+	}
+	return p, nil
+}
+
+// supervise starts the program, waits until it ends, and clears up. It keeps its thread for all that time: on Linux the
+// child dies with the thread that started it, see tether.
+func (p *Process) supervise(ctx context.Context, started chan<- error, read, write *os.File) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer read.Close()
+	tether := newTether(p.cmd)
+	err := p.cmd.Start()
+	_ = write.Close()
+	if err != nil {
+		started <- err
+		return
+	}
+	p.PID = p.cmd.Process.Pid
+	err = tether.attach(p.PID)
+	if err != nil {
+		_ = signalGroup(p.PID, syscall.SIGKILL)
+		_ = p.cmd.Wait()
+		started <- err
+		return
+	}
+	started <- nil
+	p.outlive(ctx, read)
+	tether.release()
+	close(p.exited)
+
+	<-p.settled
+	if p.data != nil {
+		if err := p.data.close(ctx); err != nil {
+			p.logger.Warn("browser left something behind", "error", err, "user_data_dir", p.UserDataDir)
+		}
+	}
+	if !p.stopping.Load() {
+		p.err = fmt.Errorf("the browser ended (%s)", describeExit(p.cmd.ProcessState))
+	}
+	close(p.done)
+}
+
+// outlive returns when no process of the group runs and stderr was read to its end.
+func (p *Process) outlive(ctx context.Context, stderr *os.File) {
+	followed := make(chan struct{})
+	go func() {
+		defer close(followed)
+		p.stderr.follow(stderr, p.see)
+	}()
+	_ = p.cmd.Wait() // how it ended is in ProcessState
+	if err := signalGroup(p.PID, syscall.SIGKILL); err != nil {
+		p.logger.Warn("end browser's group", "error", err)
+	}
+	if !poll(ctx, func() bool { return len(groupMembers(p.PID)) == 0 }) {
+		p.logger.Warn("processes of the browser do not end", "pids", groupMembers(p.PID))
+	}
+	collectGroup(p.PID)
+	// The crash handler has a session of its own and follows a moment later; it may hold stderr until then.
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-followed:
+	case <-timer.C:
+		_ = stderr.Close()
+		<-followed
+	}
+}
+
+var errStillThere = errors.New("the browser does not end, even when killed")
+
+// Stop ends the browser: it is asked to close, which brings its cookies to the disk, then told to (SIGTERM), then
+// killed, with 2.5 s for each step. When ctx ends, it is killed at once. Stop returns when nothing of it is left; a
+// browser that has ended already is no error.
+func (p *Process) Stop(ctx context.Context) error {
+	select {
+	case <-p.exited:
+		return p.awaitDone()
+	default:
+	}
+	p.stopping.Store(true)
+	for _, step := range []func(context.Context){p.askToClose, p.terminate} {
+		if ctx.Err() != nil {
+			break
+		}
+		stepCtx, cancel := context.WithTimeout(ctx, grace)
+		step(stepCtx)
+		ended := p.awaitExit(stepCtx)
+		cancel()
+		if ended {
+			return p.awaitDone()
+		}
+	}
+	p.kill()
+	return p.awaitDone()
+}
+
+func (p *Process) askToClose(ctx context.Context) {
+	if err := command(ctx, p.WebSocketURL, "Browser.close", nil); err != nil {
+		p.logger.Debug("browser was asked to close", "error", err)
+	}
+}
+
+func (p *Process) terminate(context.Context) {
+	if err := signalGroup(p.PID, syscall.SIGTERM); err != nil {
+		p.logger.Debug("browser was told to end", "error", err)
+	}
+}
+
+func (p *Process) kill() {
+	if err := signalGroup(p.PID, syscall.SIGKILL); err != nil {
+		p.logger.Warn("browser was killed", "error", err)
+	}
+}
+
+func (p *Process) awaitExit(ctx context.Context) bool {
+	select {
+	case <-p.exited:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (p *Process) awaitDone() error {
+	timer := time.NewTimer(4 * grace)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+		return nil
+	case <-timer.C:
+		return fmt.Errorf("stop browser (pid %d): %w", p.PID, errStillThere)
+	}
+}

@@ -1,0 +1,136 @@
+package chrome
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// tempPrefix begins the name of each temporary user data directory.
+const tempPrefix = "clank-browser-"
+
+// grace is how long a browser may take for each step of its end.
+const grace = 2500 * time.Millisecond
+
+// Reap ends the browser that a holder which died has left running on this user data directory, and removes the locks it
+// left. The browser is signalled only if the holder recorded it, and its start time and its command line are still those.
+// A directory that somebody uses is a *[LockedError]; one that does not exist is no error.
+func Reap(ctx context.Context, dir string) error {
+	if _, err := os.Stat(dir); err != nil {
+		return nil // nothing there, nothing left behind
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("reap: %w", err)
+	}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return err
+	}
+	defer lock.release()
+	return reapLocked(ctx, dir, lock)
+}
+
+// ReapTemp does the same for the temporary user data directories below base (empty: the system's) whose owners have
+// died, and removes them. It returns those it removed.
+func ReapTemp(ctx context.Context, base string) ([]string, error) {
+	if base == "" {
+		base = os.TempDir()
+	}
+	dirs, err := filepath.Glob(filepath.Join(base, tempPrefix+"*"))
+	if err != nil {
+		return nil, fmt.Errorf("reap temporary directories: %w", err)
+	}
+	var removed []string
+	var errs []error
+	for _, dir := range dirs {
+		err := Reap(ctx, dir)
+		if _, locked := errors.AsType[*LockedError](err); locked {
+			continue
+		}
+		if err == nil {
+			err = removeDir(ctx, dir)
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		removed = append(removed, dir)
+	}
+	return removed, errors.Join(errs...)
+}
+
+func reapLocked(ctx context.Context, dir string, lock *dirLock) error {
+	if err := endOrphan(ctx, dir, lock.last); err != nil {
+		return err
+	}
+	host, pid, ok := singletonOwner(dir)
+	if !ok {
+		return nil
+	}
+	here, err := os.Hostname()
+	if err == nil && host == here && pid > 0 {
+		if p, running := inspect(pid); running && !p.zombie && p.runsOn(dir) {
+			return &LockedError{Dir: dir, Holder: Holder{PID: pid, Program: "a browser that clank did not start"}}
+		}
+	}
+	return clearSingleton(dir)
+}
+
+// endOrphan ends the browser of a holder that has died.
+func endOrphan(ctx context.Context, dir string, last Holder) error {
+	ours := func() bool {
+		p, ok := inspect(last.Browser)
+		return ok && !p.zombie && p.start == last.BrowserStart && p.runsOn(dir) && p.pgid == last.Browser
+	}
+	if last.Browser <= 1 || !ours() {
+		return nil
+	}
+	if err := signalGroup(last.Browser, syscall.SIGTERM); err != nil {
+		return err
+	}
+	if poll(ctx, func() bool { return len(groupMembers(last.Browser)) == 0 }) {
+		return nil
+	}
+	if err := signalGroup(last.Browser, syscall.SIGKILL); err != nil {
+		return err
+	}
+	if !poll(context.WithoutCancel(ctx), func() bool { return len(groupMembers(last.Browser)) == 0 }) {
+		return fmt.Errorf("the browser left by a former run (pid %d) does not end, even when killed", last.Browser)
+	}
+	return nil
+}
+
+// pollEvery is how often states are looked at that the system does not announce.
+const pollEvery = 10 * time.Millisecond
+
+// poll waits for as long as grace until cond holds; false if ctx or the time ended first.
+func poll(ctx context.Context, cond func() bool) bool {
+	deadline := time.NewTimer(grace)
+	defer deadline.Stop()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-deadline.C:
+			return cond()
+		case <-tick.C:
+		}
+	}
+	return true
+}
+
+// removeDir removes a directory in which a process that is just ending may still create files.
+func removeDir(ctx context.Context, dir string) error {
+	var err error
+	if !poll(context.WithoutCancel(ctx), func() bool { err = os.RemoveAll(dir); return err == nil }) {
+		return fmt.Errorf("remove temporary user data directory: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package browsermgr
+
+import (
+	"context"
+
+	"clank/browsermgr/page"
+)
+
+// look runs something that only reads the current tab.
+func (w *Window) look(ctx context.Context, read func(tab *page.Tab) error) error {
+	u, _, err := w.ready(ctx)
+	if err != nil {
+		return err
+	}
+	defer u.done()
+	return w.explain(ctx, u.browser, read(u.tab))
+}
+
+// Snapshot describes the current page as text with a ref for each element that can be acted on. interactive lists only
+// those. maxChars cuts the text at a whole line; 0 does not.
+func (w *Window) Snapshot(ctx context.Context, interactive bool, maxChars int) (text string, err error) {
+	err = w.look(ctx, func(tab *page.Tab) error {
+		snapshot, err := tab.Snapshot(ctx, page.SnapshotOptions{Interactive: interactive, MaxChars: maxChars})
+		text = snapshot.Text
+		return err
+	})
+	return text, err
+}
+
+// Text is the readable text of the element with that ref, or of the page if ref is empty.
+func (w *Window) Text(ctx context.Context, ref string) (text string, err error) {
+	err = w.look(ctx, func(tab *page.Tab) (err error) {
+		text, err = tab.Text(ctx, ref)
+		return err
+	})
+	return text, err
+}
+
+// Screenshot is a picture of the current viewport.
+func (w *Window) Screenshot(ctx context.Context) (data []byte, mediaType string, err error) {
+	err = w.look(ctx, func(tab *page.Tab) (err error) {
+		data, err = tab.Screenshot(ctx, page.ScreenshotOptions{Format: "jpeg"})
+		return err
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return data, "image/jpeg", nil
+}
+
+// State is where the window is: the current page, and a line for each tab, the current one's beginning with "*". It asks
+// neither the browser nor the page. A window whose browser has ended has no tabs, and the address at which it reopens.
+func (w *Window) State(context.Context) (url, title string, tabs []string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return "", "", nil, errWindowClosed
+	}
+	if len(w.visited) == 0 {
+		return w.lastURL, "", nil, nil
+	}
+	current := w.visited[len(w.visited)-1]
+	if w.browser.isGone() {
+		return current.URL(), "", nil, nil
+	}
+	for _, tab := range w.tabs {
+		mark := "  "
+		if tab == current {
+			mark = "* "
+		}
+		tabs = append(tabs, mark+line(tab))
+	}
+	return current.URL(), current.Title(), tabs, nil
+}

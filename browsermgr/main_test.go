@@ -1,0 +1,206 @@
+package browsermgr_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"clank/browsermgr"
+	"clank/browsermgr/chrome"
+)
+
+// site serves the pages of these tests.
+func site(t *testing.T) string {
+	t.Helper()
+	url, _ := signallingSite(t)
+	return url
+}
+
+// signallingSite also yields whenever a page asks for /sign.
+func signallingSite(t *testing.T) (url string, signs chan struct{}) {
+	t.Helper()
+	signs = make(chan struct{})
+	pages := map[string]string{
+		"/{$}":     `<title>Start</title><h1>Start</h1><button onclick="document.body.append('clicked')">Press me</button>`,
+		"/two":     `<title>Two</title><p>Second page</p>`,
+		"/popups":  `<title>Popups</title><a href="/two" target="_blank">New tab</a>`,
+		"/shut":    `<title>Shut</title><button onclick="window.close()">Shut</button>`,
+		"/opener":  `<title>Opener</title><button onclick="window.open('/shut')">Open</button>`,
+		"/late":    `<title>Late</title><button onclick="setTimeout(() => window.open('/two'), 700)">Later</button>`,
+		"/confirm": `<title>Ask</title><button onclick="document.title = confirm('Sure?') ? 'yes' : 'no'">Ask</button>`,
+		"/form":    `<title>Form</title><label>Name <input></label>`,
+	}
+	mux := http.NewServeMux()
+	for path, body := range pages {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			fmt.Fprint(w, "<!doctype html>"+body)
+		})
+	}
+	mux.HandleFunc("GET /missing", http.NotFound)
+	mux.HandleFunc("GET /sign", func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case signs <- struct{}{}:
+		case <-r.Context().Done():
+		}
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL, signs
+}
+
+// hang is a script that tells the site that it runs, and then never ends.
+const hang = "fetch('/sign'); return new Promise(() => {})"
+
+// manager opens a Manager in a home of its own; the test's end closes it and checks that nothing is left.
+func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manager {
+	t.Helper()
+	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
+	if err != nil {
+		t.Skip(err)
+	}
+	m := &browsermgr.Manager{Home: t.TempDir(), Executable: exe.Path, Headless: true, FirstPort: 18850, LastPort: 18899}
+	if adjust != nil {
+		adjust(m)
+	}
+	if err := m.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if got := processesOf(t, m.Home); len(got) != 0 {
+			t.Errorf("processes left: %v", got)
+		}
+	})
+	return m
+}
+
+func window(t *testing.T, m *browsermgr.Manager, opts browsermgr.WindowOptions) *browsermgr.Window {
+	t.Helper()
+	w, _, err := m.Window(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func act(t *testing.T, w *browsermgr.Window, kind string, args map[string]any) []string {
+	t.Helper()
+	notes, err := w.Act(t.Context(), kind, args)
+	if err != nil {
+		t.Fatalf("%s %v: %v", kind, args, err)
+	}
+	return notes
+}
+
+func state(t *testing.T, w *browsermgr.Window) (url, title string, tabs []string) {
+	t.Helper()
+	url, title, tabs, err := w.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url, title, tabs
+}
+
+// processesOf lists the running processes with that directory on their command line.
+func processesOf(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err == nil && strings.Contains(string(data), dir) {
+			found = append(found, filepath.Base(filepath.Dir(file)))
+		}
+	}
+	return found
+}
+
+// kill ends the manager's browser as a crash would.
+func kill(t *testing.T, m *browsermgr.Manager) {
+	t.Helper()
+	for _, s := range m.Status() {
+		if s.Running {
+			if err := syscall.Kill(s.PID, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+	t.Fatal("no browser runs")
+}
+
+// eventually waits for what the browser brings about by itself.
+func eventually(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(10 * time.Second)
+	defer deadline.Stop()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-deadline.C:
+			t.Fatalf("not within 10 s: %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// killPages ends the processes of all pages.
+func killPages(t *testing.T, m *browsermgr.Manager) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(line), "--type=renderer") {
+			continue
+		}
+		if group, err := syscall.Getpgid(pid); err == nil && group == m.Status()[0].PID {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+func refOf(t *testing.T, w *browsermgr.Window, name string) string {
+	t.Helper()
+	snapshot, err := w.Snapshot(t.Context(), true, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(snapshot) {
+		if _, after, ok := strings.Cut(line, "[ref="); ok && strings.Contains(line, strconv.Quote(name)) {
+			ref, _, _ := strings.Cut(after, "]")
+			return ref
+		}
+	}
+	t.Fatalf("no %q in:\n%s", name, snapshot)
+	return ""
+}
+
+// contains fails unless one of the notes has the text.
+func contains(t *testing.T, notes []string, want string) {
+	t.Helper()
+	if !strings.Contains(strings.Join(notes, "\n"), want) {
+		t.Errorf("notes %q do not say %q", notes, want)
+	}
+}

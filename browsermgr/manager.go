@@ -1,0 +1,256 @@
+package browsermgr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/browsermgr/chrome"
+)
+
+// The names and places that hold unless the Manager's fields say otherwise.
+const (
+	DefaultProfile = "clank"
+	DefaultColor   = "#FF4500"
+
+	// FirstPort and LastPort bound the DevTools ports of managed browsers.
+	FirstPort = 18800
+	LastPort  = 18899
+)
+
+// ErrClosed says that the Manager was closed.
+var ErrClosed = errors.New("the browser manager is closed")
+
+// Manager owns browsers. Its fields are set before [Manager.Open] and not changed afterwards. It is safe for concurrent
+// use.
+type Manager struct {
+	// Home is the directory below which browser/<profile>/user-data lie. Required.
+	Home string
+	// Executable is the browser to use: a path, or a name on PATH. Empty means the first that [chrome.Find] finds.
+	Executable string
+	// Headless runs browsers without a window. Otherwise they have one, except on a Linux machine without a display.
+	Headless bool
+	// NoSandbox does without Chromium's sandbox even where it could be had.
+	NoSandbox bool
+	// Profile is the name of the profile that windows use; empty means [DefaultProfile].
+	Profile string
+	// FirstPort and LastPort bound the DevTools port; both zero mean the package's constants.
+	FirstPort, LastPort int
+	// Args are flags for Chromium besides our own.
+	Args []string
+	// IdleAfter is how long a browser runs without being used before it is stopped; zero keeps it.
+	IdleAfter time.Duration
+	// LaunchTimeout bounds the start of a browser; zero means [chrome.DefaultTimeout].
+	LaunchTimeout time.Duration
+	// Logger receives what happens out of sight; nil discards it.
+	Logger *slog.Logger
+	// Sent, if set, is called with the name of each protocol method as it is sent, for measuring. It must not block.
+	Sent func(method string)
+
+	mu       sync.Mutex
+	opened   bool
+	closed   chan struct{} // closed by Close
+	profiles map[string]*profile
+	windows  map[string]*Window
+	wg       sync.WaitGroup // browsers' watchers, and tabs that are being closed on the side
+}
+
+// WindowOptions says which window is wanted, and what it is like if it has to be made.
+type WindowOptions struct {
+	// Key is whose it is: the id of a session. Required.
+	Key string
+	// URL is where a new window opens; empty means about:blank.
+	URL string
+	// Headed asks for a window on the screen.
+	Headed bool
+	// Ephemeral keeps cookies and storage apart from the profile, in memory only, and forgets them with the window.
+	Ephemeral bool
+}
+
+// Open makes the Manager ready, and ends and removes what a former run that died has left. It starts no browser.
+func (m *Manager) Open(ctx context.Context) error {
+	if m.Home == "" {
+		return errors.New("open browser manager: no home directory given")
+	}
+	if m.Logger == nil {
+		m.Logger = slog.New(slog.DiscardHandler)
+	}
+	if m.Profile == "" {
+		m.Profile = DefaultProfile
+	}
+	if err := checkProfileName(m.Profile); err != nil {
+		return fmt.Errorf("open browser manager: %w", err)
+	}
+	if m.FirstPort == 0 && m.LastPort == 0 {
+		m.FirstPort, m.LastPort = FirstPort, LastPort
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.opened {
+		return errors.New("open browser manager: it is open")
+	}
+	m.opened = true
+	m.closed = make(chan struct{})
+	m.profiles = map[string]*profile{}
+	m.windows = map[string]*Window{}
+	m.reap(ctx)
+	return nil
+}
+
+// reap clears away what is left of a former run. What cannot be cleared is told when it is needed.
+func (m *Manager) reap(ctx context.Context) {
+	if err := chrome.Reap(ctx, m.userDataDir(m.Profile)); err != nil {
+		m.Logger.Warn("reap browser of a former run", "profile", m.Profile, "error", err)
+	}
+	removed, err := chrome.ReapTemp(ctx, "")
+	if err != nil {
+		m.Logger.Warn("reap temporary browser directories", "error", err)
+	}
+	if len(removed) > 0 {
+		m.Logger.Info("removed temporary browser directories of a former run", "dirs", removed)
+	}
+}
+
+func (m *Manager) userDataDir(profile string) string {
+	return filepath.Join(m.Home, "browser", profile, "user-data")
+}
+
+// checkProfileName holds names to lower-case letters, digits and dashes, at most 64, not beginning with a dash.
+func checkProfileName(name string) error {
+	ok := len(name) <= 64 && name != "" && name[0] != '-' && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+	if !ok {
+		return fmt.Errorf("invalid profile name %q: use lower-case letters, digits and dashes, at most 64", name)
+	}
+	return nil
+}
+
+// Window returns the window of a key: the one that is open, or a new one at opts.URL. It starts the browser if none
+// runs. restored says that a page had to be opened again: that of a window whose browser had ended, or opts.URL; what
+// was typed into it is lost. If the page cannot be loaded the window is there all the same, and says so with its next
+// action.
+func (m *Manager) Window(ctx context.Context, opts WindowOptions) (w *Window, restored bool, err error) {
+	if opts.Key == "" {
+		return nil, false, errors.New("open window: no key given")
+	}
+	w, err = m.window(opts)
+	if err != nil {
+		return nil, false, fmt.Errorf("open window: %w", err)
+	}
+	use, restored, err := w.ready(ctx)
+	if err != nil {
+		return nil, false, fmt.Errorf("open window: %w", err)
+	}
+	use.done()
+	return w, restored, nil
+}
+
+// window finds or makes the window, without a browser.
+func (m *Manager) window(opts WindowOptions) (*Window, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.isClosed() {
+		return nil, ErrClosed
+	}
+	w := m.windows[opts.Key]
+	if w == nil {
+		w = &Window{manager: m, key: opts.Key, turn: make(chan struct{}, 1)}
+		m.windows[opts.Key] = w
+	}
+	w.plan(opts)
+	return w, nil
+}
+
+// isClosed reports whether the Manager cannot be used. The caller holds m.mu.
+func (m *Manager) isClosed() bool {
+	if !m.opened {
+		return true
+	}
+	select {
+	case <-m.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// untilClosed derives a context that also ends when the Manager is closed.
+func (m *Manager) untilClosed(ctx context.Context) (derived context.Context, release func()) {
+	derived, cancel := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-m.closed:
+			cancel(ErrClosed)
+		case <-derived.Done():
+		}
+	})
+	return derived, func() {
+		cancel(nil)
+		watch.Wait()
+	}
+}
+
+// Lookup returns the window of a key if there is one. It starts and opens nothing.
+func (m *Manager) Lookup(key string) (*Window, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w, ok := m.windows[key]
+	return w, ok
+}
+
+// Status is what is known of one profile's browser.
+type Status struct {
+	Profile     string
+	Running     bool
+	PID         int
+	Port        int
+	Version     string
+	Headless    bool
+	Sandbox     bool
+	SandboxNote string
+	Windows     int // windows that have tabs in it
+}
+
+// Status lists the profiles that were in use since Open, by name. It asks no browser.
+func (m *Manager) Status() []Status {
+	m.mu.Lock()
+	profiles := make([]*profile, 0, len(m.profiles))
+	for _, p := range m.profiles {
+		profiles = append(profiles, p)
+	}
+	m.mu.Unlock()
+	var list []Status
+	for _, p := range profiles {
+		list = append(list, p.status())
+	}
+	slices.SortFunc(list, func(a, b Status) int { return strings.Compare(a.Profile, b.Profile) })
+	return list
+}
+
+// Close ends all windows and browsers, in the way that keeps cookies, and returns when nothing of them is left. When ctx
+// ends the browsers are killed. Closing twice is no error.
+func (m *Manager) Close(ctx context.Context) error {
+	m.mu.Lock()
+	if m.opened && !m.isClosed() {
+		close(m.closed)
+	}
+	profiles := make([]*profile, 0, len(m.profiles))
+	for _, p := range m.profiles {
+		profiles = append(profiles, p)
+	}
+	m.mu.Unlock()
+	errs := make([]error, len(profiles))
+	var stops sync.WaitGroup
+	for i, p := range profiles {
+		stops.Go(func() { errs[i] = p.close(ctx) })
+	}
+	stops.Wait()
+	m.wg.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,250 @@
+package browsermgr_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/browsermgr"
+)
+
+func TestConcurrentWindowsStartOneBrowser(t *testing.T) {
+	m := manager(t, nil)
+	var wg sync.WaitGroup
+	for _, key := range []string{"a", "b", "c", "a", "b", "c"} {
+		wg.Go(func() {
+			if _, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: key}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	status := m.Status()
+	if len(status) != 1 || !status[0].Running || status[0].Windows != 3 || status[0].Profile != browsermgr.DefaultProfile {
+		t.Errorf("status: %+v", status)
+	}
+	a, restored, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
+	if err != nil || restored {
+		t.Fatalf("asking again: restored %t, %v", restored, err)
+	}
+	if _, _, tabs := state(t, a); len(tabs) != 1 {
+		t.Errorf("two requests for one window made tabs %q", tabs)
+	}
+}
+
+func TestCrashInTheMiddleOfAnActionIsToldAndMended(t *testing.T) {
+	base, signs := signallingSite(t)
+	m := manager(t, nil)
+	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
+	act(t, w, "navigate", map[string]any{"url": base + "/"})
+	ref := refOf(t, w, "Press me")
+	failed := make(chan error, 1)
+	go func() {
+		_, err := w.Act(t.Context(), "evaluate", map[string]any{"fn": hang})
+		failed <- err
+	}()
+	<-signs
+	begun := time.Now()
+	kill(t, m)
+	err := <-failed
+	if took := time.Since(begun); took > 2*time.Second {
+		t.Errorf("the error took %s", took)
+	}
+	if err == nil || !strings.Contains(err.Error(), "signal 9") || !strings.Contains(err.Error(), "the page is reopened on the next step") {
+		t.Errorf("got %v", err)
+	}
+	if url, _, tabs := state(t, w); url != base+"/" || len(tabs) != 0 {
+		t.Errorf("state without a browser: %q %q", url, tabs)
+	}
+	if _, err := w.Act(t.Context(), "click", map[string]any{"ref": ref}); err == nil || !strings.Contains(err.Error(), "take a snapshot") {
+		t.Errorf("a ref of the page that is gone: %v", err)
+	}
+	again, restored, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
+	if err != nil || again != w || restored {
+		t.Errorf("the window after its page is back: same %t, restored %t, %v", again == w, restored, err)
+	}
+	act(t, w, "click", map[string]any{"ref": refOf(t, w, "Press me")})
+}
+
+func TestWindowIsRestoredAfterACrash(t *testing.T) {
+	base := site(t)
+	m := manager(t, nil)
+	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
+	act(t, w, "navigate", map[string]any{"url": base + "/two"})
+	act(t, w, "tabNew", nil)
+	kill(t, m)
+	eventually(t, "the crash is noticed", func() bool { return !m.Status()[0].Running })
+	act(t, w, "navigate", map[string]any{"url": base + "/two"})
+	kill(t, m)
+	eventually(t, "the crash is noticed", func() bool { return !m.Status()[0].Running })
+	w, restored, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
+	if err != nil || !restored {
+		t.Fatalf("restored %t, %v", restored, err)
+	}
+	contains(t, act(t, w, "wait", map[string]any{"text": "Second page"}), "opened the page again: "+base+"/two")
+	if notes := act(t, w, "wait", map[string]any{"text": "Second page"}); len(notes) != 0 {
+		t.Errorf("told twice: %q", notes)
+	}
+}
+
+func TestWindowOfAFormerRunOpensAtItsLastAddress(t *testing.T) {
+	base := site(t)
+	m := manager(t, nil)
+	w, restored, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
+	if err != nil || !restored {
+		t.Fatalf("restored %t, %v", restored, err)
+	}
+	if url, _, _ := state(t, w); url != base+"/two" {
+		t.Errorf("url %q", url)
+	}
+	_, restored, err = m.Window(t.Context(), browsermgr.WindowOptions{Key: "b", URL: "http://127.0.0.1:1/"})
+	if err != nil || !restored {
+		t.Fatalf("an address that does not load: restored %t, %v", restored, err)
+	}
+	b, _ := m.Lookup("b")
+	contains(t, act(t, b, "evaluate", map[string]any{"fn": "1"}), "could not open the last page again")
+}
+
+func TestCrashedPageIsToldAndLoadedAgain(t *testing.T) {
+	base, signs := signallingSite(t)
+	m := manager(t, nil)
+	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
+	act(t, w, "navigate", map[string]any{"url": base + "/two"})
+	failed := make(chan error, 1)
+	go func() {
+		_, err := w.Act(t.Context(), "evaluate", map[string]any{"fn": hang})
+		failed <- err
+	}()
+	<-signs
+	killPages(t, m)
+	if err := <-failed; err == nil || !strings.Contains(err.Error(), "the page crashed; the page is reopened on the next step") {
+		t.Errorf("got %v", err)
+	}
+	notes := act(t, w, "wait", map[string]any{"text": "Second page"})
+	contains(t, notes, "the page had crashed and was loaded again: "+base+"/two")
+}
+
+func TestIdleBrowserIsStoppedAndComesBack(t *testing.T) {
+	base := site(t)
+	m := manager(t, func(m *browsermgr.Manager) { m.IdleAfter = 200 * time.Millisecond })
+	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
+	act(t, w, "navigate", map[string]any{"url": base + "/two"})
+	eventually(t, "the idle browser is stopped", func() bool { return !m.Status()[0].Running })
+	contains(t, act(t, w, "wait", map[string]any{"text": "Second page"}), "opened the page again")
+}
+
+func TestLaunchFailureIsToldAndTheNextTryWorks(t *testing.T) {
+	m := manager(t, func(m *browsermgr.Manager) { m.LaunchTimeout = time.Millisecond })
+	_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
+	if err == nil || !strings.Contains(err.Error(), "not ready within 1ms") {
+		t.Errorf("got %v", err)
+	}
+	m.LaunchTimeout = 0
+	window(t, m, browsermgr.WindowOptions{Key: "a"})
+}
+
+func TestCancelledRequestDoesNotSpoilTheOthers(t *testing.T) {
+	m := manager(t, nil)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped by @ada")
+	cancel(stopped)
+	if _, _, err := m.Window(ctx, browsermgr.WindowOptions{Key: "a"}); !errors.Is(err, stopped) {
+		t.Errorf("got %v, want the cause", err)
+	}
+	window(t, m, browsermgr.WindowOptions{Key: "a"})
+}
+
+func TestHeadedWindowWithoutADisplayIsRefused(t *testing.T) {
+	t.Setenv("DISPLAY", "")
+	t.Setenv("WAYLAND_DISPLAY", "")
+	m := manager(t, nil)
+	_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a", Headed: true})
+	if err == nil || !strings.Contains(err.Error(), "needs a display") {
+		t.Errorf("got %v", err)
+	}
+	b := window(t, m, browsermgr.WindowOptions{Key: "b"})
+	_, _, err = m.Window(t.Context(), browsermgr.WindowOptions{Key: "c", Headed: true})
+	if err == nil || !strings.Contains(err.Error(), "runs headless and is in use") {
+		t.Errorf("beside a headless window: %v", err)
+	}
+	if _, _, tabs := state(t, b); len(tabs) != 1 {
+		t.Errorf("the headless window: %q", tabs)
+	}
+}
+
+func TestCloseLeavesNothing(t *testing.T) {
+	temp, err := os.MkdirTemp("", "mgr") //nolint:usetesting // Chromium's socket there may have a path of 107 characters
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(temp) })
+	base, signs := signallingSite(t)
+	before := runtime.NumGoroutine()
+	m := manager(t, nil)
+	t.Setenv("TMPDIR", temp)
+	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: base + "/two", Ephemeral: true})
+	failed := make(chan error, 1)
+	go func() {
+		_, err := w.Act(t.Context(), "evaluate", map[string]any{"fn": hang})
+		failed <- err
+	}()
+	<-signs
+	if err := m.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-failed; !errors.Is(err, browsermgr.ErrClosed) {
+		t.Errorf("the action that was running: %v", err)
+	}
+	if got := processesOf(t, m.Home); len(got) != 0 {
+		t.Errorf("processes left: %v", got)
+	}
+	list, err := os.ReadDir(temp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range list {
+		t.Errorf("left in the temporary directory: %s", entry.Name())
+	}
+	eventually(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= before })
+	if _, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "b"}); !errors.Is(err, browsermgr.ErrClosed) {
+		t.Errorf("a window after Close: %v", err)
+	}
+	if err := m.Close(t.Context()); err != nil {
+		t.Errorf("closing twice: %v", err)
+	}
+}
+
+func TestCloseDuringALaunch(t *testing.T) {
+	m := manager(t, nil)
+	opened := make(chan error, 1)
+	go func() {
+		_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
+		opened <- err
+	}()
+	eventually(t, "the browser is being started", func() bool { return len(processesOf(t, m.Home)) > 0 })
+	if err := m.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-opened; err != nil && !errors.Is(err, browsermgr.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+	if got := processesOf(t, m.Home); len(got) != 0 {
+		t.Errorf("processes left: %v", got)
+	}
+}
+
+func TestOpenRefusesWhatCannotWork(t *testing.T) {
+	for want, m := range map[string]*browsermgr.Manager{
+		"no home directory":    {},
+		"invalid profile name": {Home: t.TempDir(), Profile: "../up"},
+	} {
+		if err := m.Open(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package page_test
+
+import (
+	"clank/browsermgr/page"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// table is a page of about n elements.
+func table(n int) string {
+	var b strings.Builder
+	b.WriteString("<!doctype html><title>Table</title><table><tr><th>Name<th>Link<th>Do<th>Note")
+	for i := range n / 7 {
+		fmt.Fprintf(&b, `<tr><td>Row %d<td><a href="/r/%d">Open %d</a><td><button>Edit</button><td>note %d`, i, i, i, i)
+	}
+	return b.String()
+}
+
+func BenchmarkSnapshot(b *testing.B) {
+	for name, html := range map[string]string{"form": form, "table10k": table(10_000), "table50k": table(50_000)} {
+		b.Run(name, func(b *testing.B) {
+			tab := openTab(b, site(b, map[string]string{"/": html}).URL)
+			snap := snapshot(b, tab, page.SnapshotOptions{})
+			b.ReportMetric(float64(len(snap.Text)), "chars")
+			for b.Loop() {
+				snapshot(b, tab, page.SnapshotOptions{})
+			}
+		})
+	}
+}
+
+func BenchmarkClick(b *testing.B) {
+	tab := openTab(b, site(b, map[string]string{"/": form + `<button type=button id=go>Go</button>`}).URL)
+	ref := refOf(b, tab, "Go")
+	for b.Loop() {
+		click(b, tab, ref)
+	}
+}
+
+func BenchmarkType(b *testing.B) {
+	tab := openTab(b, site(b, map[string]string{"/": form}).URL)
+	ref := refOf(b, tab, `"Name"`)
+	for b.Loop() {
+		act(b, tab, page.Action{Kind: page.KindType, Ref: ref, Text: "Ada Lovelace"})
+	}
+}

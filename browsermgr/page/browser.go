@@ -1,0 +1,262 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// Options adjusts a connection. The zero value is ready for use.
+type Options struct {
+	// Logger receives what happens out of sight; nil discards it.
+	Logger *slog.Logger
+	// CallTimeout bounds each single protocol call; 0 means 10 s. A shorter context wins.
+	CallTimeout time.Duration
+	// Sent, if set, is called with the name of each protocol method as it is sent, for measuring. It must not block.
+	Sent func(method string)
+}
+
+// TabOptions says how a tab is opened.
+type TabOptions struct {
+	// URL is loaded after opening; empty means about:blank. It is checked as in [Tab.Navigate].
+	URL string
+	// ContextID is an incognito context made by [Browser.NewContext]; empty means the browser's own profile.
+	ContextID string
+}
+
+// EventKind says what happened to a tab.
+type EventKind string
+
+// The kinds of [Event].
+const (
+	TabOpened  EventKind = "opened"
+	TabClosed  EventKind = "closed"
+	TabCrashed EventKind = "crashed"
+	TabChanged EventKind = "changed" // URL or title
+)
+
+// Event tells about a tab. Tabs opened by a page (window.open, target=_blank) carry their opener in Tab.Opener.
+type Event struct {
+	Kind EventKind
+	Tab  *Tab
+}
+
+// Browser is one connection to a running Chromium. It owns its goroutines and the WebSocket, not the process.
+// It is safe for concurrent use.
+type Browser struct {
+	conn *conn
+	root *session
+	log  *slog.Logger
+
+	mu       sync.Mutex
+	sessions map[string]*session // by session id
+	tabs     []*Tab              // open ones, in order of appearance
+	openers  map[string]string   // target id → target id of the opener, for tabs that are not attached yet
+	lastTab  int
+	changed  chan struct{} // closed and replaced whenever tabs come or go
+	feeds    map[*feed]struct{}
+	closed   bool
+	wg       sync.WaitGroup
+}
+
+// Connect opens the browser's WebSocket (ws://…/devtools/browser/…), attaches to the tabs that exist and to those that
+// come, and returns when the tabs that exist are known. A frozen tab does not delay it.
+func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.CallTimeout <= 0 {
+		opts.CallTimeout = 10 * time.Second
+	}
+	b := &Browser{
+		log: opts.Logger, sessions: map[string]*session{}, openers: map[string]string{},
+		changed: make(chan struct{}), feeds: map[*feed]struct{}{},
+	}
+	c, err := dial(ctx, wsURL, opts, b.handle)
+	if err != nil {
+		return nil, err
+	}
+	b.conn = c
+	b.root = &session{conn: c, gone: make(chan struct{})}
+	c.start() //nolint:contextcheck // the connection outlives this call
+	b.wg.Go(b.watchConnection)
+	discover := b.root.begin(proto.TargetSetDiscoverTargets{Discover: true})
+	attach := b.root.begin(autoAttach("page"))
+	for _, call := range []*call{discover, attach} {
+		if err := call.wait(ctx, nil); err != nil {
+			_ = b.Close()
+			return nil, fmt.Errorf("attach to the browser: %w", err)
+		}
+	}
+	return b, nil
+}
+
+// autoAttach asks for sessions of related targets of one type. New ones are held until they are set up, so that no
+// dialog of theirs is missed.
+func autoAttach(kind string) proto.Request {
+	return proto.TargetSetAutoAttach{
+		AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true,
+		Filter: proto.TargetTargetFilter{{Type: kind}},
+	}
+}
+
+// watchConnection tells everybody when the connection has ended.
+func (b *Browser) watchConnection() {
+	<-b.conn.done
+	b.mu.Lock()
+	tabs := slices.Clone(b.tabs)
+	b.tabs = nil
+	b.closed = true
+	b.signal()
+	b.mu.Unlock()
+	for _, t := range tabs {
+		t.end(b.conn.gone())
+	}
+	b.mu.Lock()
+	for f := range b.feeds {
+		f.end()
+	}
+	b.mu.Unlock()
+}
+
+// signal wakes those who wait for tabs. The caller holds b.mu.
+func (b *Browser) signal() {
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// NewTab opens a tab and, if a URL is given, loads it. If loading fails the tab stays open and both the tab and the
+// error are returned.
+func (b *Browser) NewTab(ctx context.Context, opts TabOptions) (*Tab, error) {
+	if opts.URL != "" {
+		if _, err := Address(opts.URL); err != nil {
+			return nil, err
+		}
+	}
+	res, err := ask[proto.TargetCreateTargetResult](ctx, b.root, proto.TargetCreateTarget{
+		URL: "about:blank", BrowserContextID: proto.BrowserBrowserContextID(opts.ContextID),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open a tab: %w", err)
+	}
+	t, err := b.await(ctx, string(res.TargetID))
+	if err != nil {
+		return nil, fmt.Errorf("open a tab: %w", err)
+	}
+	// A navigation that begins before the page's process knows which events we want takes place without them.
+	if err := t.session.do(ctx, proto.PageSetLifecycleEventsEnabled{Enabled: true}); err != nil {
+		return t, fmt.Errorf("open a tab: %w", err)
+	}
+	if opts.URL == "" || opts.URL == "about:blank" {
+		return t, nil
+	}
+	_, err = t.Navigate(ctx, opts.URL)
+	return t, err
+}
+
+// await waits until a target is attached.
+func (b *Browser) await(ctx context.Context, target string) (*Tab, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, b.conn.timeout, fmt.Errorf("no session for the new tab within %s", b.conn.timeout))
+	defer cancel()
+	for {
+		b.mu.Lock()
+		t, changed, closed := b.find(target), b.changed, b.closed
+		b.mu.Unlock()
+		if t != nil {
+			return t, nil
+		}
+		if closed {
+			return nil, b.conn.gone()
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// find looks a tab up by short or target id. The caller holds b.mu.
+func (b *Browser) find(id string) *Tab {
+	for _, t := range b.tabs {
+		if t.id == id || t.target == id {
+			return t
+		}
+	}
+	return nil
+}
+
+// Tabs lists the open tabs in the order they appeared. It asks no page and never blocks.
+func (b *Browser) Tabs() []*Tab {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.tabs)
+}
+
+// Tab finds an open tab by its short id or its CDP target id; nil if there is none.
+func (b *Browser) Tab(id string) *Tab {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.find(id)
+}
+
+// NewContext makes an incognito browser context: cookies and storage of its own, in memory only.
+// proxyServer may be empty; otherwise it is a Chromium proxy rule for this context.
+func (b *Browser) NewContext(ctx context.Context, proxyServer string) (string, error) {
+	res, err := ask[proto.TargetCreateBrowserContextResult](ctx, b.root, proto.TargetCreateBrowserContext{
+		ProxyServer: proxyServer,
+	})
+	if err != nil {
+		return "", fmt.Errorf("make a browser context: %w", err)
+	}
+	return string(res.BrowserContextID), nil
+}
+
+// CloseContext closes an incognito context with all its tabs.
+func (b *Browser) CloseContext(ctx context.Context, contextID string) error {
+	err := b.root.do(ctx, proto.TargetDisposeBrowserContext{BrowserContextID: proto.BrowserBrowserContextID(contextID)})
+	if err != nil {
+		return fmt.Errorf("close browser context: %w", err)
+	}
+	return nil
+}
+
+// Close ends the connection and waits for this package's goroutines. The browser and its tabs go on.
+func (b *Browser) Close() error {
+	b.conn.close()
+	b.wg.Wait()
+	return nil
+}
+
+// Done is closed when the connection has ended, for whatever reason.
+func (b *Browser) Done() <-chan struct{} { return b.conn.done }
+
+// Err says why the connection ended: nil while it lives and after Close, otherwise an error that wraps [ErrBrowserGone].
+func (b *Browser) Err() error {
+	select {
+	case <-b.conn.done:
+	default:
+		return nil
+	}
+	if errors.Is(b.conn.err, errClosed) {
+		return nil
+	}
+	return b.conn.gone()
+}
+
+// redact removes what may be a secret from an endpoint's address.
+func redact(wsURL string) string {
+	u, err := url.Parse(wsURL)
+	if err != nil {
+		return "(an address that does not parse)"
+	}
+	u.RawQuery = ""
+	return u.Redacted()
+}

@@ -1,0 +1,261 @@
+package page_test
+
+import (
+	"clank/browsermgr/page"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestClickSendsTrustedEvents(t *testing.T) {
+	tab := show(t, `<button>Go</button><script>window.seen = [];
+		for (const k of ['pointerdown','mousedown','mouseup','click','dblclick','contextmenu','auxclick'])
+			document.querySelector('button').addEventListener(k, e => seen.push([k, e.isTrusted, e.button, e.shiftKey].join()));</script>`)
+	ref := refOf(t, tab, "Go")
+	click(t, tab, ref)
+	if got, want := jsString(t, tab, "seen.join(' ')"), "pointerdown,true,0,false mousedown,true,0,false mouseup,true,0,false click,true,0,false"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	js(t, tab, "seen = []")
+	act(t, tab, page.Action{Kind: page.KindClick, Ref: ref, DoubleClick: true, Modifiers: []string{"Shift"}})
+	wantContains(t, jsString(t, tab, "seen.join(' ')"), "dblclick,true,0,true")
+	js(t, tab, "seen = []")
+	act(t, tab, page.Action{Kind: page.KindClick, Ref: ref, Button: "right"})
+	wantContains(t, jsString(t, tab, "seen.join(' ')"), "contextmenu,true,2,false")
+}
+
+func TestClickSaysWhyItCannot(t *testing.T) {
+	tests := []struct {
+		name string
+		html string
+		want []string
+	}{
+		{
+			"covered", `<button>Buy</button><div id=consent role=dialog aria-label="Cookie consent" style="position:fixed;inset:0;background:#fff"><p>We use cookies</p></div>`,
+			[]string{`e1 button "Buy" is covered by dialog "Cookie consent" (div#consent)`},
+		},
+		{"covered by something plain", `<button>Buy</button><div class=veil style="position:fixed;inset:0"></div>`, []string{`button "Buy" is covered by div.veil`}},
+		{"disabled", `<button disabled>Buy</button>`, []string{`e1 button "Buy" is disabled`}},
+		{"disabled by aria", `<button aria-disabled=true>Buy</button>`, []string{"is disabled"}},
+		{"disabled by fieldset", `<fieldset disabled><button>Buy</button></fieldset>`, []string{"is disabled"}},
+		{"no box", `<button style="width:0;height:0;padding:0;border:0;overflow:hidden;font-size:0">Buy</button>`, []string{"is not visible"}},
+		{
+			"moving", `<style>@keyframes m{to{transform:translateX(600px)}} button{animation:m .6s linear infinite alternate}</style><button>Buy</button>`,
+			[]string{`button "Buy" keeps moving`},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tab := show(t, tt.html+`<script>window.hits = 0; addEventListener('click', () => hits++)</script>`)
+			ref := refOf(t, tab, "Buy")
+			start := time.Now()
+			_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: ref, TimeoutMs: 600})
+			if !errors.Is(err, page.ErrNotInteractable) {
+				t.Fatalf("got %v, want not interactable", err)
+			}
+			wantError(t, err, tt.want...)
+			if took := time.Since(start); took > 3*time.Second {
+				t.Errorf("took %s for a limit of 600ms", took)
+			}
+			if got := js(t, tab, "hits"); got != "0" {
+				t.Errorf("got %s clicks, want none", got)
+			}
+		})
+	}
+}
+
+func TestClickWaitsUntilItCan(t *testing.T) {
+	tests := []struct{ name, html string }{
+		{"enabled later", `<button disabled onclick="window.ok=1">Buy</button><script>setTimeout(() => document.querySelector('button').disabled = false, 250)</script>`},
+		{"uncovered later", `<button onclick="window.ok=1">Buy</button><div id=d style="position:fixed;inset:0"></div><script>setTimeout(() => d.remove(), 250)</script>`},
+		{"comes to rest", `<style>@keyframes m{from{transform:translateX(500px)}} button{animation:m .4s linear}</style><button onclick="window.ok=1">Buy</button>`},
+		{"below the fold", `<div style=height:3000px></div><button onclick="window.ok=1">Buy</button>`},
+		{"in a scroller", `<div style="height:100px;overflow:auto"><div style=height:900px></div><button onclick="window.ok=1">Buy</button></div>`},
+		{"under a sticky header", `<div style="position:sticky;top:0;height:200px;background:red;z-index:1"></div><div style=height:900px></div><button onclick="window.ok=1">Buy</button><div style=height:3000px></div><script>scrollTo(0, 1050)</script>`},
+		{"inside a label", `<label><button type=button onclick="window.ok=1">Buy</button></label>`},
+		{"text that lets input through", `<button onclick="window.ok=1"><span style=pointer-events:none>Buy</span></button>`},
+		{"smooth scrolling", `<style>html{scroll-behavior:smooth}</style><div style=height:3000px></div><button onclick="window.ok=1">Buy</button>`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tab := show(t, tt.html)
+			click(t, tab, refOf(t, tab, "Buy"))
+			if got := js(t, tab, "window.ok"); got != "1" {
+				t.Errorf("got %s, want the click to arrive", got)
+			}
+		})
+	}
+}
+
+func TestClickOnMovingTargetNeverHitsWhatIsBehind(t *testing.T) {
+	tab := show(t, `<button id=b style="position:absolute;width:40px;left:0">Buy</button><script>window.miss = 0; window.hit = 0;
+		addEventListener('mousedown', e => e.target === b ? hit++ : miss++);
+		let x = 0; (function step() { x = (x + 97) % 900; b.style.left = x + 'px'; requestAnimationFrame(step) })()</script>`)
+	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: refOf(t, tab, "Buy"), TimeoutMs: 1000})
+	if got := js(t, tab, "miss"); got != "0" {
+		t.Errorf("the page saw %s presses beside the target", got)
+	}
+	if got := js(t, tab, "hit"); (got == "0") != (err != nil) {
+		t.Errorf("got %s hits and error %v: they contradict", got, err)
+	}
+}
+
+func TestClickThatNavigatesReturnsWithTheNewPage(t *testing.T) {
+	srv := site(t, map[string]string{
+		"/":     `<a href=/next>Next</a><form action=/next><button>Send</button></form><button onclick="location='/next'">Script</button><a href=#part>Part</a>`,
+		"/next": `<title>Next</title><h1>Arrived</h1>`,
+	})
+	tab := openTab(t, srv.URL)
+	for _, name := range []string{"Next", "Send", "Script"} {
+		res := click(t, tab, refOf(t, tab, name))
+		if !res.Navigated || !strings.HasPrefix(res.URL, srv.URL+"/next") || res.Status != 200 {
+			t.Errorf("%s: got %+v, want a navigation to /next", name, res)
+		}
+		wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Arrived")
+		if _, err := tab.Back(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if res := click(t, tab, refOf(t, tab, "Part")); !res.Navigated || res.URL != srv.URL+"/#part" {
+		t.Errorf("got %+v, want a change of address within the document", res)
+	}
+}
+
+func TestClickShowsWhatAScriptDid(t *testing.T) {
+	srv := site(t, map[string]string{
+		"/": `<p id=p>Before</p><button onclick="fetch('/data').then(r => r.text()).then(x => p.textContent = x)">Fetch</button>
+			<button onclick="requestAnimationFrame(() => p.textContent = 'Frame')">Frame</button>`,
+		"/data": "Fetched",
+	})
+	tab := openTab(t, srv.URL)
+	click(t, tab, refOf(t, tab, `"Fetch"`))
+	wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: Fetched")
+}
+
+func TestClickThatOpensATabReportsIt(t *testing.T) {
+	srv := site(t, map[string]string{
+		"/":     `<a href=/next target=_blank>Blank</a><button onclick="window.open('/next')">Window</button><a href=/next target=_blank rel=opener>Opener</a>`,
+		"/next": `<title>Next</title>`,
+	})
+	b := connect(t)
+	tab := openTabIn(t, b, srv.URL)
+	for _, name := range []string{"Blank", "Window", "Opener"} {
+		res := click(t, tab, refOf(t, tab, name))
+		if len(res.Opened) != 1 {
+			t.Errorf("%s: got %d opened tabs, want 1", name, len(res.Opened))
+			continue
+		}
+		popup := res.Opened[0]
+		if popup.Opener() != tab {
+			t.Errorf("%s: the new tab does not know its opener", name)
+		}
+		if err := popup.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if b.Tab(popup.ID()) != nil {
+			t.Errorf("%s: the closed tab is still listed", name)
+		}
+	}
+}
+
+func TestPopupIsAnnounced(t *testing.T) {
+	b := connect(t)
+	events, stop := b.Events()
+	defer stop()
+	tab := openTabIn(t, b, site(t, map[string]string{"/": `<title>P</title>`}).URL)
+	js(t, tab, "void open('about:blank')")
+	deadline := time.After(5 * time.Second)
+	for {
+		select {
+		case ev := <-events:
+			if ev.Kind == page.TabOpened && ev.Tab.Opener() == tab {
+				if err := ev.Tab.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+		case <-deadline:
+			t.Fatal("no event for the popup")
+		}
+	}
+}
+
+func TestBackgroundTabTakesInput(t *testing.T) {
+	b := connect(t)
+	html := `<button onclick="window.ok=(window.ok||0)+1">Go</button><input aria-label=In>`
+	srv := site(t, map[string]string{"/": html})
+	first, second := openTabIn(t, b, srv.URL), openTabIn(t, b, srv.URL)
+	if err := second.Activate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, tab := range []*page.Tab{first, second} {
+		click(t, tab, refOf(t, tab, "Go"))
+		act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, "In"), Text: "ab", Slowly: true})
+		if got := js(t, tab, "[ok, document.querySelector('input').value, document.hasFocus()]"); got != `[1,"ab",true]` {
+			t.Errorf("%s: got %s", tab.ID(), got)
+		}
+	}
+}
+
+func TestHoverDragAndCoordinates(t *testing.T) {
+	tab := show(t, `<style>#h:hover{color:rgb(1,2,3)} div{width:80px;height:80px;position:absolute}</style>
+		<button id=h>Hover</button><div id=a tabindex=0 style="left:100px;top:100px">Start</div><div id=z tabindex=0 style="left:400px;top:300px">End</div>
+		<div id=n draggable=true tabindex=0 style="left:100px;top:300px">Native</div>
+		<script>window.log = [];
+		a.onmousedown = () => log.push('down'); z.onmouseup = () => log.push('up');
+		z.ondragover = e => e.preventDefault(); z.ondrop = e => log.push('drop ' + e.dataTransfer.getData('text'));
+		n.ondragstart = e => e.dataTransfer.setData('text', 'x');
+		onclick = e => log.push('at ' + e.clientX + ',' + e.clientY);</script>`)
+	act(t, tab, page.Action{Kind: page.KindHover, Ref: refOf(t, tab, "Hover")})
+	if got := js(t, tab, "getComputedStyle(h).color"); got != `"rgb(1, 2, 3)"` {
+		t.Errorf("got %s, want the hover style", got)
+	}
+	act(t, tab, page.Action{Kind: page.KindDrag, StartRef: refOf(t, tab, "Start"), EndRef: refOf(t, tab, "End")})
+	wantContains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
+	act(t, tab, page.Action{Kind: page.KindDrag, StartRef: refOf(t, tab, "Native"), EndRef: refOf(t, tab, "End")})
+	wantContains(t, jsString(t, tab, "log.join(' ')"), "drop x")
+	act(t, tab, page.Action{Kind: page.KindClickCoords, X: 700, Y: 20})
+	wantContains(t, jsString(t, tab, "log.join(' ')"), "at 700,20")
+}
+
+func TestScrollMovesThePageOrAnElement(t *testing.T) {
+	tab := show(t, `<div id=box tabindex=0 aria-label=Box style="height:200px;overflow:auto"><p style=height:3000px>x</p></div><p style=height:5000px>y</p><button>End</button>`)
+	act(t, tab, page.Action{Kind: page.KindScroll, Ref: refOf(t, tab, "Box"), Pixels: 300})
+	if got := js(t, tab, "[box.scrollTop, scrollY]"); got != "[300,0]" {
+		t.Errorf("got %s, want the box alone to scroll", got)
+	}
+	js(t, tab, "box.remove()")
+	act(t, tab, page.Action{Kind: page.KindScroll, Direction: "down", Pixels: 500})
+	act(t, tab, page.Action{Kind: page.KindScroll, Direction: "up", Pixels: 100})
+	if got := js(t, tab, "scrollY"); got != "400" {
+		t.Errorf("got scrollY %s, want 400", got)
+	}
+	act(t, tab, page.Action{Kind: page.KindScrollIntoView, Ref: refOf(t, tab, "End")})
+	if got := js(t, tab, "document.querySelector('button').getBoundingClientRect().bottom <= innerHeight"); got != "true" {
+		t.Error("the button is not in view")
+	}
+}
+
+func TestResizeChangesTheViewport(t *testing.T) {
+	tab := show(t, "")
+	act(t, tab, page.Action{Kind: page.KindResize, Width: 500, Height: 400})
+	if got := js(t, tab, "[innerWidth, innerHeight]"); got != "[500,400]" {
+		t.Errorf("got %s, want [500,400]", got)
+	}
+}
+
+func TestActObeysItsContext(t *testing.T) {
+	tab := show(t, `<button disabled>Go</button>`)
+	ref := refOf(t, tab, "Go")
+	stop := errors.New("stopped by @ada")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(100*time.Millisecond, func() { cancel(stop) })
+	start := time.Now()
+	_, err := tab.Act(ctx, page.Action{Kind: page.KindClick, Ref: ref})
+	if took := time.Since(start); !errors.Is(err, stop) || took > 400*time.Millisecond {
+		t.Errorf("got %v after %s, want the cause at once", err, took)
+	}
+	snapshot(t, tab, page.SnapshotOptions{})
+}

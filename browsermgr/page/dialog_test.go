@@ -1,0 +1,168 @@
+package page_test
+
+import (
+	"clank/browsermgr/page"
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+const dialogs = `<button onclick="alert('Hello'); window.after = 1">Alert</button>
+	<button onclick="window.answer = confirm('Sure?')">Confirm</button>
+	<button onclick="window.answer = prompt('Name?', 'Bob')">Prompt</button>
+	<button onclick="setTimeout(() => alert('Late'), 30)">Later</button>
+	<button onmousedown="alert('Down')">Down</button><input aria-label=In oninput="alert('Input')">`
+
+func TestDialogEndsTheActionAtOnce(t *testing.T) {
+	tab := show(t, dialogs)
+	tests := []struct {
+		name, kind, message string
+		accept              bool
+		text                string
+		want                string // of window.answer
+	}{
+		{`"Alert"`, "alert", "Hello", true, "", "null"},
+		{`"Confirm"`, "confirm", "Sure?", true, "", "true"},
+		{`"Confirm"`, "confirm", "Sure?", false, "", "false"},
+		{`"Prompt"`, "prompt", "Name?", true, "Ada", `"Ada"`},
+		{`"Prompt"`, "prompt", "Name?", false, "", "null"},
+		{`"Down"`, "alert", "Down", true, "", "null"},
+	}
+	for _, tt := range tests {
+		ref := refOf(t, tab, tt.name)
+		start := time.Now()
+		res := click(t, tab, ref)
+		if took := time.Since(start); !res.BlockedByDialog || res.Dialog == nil || took > 2*time.Second {
+			t.Fatalf("%s: got %+v after %s, want it blocked by a dialog", tt.name, res, took)
+		}
+		if d := res.Dialog; d.Type != tt.kind || d.Message != tt.message {
+			t.Errorf("%s: got %+v", tt.name, d)
+		}
+		if err := tab.AnswerDialog(t.Context(), tt.accept, tt.text); err != nil {
+			t.Fatal(err)
+		}
+		if got := js(t, tab, "(window.answer ?? null)"); got != tt.want {
+			t.Errorf("%s: the page got %s, want %s", tt.name, got, tt.want)
+		}
+		js(t, tab, "window.answer = null")
+	}
+	known := tab.Dialogs()
+	if len(known.Pending) != 0 || len(known.Recent) != len(tests) || known.Recent[0].ID != "d1" || known.Recent[0].ClosedBy != "agent" {
+		t.Errorf("got %+v, want %d closed dialogs", known, len(tests))
+	}
+}
+
+func TestDialogBlocksReadingWithAdvice(t *testing.T) {
+	tab := show(t, dialogs)
+	ref := refOf(t, tab, `"Later"`)
+	click(t, tab, ref)
+	waitFor(t, func() bool { return len(tab.Dialogs().Pending) == 1 })
+	var dialog *page.DialogError
+	for name, call := range map[string]func(context.Context) error{
+		"snapshot": func(ctx context.Context) error { _, err := tab.Snapshot(ctx, page.SnapshotOptions{}); return err },
+		"text":     func(ctx context.Context) error { _, err := tab.Text(ctx, ""); return err },
+		"click": func(ctx context.Context) error {
+			_, err := tab.Act(ctx, page.Action{Kind: page.KindClick, Ref: ref})
+			return err
+		},
+	} {
+		start := time.Now()
+		err := call(t.Context())
+		if took := time.Since(start); !errors.As(err, &dialog) || took > time.Second {
+			t.Errorf("%s: got %v after %s, want a dialog error at once", name, err, took)
+			continue
+		}
+		wantError(t, err, `an alert d1: "Late"`, "accept or dismiss")
+	}
+	if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := tab.AnswerDialog(t.Context(), true, ""); !errors.Is(err, page.ErrNoDialog) {
+		t.Errorf("got %v, want no dialog", err)
+	}
+	snapshot(t, tab, page.SnapshotOptions{})
+}
+
+func TestDialogDuringTypeAndEvaluate(t *testing.T) {
+	tab := show(t, dialogs)
+	res := act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, `"In"`), Text: "x"})
+	if !res.BlockedByDialog {
+		t.Fatalf("got %+v, want it blocked", res)
+	}
+	if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
+		t.Fatal(err)
+	}
+	res = act(t, tab, page.Action{Kind: page.KindEvaluate, Fn: "alert('now')"})
+	if !res.BlockedByDialog {
+		t.Fatalf("got %+v, want it blocked", res)
+	}
+}
+
+func TestDialogWhileLoading(t *testing.T) {
+	srv := site(t, map[string]string{"/": `<p>a</p>`, "/alert": `<script>alert('Loading')</script><p>b</p>`})
+	tab := openTab(t, srv.URL)
+	res, err := tab.Navigate(t.Context(), srv.URL+"/alert")
+	if err != nil || !res.BlockedByDialog {
+		t.Fatalf("got %+v, %v; want it blocked by the page's alert", res, err)
+	}
+	if _, err := tab.Navigate(t.Context(), srv.URL); err == nil {
+		t.Error("got no error while the dialog is open")
+	}
+	if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
+		t.Fatal(err)
+	}
+	wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: b")
+}
+
+const sticky = `<button onclick="window.onbeforeunload = e => { e.preventDefault(); return 'stay' }">Stick</button><a href=/other>Go</a>`
+
+func TestBeforeunloadDoesNotKeepThePage(t *testing.T) {
+	srv := site(t, map[string]string{"/": sticky, "/other": "<p>other"})
+	b := connect(t)
+	tab := openTabIn(t, b, srv.URL)
+	click(t, tab, refOf(t, tab, "Stick"))
+	res, err := tab.Navigate(t.Context(), srv.URL+"/other")
+	if err != nil || res.URL != srv.URL+"/other" {
+		t.Fatalf("got %+v, %v; want the navigation to pass", res, err)
+	}
+	if d := tab.Dialogs(); len(d.Recent) != 1 || d.Recent[0].Type != "beforeunload" {
+		t.Errorf("got %+v, want the beforeunload recorded", d)
+	}
+	// A click is not asked for leaving: the dialog is for the caller to answer.
+	if _, err := tab.Navigate(t.Context(), srv.URL); err != nil {
+		t.Fatal(err)
+	}
+	click(t, tab, refOf(t, tab, "Stick"))
+	if res = click(t, tab, refOf(t, tab, "Go")); !res.BlockedByDialog || res.Dialog.Type != "beforeunload" {
+		t.Errorf("got %+v, want it blocked by beforeunload", res)
+	}
+	start := time.Now()
+	if err := tab.Close(t.Context()); err != nil || time.Since(start) > 3*time.Second {
+		t.Errorf("close: %v after %s", err, time.Since(start))
+	}
+}
+
+func TestCloseWithOpenAlert(t *testing.T) {
+	tab := show(t, dialogs)
+	click(t, tab, refOf(t, tab, `"Alert"`))
+	start := time.Now()
+	if err := tab.Close(t.Context()); err != nil || time.Since(start) > 3*time.Second {
+		t.Errorf("close: %v after %s", err, time.Since(start))
+	}
+}
+
+// waitFor looks at an external process until something holds.
+func waitFor(tb testing.TB, cond func() bool) {
+	tb.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(10 * time.Second)
+	for !cond() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			tb.Fatal("it did not happen within 10s")
+		}
+	}
+}

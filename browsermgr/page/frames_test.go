@@ -1,0 +1,99 @@
+package page_test
+
+import (
+	"clank/browsermgr/page"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// foreign is the same server under a name of another site.
+func foreign(srv *httptest.Server) string {
+	return strings.Replace(srv.URL, "127.0.0.1", "localhost", 1)
+}
+
+// framed serves a page that embeds one of its own site and one of another, which embeds the first site again.
+func framed(t *testing.T) *httptest.Server {
+	t.Helper()
+	var srv *httptest.Server
+	srv = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		pages := map[string]string{
+			"/": `<h1>Top</h1><iframe title=Near src=/near></iframe><div style=height:1500px></div>
+				<iframe title=Far src="` + foreign(srv) + `/far" style="width:500px;height:300px;border:7px solid;padding:9px"></iframe>`,
+			"/near": `<button onclick="document.title='near'">Near button</button>`,
+			"/far": `<button onclick="this.textContent='Pressed'">Far button</button><input aria-label="Far field">
+				<iframe title=Deep src="` + srv.URL + `/deep" style="width:300px;height:150px"></iframe>`,
+			"/deep": `<div style=height:600px></div><button onclick="this.textContent='Pressed deep'">Deep button</button>`,
+		}
+		_, _ = w.Write([]byte("<!doctype html>" + pages[r.URL.Path]))
+	}))
+	return srv
+}
+
+func TestFramesAreInlined(t *testing.T) {
+	tab := openTab(t, framed(t).URL)
+	want := `- heading "Top" [level=1] [ref=e1]
+- Iframe "Near" [ref=e2]:
+  - button "Near button" [ref=f1e1]
+- Iframe "Far" [ref=e3]:
+  - button "Far button" [ref=f2e1]
+  - textbox "Far field" [ref=f2e2]
+  - Iframe "Deep" [ref=f2e3]:
+    - button "Deep button" [ref=f3e1]`
+	waitFor(t, func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button") })
+	again := snapshot(t, tab, page.SnapshotOptions{}).Text
+	if d := cmp.Diff(sameFrames(want), sameFrames(again)); d != "" {
+		t.Errorf("snapshot (-want +got)\n%s", d)
+	}
+	flat := snapshot(t, tab, page.SnapshotOptions{Interactive: true}).Text
+	wantContains(t, flat, "\n- button \"Far button\" [ref=f", "\n- button \"Deep button\" [ref=f")
+}
+
+// sameFrames forgets the numbers in frames of other processes: they depend on which process answers first.
+func sameFrames(text string) string {
+	return regexp.MustCompile(`\[ref=f[23]e\d+`).ReplaceAllString(text, "[ref=f")
+}
+
+func TestActionsReachAllFrames(t *testing.T) {
+	tab := openTab(t, framed(t).URL)
+	waitFor(t, func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button") })
+	for _, name := range []string{"Near button", "Far button", "Deep button"} {
+		click(t, tab, refOf(t, tab, name))
+	}
+	act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, "Far field"), Text: "far text"})
+	text := snapshot(t, tab, page.SnapshotOptions{}).Text
+	wantContains(t, text, `button "Pressed"`, `button "Pressed deep"`, `"Far field" [active]`, ": far text")
+	act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, "Far field"), Text: " more", Slowly: true})
+	if got := string(act(t, tab, page.Action{Kind: page.KindEvaluate, Ref: refOf(t, tab, "Far field"), Fn: "el => el.value"}).Value); got != `"far text more"` {
+		t.Errorf("got %s, want keys to reach the frame", got)
+	}
+	if _, err := tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: refOf(t, tab, "Far field")}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCoveredFrameIsNamed(t *testing.T) {
+	srv := framed(t)
+	tab := openTab(t, srv.URL)
+	waitFor(t, func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Far button") })
+	ref := refOf(t, tab, "Far button")
+	js(t, tab, `document.body.insertAdjacentHTML('beforeend', '<div id=veil role=dialog aria-label=Wall style="position:fixed;inset:0"></div>')`)
+	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: ref, TimeoutMs: 700})
+	wantError(t, err, ref+" ", `is covered by dialog "Wall" (div#veil)`)
+}
+
+func TestRefOfARemovedFrameIsGone(t *testing.T) {
+	tab := openTab(t, framed(t).URL)
+	waitFor(t, func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Far button") })
+	near, far := refOf(t, tab, "Near button"), refOf(t, tab, "Far button")
+	js(t, tab, "document.querySelectorAll('iframe').forEach(f => f.remove())")
+	for _, ref := range []string{near, far} {
+		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: ref})
+		wantError(t, err, "Unknown ref "+ref)
+	}
+}

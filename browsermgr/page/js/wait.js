@@ -1,0 +1,71 @@
+// Waiting inside the page: a condition is looked at when the document changes and once a frame, never in a busy loop.
+
+const lower = (text) => squeeze(text).toLowerCase();
+
+// visibleText says whether a case-insensitive piece of text is shown anywhere in a document, its frames or shadow roots.
+function visibleText(root, wanted) {
+  const top = root.body ?? root;
+  if (top.innerText !== undefined && lower(top.innerText).includes(wanted)) return true;
+  for (const element of root.querySelectorAll('*')) {
+    if (element.shadowRoot) {
+      for (const child of element.shadowRoot.children) {
+        if (child.checkVisibility() && lower(child.innerText ?? '').includes(wanted)) return true;
+      }
+      if (visibleText(element.shadowRoot, wanted)) return true;
+    } else if (element.localName === 'iframe' || element.localName === 'frame') {
+      if (element.contentDocument && visibleText(element.contentDocument, wanted)) return true;
+    }
+  }
+  return false;
+}
+
+let cancelWait = null;
+
+FUNCTIONS.waitFor = (a) => new Promise((resolve, reject) => {
+  const wanted = lower(a.text ?? '');
+  const holds = () => {
+    if (a.selector) {
+      const element = bySelector(a.selector);
+      return element !== null && shown(element);
+    }
+    return visibleText(document, wanted) !== a.gone;
+  };
+  cancelWait?.();
+  let done = false;
+  let dirty = true;
+  let checked = 0;
+  const finish = (value, error) => {
+    if (done) return;
+    done = true;
+    observer.disconnect();
+    clearTimeout(timer);
+    cancelWait = null;
+    if (error) reject(error);
+    else resolve(value);
+  };
+  const observer = new MutationObserver(() => { dirty = true; });
+  observer.observe(document, { childList: true, subtree: true, attributes: true, characterData: true });
+  const timer = setTimeout(() => finish(false), a.timeout);
+  cancelWait = () => finish(false);
+  const look = async () => {
+    while (!done) {
+      // Styles, frames and shadow roots change without a mutation here: look again now and then as well.
+      if (dirty || performance.now() - checked > 100) {
+        dirty = false;
+        checked = performance.now();
+        try {
+          if (holds()) return finish(true);
+        } catch (e) {
+          return finish(false, e);
+        }
+      }
+      await frame();
+    }
+  };
+  look();
+});
+
+FUNCTIONS.cancelWait = () => {
+  cancelWait?.();
+  return true;
+};

@@ -1,0 +1,236 @@
+package page
+
+import (
+	"github.com/go-rod/rod/lib/cdp"
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// loadState follows the tab's main document and the requests of all its frames.
+type loadState struct {
+	document int    // counts documents: grows when the main frame shows a new one
+	within   int    // counts changes of address within a document
+	begun    int    // counts navigations of the main frame that were asked for
+	newTabs  int    // counts new tabs that were asked for
+	pending  bool   // one was asked for and has come to no end
+	started  bool   // … and Chromium has taken it up
+	loading  bool   // the main frame is loading
+	loader   string // id of the present document's loader
+	parsed   bool   // DOMContentLoaded
+	loaded   bool
+	idle     bool // no request for half a second after loading
+	status   int
+	statuses map[string]int // HTTP status by loader, of documents that are not shown yet
+	requests int            // counts requests
+	inFlight map[string]flight
+}
+
+// flight is a request without an answer.
+type flight struct {
+	number int
+	loader string
+	awaits bool // of a kind that changes what the page shows
+}
+
+func newLoadState() loadState {
+	return loadState{statuses: map[string]int{}, inFlight: map[string]flight{}}
+}
+
+func (l *loadState) crashed() {
+	l.pending, l.loading, l.started = false, false, false
+	clear(l.inFlight)
+}
+
+// committed notes that the main frame shows a new document.
+func (l *loadState) committed(loader string, restored bool) {
+	l.document++
+	l.pending, l.started = false, false
+	l.loader, l.status = loader, l.statuses[loader]
+	l.parsed, l.loaded, l.idle = restored, restored, restored
+	clear(l.statuses)
+	for id, f := range l.inFlight {
+		if f.loader != loader {
+			delete(l.inFlight, id)
+		}
+	}
+}
+
+// busySince says whether requests that began after the numbered one are still open.
+func (l *loadState) busySince(number int) bool {
+	for _, f := range l.inFlight {
+		if f.number > number && f.awaits {
+			return true
+		}
+	}
+	return false
+}
+
+// handle takes an event of one of the tab's sessions.
+func (t *Tab) handle(s *session, ev cdp.Event) {
+	switch ev.Method {
+	case "Page.javascriptDialogOpening", "Page.javascriptDialogClosed":
+		t.handleDialog(s, ev)
+	case "Page.frameNavigated":
+		t.handleNavigated(s, ev)
+	case "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed":
+		t.handleNetwork(ev)
+	case "Input.dragIntercepted":
+		var p proto.InputDragIntercepted
+		if decode(ev, &p) {
+			t.dragStarted(p.Data)
+		}
+	case "Page.windowOpen":
+		t.mu.Lock()
+		t.load.newTabs++
+		t.mu.Unlock()
+	default:
+		if s == t.session {
+			t.handleLoading(ev)
+		}
+	}
+}
+
+func (t *Tab) handleNavigated(s *session, ev cdp.Event) {
+	var p struct {
+		Frame struct {
+			ID       string `json:"id"`
+			LoaderID string `json:"loaderId"`
+			URL      string `json:"url"`
+			Fragment string `json:"urlFragment"`
+		} `json:"frame"`
+		Type string `json:"type"`
+	}
+	if !decode(ev, &p) || p.Frame.ID != s.target {
+		return
+	}
+	s.leave(nil)
+	if s != t.session {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.url = p.Frame.URL + p.Frame.Fragment
+	t.load.committed(p.Frame.LoaderID, p.Type == string(proto.PageNavigationTypeBackForwardCacheRestore))
+	t.numbers = frameNumbers{}
+	t.signal()
+}
+
+// handleLoading follows the main frame of the tab.
+func (t *Tab) handleLoading(ev cdp.Event) {
+	var p struct {
+		FrameID     string `json:"frameId"`
+		LoaderID    string `json:"loaderId"`
+		Name        string `json:"name"`
+		URL         string `json:"url"`
+		Disposition string `json:"disposition"`
+	}
+	if len(ev.Params) > 1<<16 || !decode(ev, &p) || p.FrameID != t.target {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := &t.load
+	switch ev.Method {
+	case "Page.frameRequestedNavigation":
+		if p.Disposition == "newTab" || p.Disposition == "newWindow" {
+			l.newTabs++
+			break
+		}
+		if p.Disposition == "currentTab" {
+			l.begun++
+			l.pending = true
+		}
+	case "Page.frameScheduledNavigation":
+		l.begun++
+		l.pending = true
+	case "Page.frameStartedNavigating":
+		l.started = true
+	case "Page.frameStartedLoading":
+		l.loading, l.started = true, true
+	case "Page.frameStoppedLoading":
+		l.loading, l.pending, l.started = false, false, false
+	case "Page.navigatedWithinDocument":
+		l.within++
+		l.pending = false
+		t.url = p.URL
+	case "Page.lifecycleEvent":
+		l.lifecycle(p.LoaderID, p.Name)
+		t.keepAwake()
+		if p.Name == "DOMContentLoaded" || p.Name == "load" {
+			t.askTitle()
+		}
+	default:
+		return
+	}
+	t.signal()
+}
+
+// keepAwake has a tab in the background render, keep focus and take input, so that tabs work side by side. It is asked for
+// once the first document is loaded: earlier it crashes the process of a new tab in Chromium 156. The caller holds t.mu.
+func (t *Tab) keepAwake() {
+	if t.load.loaded && !t.awake {
+		t.awake = true
+		t.session.post(proto.EmulationSetFocusEmulationEnabled{Enabled: true})
+	}
+}
+
+func (l *loadState) lifecycle(loader, name string) {
+	if l.loader == "" {
+		l.loader = loader // of a tab that was there before us
+	}
+	if loader != l.loader {
+		return
+	}
+	switch name {
+	case "DOMContentLoaded":
+		l.parsed = true
+	case "load":
+		l.parsed, l.loaded = true, true
+	case "networkIdle":
+		l.idle = true
+	}
+}
+
+// awaited are the kinds of requests whose answers change what a page shows.
+var awaited = map[proto.NetworkResourceType]bool{
+	proto.NetworkResourceTypeDocument: true, proto.NetworkResourceTypeXHR: true,
+	proto.NetworkResourceTypeFetch: true, proto.NetworkResourceTypeScript: true,
+}
+
+func (t *Tab) handleNetwork(ev cdp.Event) {
+	var p struct {
+		RequestID string                    `json:"requestId"`
+		LoaderID  string                    `json:"loaderId"`
+		FrameID   string                    `json:"frameId"`
+		Type      proto.NetworkResourceType `json:"type"`
+		Response  struct {
+			Status int `json:"status"`
+		} `json:"response"`
+	}
+	if !decode(ev, &p) {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := &t.load
+	switch ev.Method {
+	case "Network.requestWillBeSent":
+		if _, again := l.inFlight[p.RequestID]; !again {
+			l.requests++
+			l.inFlight[p.RequestID] = flight{number: l.requests, loader: p.LoaderID, awaits: awaited[p.Type]}
+		}
+	case "Network.responseReceived":
+		if p.Type == proto.NetworkResourceTypeDocument && p.FrameID == t.target {
+			l.statuses[p.LoaderID] = p.Response.Status
+			if p.LoaderID == l.loader {
+				l.status = p.Response.Status
+			}
+		}
+		return
+	default:
+		if _, known := l.inFlight[p.RequestID]; !known {
+			return
+		}
+		delete(l.inFlight, p.RequestID)
+	}
+	t.signal()
+}

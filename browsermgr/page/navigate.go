@@ -1,0 +1,138 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+const (
+	navigateLimit = 20 * time.Second
+	// loadGrace is how long a navigation waits for images and the like once the document is parsed.
+	loadGrace = 300 * time.Millisecond
+)
+
+// Navigate loads an address as [Address] reads it: http, https or about:blank. It returns when the document is parsed
+// (DOMContentLoaded), within 20 s unless ctx is shorter. An HTTP error status is reported in Result.Status and is not an
+// error. When ctx ends, loading is stopped. A crashed tab comes back to life. A beforeunload dialog is accepted.
+func (t *Tab) Navigate(ctx context.Context, url string) (Result, error) {
+	address, err := Address(url)
+	if err != nil {
+		return Result{}, err
+	}
+	return t.travel(ctx, "navigate "+address, func(ctx context.Context, s *session, before mark) error {
+		var res struct {
+			LoaderID   string `json:"loaderId"`
+			ErrorText  string `json:"errorText"`
+			IsDownload bool   `json:"isDownload"`
+		}
+		err := s.beginWithin(time.Hour, proto.PageNavigate{URL: address}).wait(ctx, &res)
+		switch {
+		case err != nil:
+			return err
+		case res.IsDownload:
+			return fmt.Errorf("load %s: the address is a download, not a page", address)
+		case res.ErrorText != "":
+			return loadError(address, res.ErrorText)
+		case res.LoaderID == "":
+			return t.untilWithin(ctx, time.Second, func() bool { return t.load.within != before.within })
+		}
+		return t.until(ctx, func() bool { return t.load.document != before.document })
+	})
+}
+
+// Reload loads the page again.
+func (t *Tab) Reload(ctx context.Context) (Result, error) {
+	return t.travel(ctx, "reload", func(ctx context.Context, s *session, before mark) error {
+		if err := s.do(ctx, proto.PageReload{}); err != nil {
+			return err
+		}
+		return t.until(ctx, func() bool { return t.load.document != before.document })
+	})
+}
+
+// Back goes one step back in the tab's history. It is an error if there is none.
+func (t *Tab) Back(ctx context.Context) (Result, error) { return t.step(ctx, "back", -1) }
+
+// Forward goes one step forward in the tab's history. It is an error if there is none.
+func (t *Tab) Forward(ctx context.Context) (Result, error) { return t.step(ctx, "forward", 1) }
+
+func (t *Tab) step(ctx context.Context, word string, by int) (Result, error) {
+	return t.travel(ctx, "go "+word, func(ctx context.Context, s *session, before mark) error {
+		history, err := ask[proto.PageGetNavigationHistoryResult](ctx, s, proto.PageGetNavigationHistory{})
+		if err != nil {
+			return err
+		}
+		to := history.CurrentIndex + by
+		if to < 0 || to >= len(history.Entries) {
+			return fmt.Errorf("there is no page to go %s to", word)
+		}
+		if err := s.do(ctx, proto.PageNavigateToHistoryEntry{EntryID: history.Entries[to].ID}); err != nil {
+			return err
+		}
+		return t.until(ctx, func() bool { return t.load.document != before.document || t.load.within != before.within })
+	})
+}
+
+func (t *Tab) documents() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.load.document
+}
+
+// travel runs a navigation of the main frame and waits until its document can be read.
+func (t *Tab) travel(ctx context.Context, act string, start func(context.Context, *session, mark) error) (Result, error) {
+	release, err := t.acquire(ctx)
+	if err != nil {
+		return Result{}, fmt.Errorf("%s: %w", act, err)
+	}
+	defer release()
+	if err := t.revive(); err != nil {
+		return Result{}, fmt.Errorf("%s: %w", act, err)
+	}
+	defer t.leave()()
+	before := t.mark()
+	ctx, cancel, err := t.watch(ctx, navigateLimit, true)
+	if err != nil {
+		return Result{}, fmt.Errorf("%s: %w", act, err)
+	}
+	defer cancel()
+	err = start(ctx, t.session, before)
+	if err == nil {
+		err = t.awaitParsed(ctx, navigateLimit)
+	}
+	if err == nil {
+		err = t.untilWithin(ctx, loadGrace, func() bool { return t.load.loaded })
+	}
+	res := t.outcome(before)
+	var dialog *DialogError
+	switch {
+	case errors.As(err, &dialog):
+		// The document is there; its scripts stand still.
+		res.BlockedByDialog, res.Dialog = true, &dialog.Dialog
+		return res, nil
+	case err != nil && ctx.Err() != nil:
+		t.session.post(proto.PageStopLoading{})
+		err = t.tooLate(ctx, err)
+	}
+	if err != nil {
+		return res, fmt.Errorf("%s: %w", act, err)
+	}
+	return res, nil
+}
+
+// tooLate says why a load ended before its time.
+func (t *Tab) tooLate(ctx context.Context, err error) error {
+	if limit, ok := errors.AsType[*limitError](context.Cause(ctx)); ok {
+		return fmt.Errorf("the server did not answer within %s: %w", limit.limit, err)
+	}
+	return err
+}
+
+// awaitParsed waits until the present document is parsed, but no longer than d: what there is can be read.
+func (t *Tab) awaitParsed(ctx context.Context, d time.Duration) error {
+	return t.untilWithin(ctx, d, func() bool { return t.load.parsed || t.load.loader == "" })
+}

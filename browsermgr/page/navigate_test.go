@@ -1,0 +1,159 @@
+package page_test
+
+import (
+	"clank/browsermgr/page"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestNavigateReportsStatusAndTitle(t *testing.T) {
+	srv := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		switch r.URL.Path {
+		case "/missing":
+			w.WriteHeader(http.StatusNotFound)
+		case "/away":
+			http.Redirect(w, r, "/", http.StatusFound)
+			return
+		}
+		_, _ = w.Write([]byte("<title>T " + r.URL.Path + "</title><p>x"))
+	}))
+	tab := openTab(t, "")
+	tests := []struct {
+		path, url string
+		status    int
+	}{{"/", "/", 200}, {"/missing", "/missing", 404}, {"/away", "/", 200}, {"/#x", "/#x", 0}}
+	for _, tt := range tests {
+		res, err := tab.Navigate(t.Context(), srv.URL+tt.path)
+		if err != nil || res.URL != srv.URL+tt.url || res.Status != tt.status || !res.Navigated {
+			t.Errorf("%s: got %+v, %v; want status %d at %s", tt.path, res, err, tt.status, tt.url)
+		}
+	}
+	waitFor(t, func() bool { return tab.Title() == "T /" && strings.HasPrefix(tab.URL(), srv.URL) })
+}
+
+func TestNavigateInWords(t *testing.T) {
+	tab := openTab(t, "")
+	closed := site(t, nil)
+	closed.Close()
+	hangUp := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	circle := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }))
+	download := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Disposition", "attachment; filename=a.bin")
+		_, _ = w.Write([]byte("x"))
+	}))
+	tests := map[string]string{
+		closed.URL:                  "refused the connection",
+		hangUp.URL:                  "closed the connection without an answer",
+		circle.URL:                  "redirects in a circle",
+		download.URL:                "download",
+		"http://no-such.invalid/":   "no such host no-such.invalid: check the spelling",
+		"http://127.0.0.1:1/unsafe": "browsers refuse",
+	}
+	for url, want := range tests {
+		_, err := tab.Navigate(t.Context(), url)
+		wantError(t, err, want)
+	}
+	if _, err := tab.Navigate(t.Context(), site(t, map[string]string{"/": "ok"}).URL); err != nil {
+		t.Errorf("the tab does not recover: %v", err)
+	}
+}
+
+func TestNavigateToASilentServerEnds(t *testing.T) {
+	srv := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	tab := openTab(t, "")
+	stop := errors.New("stopped by @ada")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(200*time.Millisecond, func() { cancel(stop) })
+	start := time.Now()
+	_, err := tab.Navigate(ctx, srv.URL)
+	if took := time.Since(start); !errors.Is(err, stop) || took > 400*time.Millisecond {
+		t.Errorf("got %v after %s, want the cause at once", err, took)
+	}
+	ctx, cancelTime := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancelTime()
+	if _, err := tab.Navigate(ctx, srv.URL); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want the deadline", err)
+	}
+	snapshot(t, tab, page.SnapshotOptions{})
+	if _, err := tab.Navigate(t.Context(), site(t, map[string]string{"/": "ok"}).URL); err != nil {
+		t.Errorf("the tab does not recover: %v", err)
+	}
+}
+
+func TestHistory(t *testing.T) {
+	srv := site(t, map[string]string{"/a": `<p>a</p><a href=#in>In</a>`, "/b": "<p>b"})
+	tab := openTab(t, srv.URL+"/a")
+	if _, err := tab.Forward(t.Context()); err == nil {
+		t.Error("forward at the end: got no error")
+	}
+	if _, err := tab.Navigate(t.Context(), srv.URL+"/b"); err != nil {
+		t.Fatal(err)
+	}
+	if res := act(t, tab, page.Action{Kind: page.KindBack}); res.URL != srv.URL+"/a" {
+		t.Errorf("back: got %+v", res)
+	}
+	wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: a")
+	if res := act(t, tab, page.Action{Kind: page.KindForward}); res.URL != srv.URL+"/b" {
+		t.Errorf("forward: got %+v", res)
+	}
+	js(t, tab, "window.mark = 1")
+	act(t, tab, page.Action{Kind: page.KindReload})
+	if got := js(t, tab, "typeof mark"); got != `"undefined"` {
+		t.Errorf("got mark %s, want a new document", got)
+	}
+}
+
+func TestAddress(t *testing.T) {
+	good := map[string]string{
+		"example.com":                "https://example.com",
+		" example.com/a?b=c#d ":      "https://example.com/a?b=c#d",
+		"localhost:1234":             "http://localhost:1234",
+		"127.0.0.1:80/x":             "http://127.0.0.1:80/x",
+		"[::1]:8080":                 "http://[::1]:8080",
+		"dev.localhost":              "http://dev.localhost",
+		"10.0.0.1":                   "https://10.0.0.1",
+		"intranet:8080":              "https://intranet:8080",
+		"HTTP://Example.com":         "http://Example.com",
+		"about:blank":                "about:blank",
+		"https://user:pw@example.at": "https://user:pw@example.at",
+	}
+	for text, want := range good {
+		if got, err := page.Address(text); err != nil || got != want {
+			t.Errorf("%q: got %q, %v; want %q", text, got, err, want)
+		}
+	}
+	for _, text := range []string{
+		"", "foo", "find cheap flights", "javascript:alert(1)", "file:///etc/passwd", "chrome://crash", "data:text/html,x",
+		"http://", "https:///x", "view-source:http://a.com", "a@b.com", "about:settings", "ftp://a.com", "mailto:a@b.com", "exa!mple.com", "x:99999999",
+	} {
+		got, err := page.Address(text)
+		if !errors.Is(err, page.ErrInvalid) {
+			t.Errorf("%q: got %q, %v; want it refused", text, got, err)
+			continue
+		}
+		wantError(t, err, "navigate")
+	}
+}
+
+func FuzzAddress(f *testing.F) {
+	for _, s := range []string{"example.com", "localhost:1", "http://a/b", "javascript:1", "a:b:c", "[::1]:x", "%zz"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got, err := page.Address(s)
+		if err != nil {
+			return
+		}
+		if got != "about:blank" && !strings.HasPrefix(got, "http://") && !strings.HasPrefix(got, "https://") {
+			t.Errorf("%q became %q", s, got)
+		}
+		if again, err := page.Address(got); err != nil || again != got {
+			t.Errorf("%q became %q, which becomes %q, %v", s, got, again, err)
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// screenshotLimit bounds taking a picture.
+const screenshotLimit = 20 * time.Second
+
+// ScreenshotOptions says what a picture shows. The zero value is the viewport as PNG.
+type ScreenshotOptions struct {
+	// Format is png (default), jpeg or webp.
+	Format string
+	// Quality is 1–100 for jpeg and webp; 0 means 85.
+	Quality int
+	// FullPage shows the whole document, not with Ref.
+	FullPage bool
+	// Ref limits the picture to one element.
+	Ref string
+}
+
+func (o ScreenshotOptions) validate() error {
+	switch o.Format {
+	case "", "png", "jpeg", "webp":
+	default:
+		return invalidf("screenshot format %q: use png, jpeg or webp", o.Format)
+	}
+	if o.Quality < 0 || o.Quality > 100 {
+		return invalidf("screenshot quality must be between 1 and 100")
+	}
+	if o.FullPage && o.Ref != "" {
+		return invalidf("fullPage is not supported for element screenshots")
+	}
+	return nil
+}
+
+// Screenshot returns an encoded picture in device pixels. The page's geometry and scroll position are left as they were,
+// except that an element given by ref is scrolled into view. A viewport picture does not wait for a running action.
+func (t *Tab) Screenshot(ctx context.Context, opts ScreenshotOptions) ([]byte, error) {
+	if err := opts.validate(); err != nil {
+		return nil, err
+	}
+	if !opts.FullPage && opts.Ref == "" {
+		ctx, cancel, err := t.watch(ctx, screenshotLimit, false)
+		if err != nil {
+			return nil, fmt.Errorf("screenshot of tab %s: %w", t.id, err)
+		}
+		defer cancel()
+		return t.shoot(ctx, opts, nil)
+	}
+	var data []byte
+	err := t.exclusive(ctx, screenshotLimit, func(ctx context.Context) error {
+		clip, err := t.clip(ctx, opts)
+		if err != nil {
+			return err
+		}
+		data, err = t.shoot(ctx, opts, clip)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("screenshot of tab %s: %w", t.id, err)
+	}
+	return data, nil
+}
+
+// clip is the area of the document that a picture shows.
+func (t *Tab) clip(ctx context.Context, opts ScreenshotOptions) (*proto.PageViewport, error) {
+	if opts.FullPage {
+		m, err := ask[proto.PageGetLayoutMetricsResult](ctx, t.session, proto.PageGetLayoutMetrics{})
+		if err != nil {
+			return nil, err
+		}
+		return &proto.PageViewport{Width: m.CSSContentSize.Width, Height: m.CSSContentSize.Height, Scale: 1}, nil
+	}
+	e, err := t.resolve(opts.Ref)
+	if err != nil {
+		return nil, err
+	}
+	box, err := run[struct {
+		point
+		Width  float64 `json:"width"`
+		Height float64 `json:"height"`
+	}](ctx, e.session, script{fn: "box", arg: map[string]string{"ref": e.local}})
+	if err != nil {
+		return nil, t.explain(e, err)
+	}
+	at, deadline := box.point, time.Now().Add(interactionLimit)
+	for s := e.session; s.parent != nil; s = s.parent {
+		if at, err = s.embed(ctx, at, deadline); err != nil {
+			return nil, t.explain(e, err)
+		}
+	}
+	view, err := run[viewport](ctx, t.session, script{fn: "viewport"})
+	if err != nil {
+		return nil, err
+	}
+	return &proto.PageViewport{X: at.X + view.X, Y: at.Y + view.Y, Width: box.Width, Height: box.Height, Scale: 1}, nil
+}
+
+func (t *Tab) shoot(ctx context.Context, opts ScreenshotOptions, clip *proto.PageViewport) ([]byte, error) {
+	req := proto.PageCaptureScreenshot{
+		Format: proto.PageCaptureScreenshotFormat(opts.Format), Clip: clip, CaptureBeyondViewport: clip != nil,
+	}
+	if opts.Format == "" {
+		req.Format = proto.PageCaptureScreenshotFormatPng
+	}
+	if req.Format != proto.PageCaptureScreenshotFormatPng {
+		quality := opts.Quality
+		if quality == 0 {
+			quality = 85
+		}
+		req.Quality = &quality
+	}
+	var res proto.PageCaptureScreenshotResult
+	err := t.session.beginWithin(screenshotLimit, req).wait(ctx, &res)
+	return res.Data, err
+}

@@ -1,0 +1,117 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+const (
+	// arrivalLimit is how long an action waits for the page that it led to; quietLimit, for the requests it made;
+	// takeUp, for Chromium to take up a navigation that the page asked for.
+	arrivalLimit = 5 * time.Second
+	quietLimit   = time.Second
+	takeUp       = 300 * time.Millisecond
+)
+
+// mark is the state before an action, to tell afterwards what it led to.
+type mark struct {
+	document, within, begun, newTabs, requests, opened int
+}
+
+func (t *Tab) mark() mark {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := &t.load
+	return mark{
+		document: l.document, within: l.within, begun: l.begun, newTabs: l.newTabs, requests: l.requests, opened: len(t.opened),
+	}
+}
+
+// outcome describes what happened since the mark.
+func (t *Tab) outcome(m mark) Result {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := &t.load
+	r := Result{
+		URL: t.url, Navigated: l.document != m.document || l.within != m.within,
+		Loading: l.pending || (l.document != m.document && !l.parsed),
+		Opened:  slices.Clone(t.opened[min(m.opened, len(t.opened)):]),
+	}
+	if l.document != m.document {
+		r.Status = l.status
+	}
+	return r
+}
+
+// settle returns when what an action set off is there to be seen: at once if it set off nothing, when the new document is
+// parsed if it navigated, when the answers are in if it asked the server for something. s is where the action happened.
+// It reports whether the input reached its target, as the script saw it: "hit", "miss" or "".
+func (t *Tab) settle(ctx context.Context, s *session, m mark) (string, error) {
+	seen, err := t.quiet(ctx, s, false)
+	if err != nil {
+		return seen, err
+	}
+	if err := t.arrive(ctx, m); err != nil {
+		return seen, err
+	}
+	busy := func() bool { return t.load.document == m.document && t.load.busySince(m.requests) }
+	t.mu.Lock()
+	wait := busy()
+	t.mu.Unlock()
+	if !wait {
+		return seen, nil
+	}
+	if err := t.untilWithin(ctx, quietLimit, func() bool { return !busy() }); err != nil {
+		return seen, err
+	}
+	if _, err := t.quiet(ctx, s, true); err != nil {
+		return seen, err
+	}
+	return seen, t.arrive(ctx, m)
+}
+
+// quiet lets the page's scripts finish what they were about to do. A document that goes away meanwhile is fine.
+func (t *Tab) quiet(ctx context.Context, s *session, frame bool) (string, error) {
+	res, err := run[struct {
+		Outcome string `json:"outcome"`
+	}](ctx, s, script{fn: "settled", arg: map[string]bool{"frame": frame}})
+	if errors.Is(err, errContextLost) {
+		err = nil
+	}
+	return res.Outcome, err
+}
+
+// arrive waits for the document or tab that the page asked for since the mark, if any.
+func (t *Tab) arrive(ctx context.Context, m mark) error {
+	t.mu.Lock()
+	l := &t.load
+	here := l.begun != m.begun && l.pending
+	fresh := l.document != m.document
+	tabs := l.newTabs != m.newTabs && len(t.opened) == m.opened
+	t.mu.Unlock()
+	if tabs {
+		if err := t.untilWithin(ctx, quietLimit, func() bool { return len(t.opened) != m.opened }); err != nil {
+			return err
+		}
+	}
+	if here {
+		err := t.untilWithin(ctx, takeUp, func() bool { return !l.pending || l.started || l.document != m.document })
+		if err != nil {
+			return err
+		}
+		err = t.untilWithin(ctx, arrivalLimit, func() bool { return !l.pending || !l.started || l.document != m.document })
+		if err != nil {
+			return err
+		}
+		fresh = true
+	}
+	if !fresh || t.documents() == m.document {
+		return nil
+	}
+	if err := t.awaitParsed(ctx, arrivalLimit); err != nil {
+		return err
+	}
+	return t.untilWithin(ctx, loadGrace, func() bool { return t.load.loaded })
+}

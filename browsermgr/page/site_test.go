@@ -1,0 +1,114 @@
+package page_test
+
+import (
+	"clank/browsermgr/page"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// site serves pages by path. Paths that are not given are 404.
+func site(tb testing.TB, pages map[string]string) *httptest.Server {
+	tb.Helper()
+	return serve(tb, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		html, ok := pages[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, html)
+	}))
+}
+
+func serve(tb testing.TB, h http.Handler) *httptest.Server {
+	tb.Helper()
+	srv := httptest.NewServer(h)
+	tb.Cleanup(func() {
+		srv.CloseClientConnections()
+		srv.Close()
+	})
+	return srv
+}
+
+// show opens a tab with one page.
+func show(tb testing.TB, html string) *page.Tab {
+	tb.Helper()
+	return openTab(tb, site(tb, map[string]string{"/": "<!doctype html><meta charset=utf-8><title>Test</title>" + html}).URL)
+}
+
+func snapshot(tb testing.TB, tab *page.Tab, opts page.SnapshotOptions) page.Snapshot {
+	tb.Helper()
+	snap, err := tab.Snapshot(within(tb, 10*time.Second), opts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return snap
+}
+
+// refOf finds the ref of the first line that contains text.
+func refOf(tb testing.TB, tab *page.Tab, text string) string {
+	tb.Helper()
+	snap := snapshot(tb, tab, page.SnapshotOptions{})
+	for line := range strings.Lines(snap.Text) {
+		if !strings.Contains(line, text) {
+			continue
+		}
+		if _, rest, ok := strings.Cut(line, "[ref="); ok {
+			ref, _, _ := strings.Cut(rest, "]")
+			return ref
+		}
+	}
+	tb.Fatalf("no ref for %q in\n%s", text, snap.Text)
+	return ""
+}
+
+func act(tb testing.TB, tab *page.Tab, a page.Action) page.Result {
+	tb.Helper()
+	res, err := tab.Act(within(tb, 15*time.Second), a)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return res
+}
+
+func click(tb testing.TB, tab *page.Tab, ref string) page.Result {
+	tb.Helper()
+	return act(tb, tab, page.Action{Kind: page.KindClick, Ref: ref})
+}
+
+// js evaluates an expression in the page and returns its JSON.
+func js(tb testing.TB, tab *page.Tab, expression string) string {
+	tb.Helper()
+	return string(act(tb, tab, page.Action{Kind: page.KindEvaluate, Fn: expression}).Value)
+}
+
+func jsString(tb testing.TB, tab *page.Tab, expression string) string {
+	tb.Helper()
+	var s string
+	if err := json.Unmarshal([]byte(js(tb, tab, expression)), &s); err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+func wantContains(tb testing.TB, got string, want ...string) {
+	tb.Helper()
+	for _, w := range want {
+		if !strings.Contains(got, w) {
+			tb.Errorf("got\n%s\nwant it to contain %q", got, w)
+		}
+	}
+}
+
+func wantError(tb testing.TB, err error, want ...string) {
+	tb.Helper()
+	if err == nil {
+		tb.Fatalf("got no error, want one that contains %q", want)
+	}
+	wantContains(tb, err.Error(), want...)
+}

@@ -1,0 +1,231 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// Tab is one page of the browser. It is safe for concurrent use and does one action at a time: others wait their turn for
+// as long as their context allows. Its identity survives navigation and crashes.
+type Tab struct {
+	browser   *Browser
+	session   *session
+	id        string
+	target    string
+	contextID string
+	opener    *Tab
+	turn      chan struct{} // holds a token while an action runs
+	before    mark          // the state before the running action; belongs to whoever has the turn
+	done      chan struct{}
+
+	mu       sync.Mutex
+	url      string
+	title    string
+	err      error // why the tab cannot be used, if so
+	ended    bool
+	awake    bool       // see keepAwake
+	frames   []*session // frames in other processes
+	load     loadState
+	dialogs  dialogState
+	watchers map[*watcher]struct{}
+	changed  chan struct{} // closed and replaced whenever anything here changes
+	numbers  frameNumbers
+	opened   []*Tab // tabs this page opened, since the beginning
+	drag     chan proto.InputDragData
+}
+
+func newTab(b *Browser, s *session, id string, info targetInfo) *Tab {
+	return &Tab{
+		browser: b, session: s, id: id, target: info.TargetID, contextID: info.BrowserContextID, url: info.URL, title: info.Title,
+		turn: make(chan struct{}, 1), done: make(chan struct{}),
+		watchers: map[*watcher]struct{}{}, changed: make(chan struct{}), load: newLoadState(),
+	}
+}
+
+// ID is short and stable for the life of the connection: t1, t2, … Numbers are never reused.
+func (t *Tab) ID() string { return t.id }
+
+// TargetID is Chromium's own id of the tab.
+func (t *Tab) TargetID() string { return t.target }
+
+// ContextID is the browser context the tab belongs to.
+func (t *Tab) ContextID() string { return t.contextID }
+
+// Opener is the tab whose page opened this one, or nil.
+func (t *Tab) Opener() *Tab { return t.opener }
+
+// URL is the last address Chromium reported. The page is not asked.
+func (t *Tab) URL() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.url
+}
+
+// Title is the last title Chromium reported. The page is not asked.
+func (t *Tab) Title() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.title
+}
+
+// Err is nil while the tab can be used; otherwise it wraps [ErrTabCrashed], [ErrTabGone] or [ErrBrowserGone].
+func (t *Tab) Err() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.err
+}
+
+// Done is closed when the tab is closed or the connection is lost.
+func (t *Tab) Done() <-chan struct{} { return t.done }
+
+// Activate brings the tab to the front of its window.
+func (t *Tab) Activate(ctx context.Context) error {
+	if err := t.Err(); err != nil {
+		return err
+	}
+	err := t.browser.root.do(ctx, proto.TargetActivateTarget{TargetID: proto.TargetTargetID(t.target)})
+	if err != nil {
+		return fmt.Errorf("activate tab %s: %w", t.id, err)
+	}
+	return nil
+}
+
+// Close closes the tab and returns when it is gone. Dialogs, beforeunload included, do not keep it open.
+func (t *Tab) Close(ctx context.Context) error {
+	if errors.Is(t.Err(), ErrBrowserGone) {
+		return t.Err()
+	}
+	defer t.leave()()
+	t.dismissAll()
+	c := t.browser.root.begin(proto.TargetCloseTarget{TargetID: proto.TargetTargetID(t.target)})
+	ctx, cancel := context.WithTimeoutCause(ctx, t.browser.conn.timeout, errors.New("it did not close in time"))
+	defer cancel()
+	select {
+	case <-t.done:
+		if err := t.Err(); errors.Is(err, ErrBrowserGone) {
+			return err
+		}
+		return nil
+	case <-ctx.Done():
+		t.browser.conn.forget(c.id)
+		return fmt.Errorf("close tab %s: %w", t.id, context.Cause(ctx))
+	}
+}
+
+// Stop stops loading and ends running scripts, also an endless loop. It does not wait for a running action.
+func (t *Tab) Stop(ctx context.Context) error {
+	if err := t.Err(); err != nil {
+		return err
+	}
+	sessions := t.sessions()
+	var calls []*call
+	for _, s := range sessions {
+		s.post(proto.RuntimeTerminateExecution{})
+		// Without a running script the request to stop would wait for the next one: give it one of ours to stop.
+		calls = append(calls, s.begin(proto.RuntimeEvaluate{Expression: "0"}))
+	}
+	calls = append(calls, t.session.begin(proto.PageStopLoading{}))
+	if t.pendingDialog() != nil {
+		return nil // the page stands still until the dialog is answered; loading has been stopped
+	}
+	for _, c := range calls {
+		if err := c.wait(ctx, nil); err != nil && !documentGone(err) {
+			return fmt.Errorf("stop tab %s: %w", t.id, err)
+		}
+	}
+	return nil
+}
+
+// sessions are the tab's own and those of its frames in other processes, parents first.
+func (t *Tab) sessions() []*session {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]*session{t.session}, t.frames...)
+}
+
+// setInfo takes over what Chromium says of the target and reports whether anything changed.
+func (t *Tab) setInfo(info targetInfo) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.url == info.URL && t.title == info.Title {
+		return false
+	}
+	t.url, t.title = info.URL, info.Title
+	t.signal()
+	return true
+}
+
+// askTitle asks the browser, not the page, for the title: it does not tell when a title becomes known. It is called on the
+// reading goroutine, which ends before the browser's others are waited for.
+func (t *Tab) askTitle() {
+	call := t.browser.root.begin(proto.TargetGetTargetInfo{TargetID: proto.TargetTargetID(t.target)})
+	t.browser.wg.Go(func() {
+		var res struct {
+			TargetInfo targetInfo `json:"targetInfo"`
+		}
+		if call.wait(context.Background(), &res) == nil && t.setTitle(res.TargetInfo) {
+			t.browser.publish(TabChanged, t)
+		}
+	})
+}
+
+// setTitle takes over a title, unless the tab has moved on meanwhile.
+func (t *Tab) setTitle(info targetInfo) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.url != info.URL || t.title == info.Title {
+		return false
+	}
+	t.title = info.Title
+	t.signal()
+	return true
+}
+
+func (t *Tab) noteOpened(other *Tab) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.opened = append(t.opened, other)
+	t.signal()
+}
+
+// end marks the tab as closed, for the reason given, and ends what runs in it.
+func (t *Tab) end(reason error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		return
+	}
+	t.ended = true
+	t.err = reason
+	close(t.done)
+	t.interrupt(reason, true)
+	t.signal()
+}
+
+func (t *Tab) crash() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		return
+	}
+	t.err = ErrTabCrashed
+	t.load.crashed()
+	t.dialogs.closeAll("remote")
+	t.session.leave(nil)
+	t.interrupt(ErrTabCrashed, true)
+	t.signal()
+}
+
+// revive forgets a crash before a navigation starts a new process.
+func (t *Tab) revive() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if errors.Is(t.err, ErrTabCrashed) {
+		t.err = nil
+	}
+	return t.err
+}

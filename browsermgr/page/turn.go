@@ -1,0 +1,110 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// watcher ends the context of something that runs in a tab when the tab cannot go on with it.
+type watcher struct {
+	cancel  context.CancelCauseFunc
+	dialogs bool // also when a dialog opens
+}
+
+// acquire waits for the tab's turn.
+func (t *Tab) acquire(ctx context.Context) (release func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case <-t.session.ready:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case t.turn <- struct{}{}:
+		return func() { <-t.turn }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for the running action in tab %s: %w", t.id, context.Cause(ctx))
+	case <-t.done:
+		return nil, t.Err()
+	}
+}
+
+// watch derives a context that ends when the limit is over, when the tab crashes or closes, and, if wanted, when a dialog
+// opens. It fails if that is so already.
+func (t *Tab) watch(ctx context.Context, limit time.Duration, dialogs bool) (context.Context, context.CancelFunc, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil {
+		return nil, nil, t.err
+	}
+	if d := t.dialogs.first(); dialogs && d != nil {
+		return nil, nil, &DialogError{Dialog: *d}
+	}
+	ctx, cancelTime := context.WithTimeoutCause(ctx, limit, &limitError{limit: limit})
+	ctx, cancel := context.WithCancelCause(ctx)
+	w := &watcher{cancel: cancel, dialogs: dialogs}
+	t.watchers[w] = struct{}{}
+	return ctx, func() {
+		t.mu.Lock()
+		delete(t.watchers, w)
+		t.mu.Unlock()
+		cancel(context.Canceled)
+		cancelTime()
+	}, nil
+}
+
+// limitError is the cause of a context that ended because its own limit was over.
+type limitError struct{ limit time.Duration }
+
+func (e *limitError) Error() string {
+	return fmt.Sprintf("not done within %s", e.limit)
+}
+
+func (e *limitError) Unwrap() error { return context.DeadlineExceeded }
+
+// interrupt ends what runs in the tab. Without all it spares what does not mind dialogs. The caller holds t.mu.
+func (t *Tab) interrupt(cause error, all bool) {
+	for w := range t.watchers {
+		if all || w.dialogs {
+			w.cancel(cause)
+		}
+	}
+}
+
+// signal wakes those who wait for the tab's state. The caller holds t.mu.
+func (t *Tab) signal() {
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// until waits for a condition on the tab's state. cond is called with t.mu held.
+func (t *Tab) until(ctx context.Context, cond func() bool) error {
+	for {
+		t.mu.Lock()
+		ok, changed := cond(), t.changed
+		t.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// untilWithin waits for a condition no longer than d; that the time is over is no error.
+func (t *Tab) untilWithin(ctx context.Context, d time.Duration, cond func() bool) error {
+	bounded, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	err := t.until(bounded, cond)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}

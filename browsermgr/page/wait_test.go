@@ -1,0 +1,146 @@
+package page_test
+
+import (
+	"clank/browsermgr/page"
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+)
+
+func TestWaitEndsWhenTheConditionHolds(t *testing.T) {
+	srv := site(t, map[string]string{
+		"/": `<p id=p>Loading…</p><iframe srcdoc="<p id=q>frame</p>"></iframe><script>
+			setTimeout(() => { p.textContent = 'All  DONE here'; window.ready = true; history.pushState(0, '', '/done?x=1'); p.id = 'fresh' }, 200)</script>`,
+	})
+	tests := map[string]page.Action{
+		"text":      {Text: "all done"},
+		"text gone": {TextGone: "loading"},
+		"selector":  {Selector: "#fresh"},
+		"url":       {URL: "**/done?x=*"},
+		"fn":        {Fn: "() => window.ready"},
+		"fn async":  {Fn: "async () => { await 1; return window.ready }"},
+		"load":      {LoadState: "load"},
+		"idle":      {LoadState: "networkidle"},
+		"time":      {TimeMs: 100},
+		"several":   {TimeMs: 10, Text: "done", TextGone: "loading", URL: "**/done*", LoadState: "domcontentloaded", Fn: "true"},
+		"in frame":  {Text: "frame"},
+	}
+	tab := openTab(t, "")
+	for name, a := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, err := tab.Navigate(t.Context(), srv.URL); err != nil {
+				t.Fatal(err)
+			}
+			a.Kind, a.TimeoutMs = page.KindWait, 5000
+			start := time.Now()
+			act(t, tab, a)
+			if took := time.Since(start); took > 2*time.Second {
+				t.Errorf("took %s", took)
+			}
+		})
+	}
+}
+
+func TestWaitSaysWhatItWaitedFor(t *testing.T) {
+	tab := show(t, `<p>still here</p>`)
+	tests := map[string]page.Action{
+		`text "never" to appear`:          {Text: "never"},
+		`text "still" to go`:              {TextGone: "still"},
+		`selector "#x" to be visible`:     {Selector: "#x"},
+		`address "http://nowhere.test/"`:  {URL: "http://nowhere.test/"},
+		"fn to be true":                   {Fn: "false"},
+		`selector "][" is not a CSS sele`: {Selector: "]["},
+		"boom":                            {Fn: "() => { throw new Error('boom') }"},
+		"fn is not JavaScript":            {Fn: "return ((("},
+	}
+	for want, a := range tests {
+		a.Kind, a.TimeoutMs = page.KindWait, 500
+		start := time.Now()
+		_, err := tab.Act(t.Context(), a)
+		wantError(t, err, want)
+		if took := time.Since(start); took > 1500*time.Millisecond {
+			t.Errorf("%s: took %s", want, took)
+		}
+	}
+}
+
+func TestWaitOutlivesNavigation(t *testing.T) {
+	srv := site(t, map[string]string{"/": `<script>setTimeout(() => location = '/next', 150)</script>`, "/next": `<p>Arrived</p>`})
+	for _, a := range []page.Action{{Text: "arrived"}, {Fn: "document.body?.textContent.includes('Arrived')"}} {
+		tab := openTab(t, srv.URL)
+		a.Kind = page.KindWait
+		act(t, tab, a)
+	}
+}
+
+func TestWaitIsCancelledAtOnce(t *testing.T) {
+	tab := show(t, `<p>x`)
+	stop := errors.New("stopped by @ada")
+	for name, a := range map[string]page.Action{
+		"text": {Text: "never"}, "fn": {Fn: "false"}, "time": {TimeMs: 20000}, "url": {URL: "**/never"}, "promise": {Kind: page.KindEvaluate, Fn: "new Promise(() => {})"},
+	} {
+		if a.Kind == "" {
+			a.Kind = page.KindWait
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		timer := time.AfterFunc(100*time.Millisecond, func() { cancel(stop) })
+		start := time.Now()
+		_, err := tab.Act(ctx, a)
+		if took := time.Since(start); !errors.Is(err, stop) || took > 250*time.Millisecond {
+			t.Errorf("%s: got %v after %s, want the cause at once", name, err, took)
+		}
+		timer.Stop()
+		start = time.Now()
+		snapshot(t, tab, page.SnapshotOptions{})
+		if took := time.Since(start); took > 500*time.Millisecond {
+			t.Errorf("%s: the next call took %s", name, took)
+		}
+	}
+}
+
+func TestEvaluate(t *testing.T) {
+	tab := show(t, `<button data-x=1>Go</button>`)
+	tests := map[string]string{
+		"1 + 1": "2", "() => document.title": `"Test"`, "return 5": "5", "const a = 2; return a * 3": "6", "async () => 7": "7",
+		"undefined": "", "null": "null", "({a: [1, 'b']})": `{"a":[1,"b"]}`, "document.querySelector('nope')": "null",
+		"  fetch ": `{}`, "'eval' // comment": `"eval"`,
+	}
+	delete(tests, "  fetch ")
+	for fn, want := range tests {
+		if got := js(t, tab, fn); got != want {
+			t.Errorf("%s: got %s, want %s", fn, got, want)
+		}
+	}
+	ref := refOf(t, tab, "Go")
+	res := act(t, tab, page.Action{Kind: page.KindEvaluate, Ref: ref, Fn: "el => el.dataset.x"})
+	if string(res.Value) != `"1"` {
+		t.Errorf("got %s, want the element as argument", res.Value)
+	}
+	for fn, want := range map[string]string{"x.y.z": "x is not defined", "(": "fn is not JavaScript", "() => { throw new TypeError('mine') }": "mine"} {
+		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Fn: fn})
+		wantError(t, err, want)
+	}
+	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Fn: "for (;;);", TimeoutMs: 500})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want the limit", err)
+	}
+	snapshot(t, tab, page.SnapshotOptions{})
+	js(t, tab, "document.querySelector('button').remove()")
+	_, err = tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Ref: ref, Fn: "el => 1"})
+	wantError(t, err, "Unknown ref")
+}
+
+func TestEvaluateUnderStrictPolicy(t *testing.T) {
+	srv := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; require-trusted-types-for 'script'")
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<button>Go</button>"))
+	}))
+	tab := openTab(t, srv.URL)
+	click(t, tab, refOf(t, tab, "Go"))
+	if got := js(t, tab, "return document.querySelectorAll('button').length"); got != "1" {
+		t.Errorf("got %s", got)
+	}
+}

@@ -1,0 +1,284 @@
+package browsermgr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"clank/browsermgr/page"
+)
+
+// Window is the tabs of one session. It is safe for concurrent use; actions in one tab take turns.
+//
+// A Window goes on when its browser ends: the next use opens its current page again, in a new browser if need be.
+type Window struct {
+	manager *Manager
+	key     string
+	turn    chan struct{} // holds a token while the window is made ready
+
+	mu        sync.Mutex
+	headed    bool
+	ephemeral bool
+	closed    bool
+	browser   *browser // where the tabs are; nil before the first use
+	contextID string   // of an ephemeral window, in browser
+	tabs      []*page.Tab
+	visited   []*page.Tab // tabs in the order in which they were last current; the last one is current
+	lastURL   string      // where to reopen when no tab is left
+	used      bool        // it had a tab once
+	news      []string    // what happened since the last action
+}
+
+// errWindowClosed says that a window was closed while somebody used it.
+var errWindowClosed = errors.New("the window is closed")
+
+// Key is whose window it is.
+func (w *Window) Key() string { return w.key }
+
+// use is a running operation: a tab of a browser that is not stopped meanwhile.
+type use struct {
+	browser *browser
+	tab     *page.Tab
+}
+
+func (u use) done() { u.browser.leave() }
+
+// ready returns the current tab in a running browser. restored says that a page had to be opened again for that. The
+// caller calls done.
+func (w *Window) ready(ctx context.Context) (u use, restored bool, err error) {
+	if err := take(ctx, w.turn); err != nil {
+		return use{}, false, err
+	}
+	defer give(w.turn)
+	w.mu.Lock()
+	b, closed, headed := w.browser, w.closed, w.headed
+	w.mu.Unlock()
+	if closed {
+		return use{}, false, errWindowClosed
+	}
+	if b == nil || !b.enter() {
+		if b, err = w.manager.profile(w.manager.Profile).use(ctx, headed); err != nil {
+			return use{}, false, err
+		}
+		w.move(b)
+	}
+	tab := w.current()
+	switch {
+	case tab == nil:
+		tab, restored, err = w.reopen(ctx, b)
+	case errors.Is(tab.Err(), page.ErrTabCrashed):
+		restored = true
+		w.load(ctx, tab, tab.URL(), "the page had crashed and was loaded again")
+	}
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		err = w.explain(ctx, b, err)
+		b.leave()
+		return use{}, false, err
+	}
+	return use{browser: b, tab: tab}, restored, nil
+}
+
+// move lets go of the tabs of a browser that is gone.
+func (w *Window) move(b *browser) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.browser == b {
+		return
+	}
+	if old := w.browser; old != nil {
+		if n := len(w.tabs); n > 1 {
+			w.news = append(w.news, fmt.Sprintf("%d other tabs were closed with the browser", n-1))
+		}
+		if len(w.visited) > 0 {
+			w.lastURL = w.visited[len(w.visited)-1].URL()
+		}
+	}
+	w.browser, w.contextID, w.tabs, w.visited = b, "", nil, nil
+}
+
+// reopen opens a tab at the window's last address.
+func (w *Window) reopen(ctx context.Context, b *browser) (tab *page.Tab, restored bool, err error) {
+	w.mu.Lock()
+	contextID, ephemeral, url, again := w.contextID, w.ephemeral, w.lastURL, w.used
+	w.mu.Unlock()
+	if ephemeral && contextID == "" {
+		if contextID, err = b.conn.NewContext(ctx, ""); err != nil {
+			return nil, false, err
+		}
+		w.mu.Lock()
+		w.contextID = contextID
+		w.mu.Unlock()
+	}
+	if tab, err = w.open(ctx, b); err != nil {
+		return nil, false, err
+	}
+	if url == "" || url == "about:blank" {
+		return tab, again, nil
+	}
+	word := "opened the page again"
+	if !again {
+		word = "opened the last page"
+	}
+	w.load(ctx, tab, url, word)
+	return tab, true, nil
+}
+
+// load brings a tab to an address, and leaves the outcome to be told with the next action.
+func (w *Window) load(ctx context.Context, tab *page.Tab, url, word string) {
+	text := fmt.Sprintf("%s: %s; what was typed there is lost", word, url)
+	res, err := tab.Navigate(ctx, url)
+	if err != nil {
+		text = fmt.Sprintf("could not open the last page again: %v", err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.news = append(append(w.news, text), outcome(res)...)
+}
+
+// open opens an empty tab of this window. Whose it is is known before a page in it can open others.
+func (w *Window) open(ctx context.Context, b *browser) (*page.Tab, error) {
+	w.mu.Lock()
+	contextID := w.contextID
+	w.mu.Unlock()
+	tab, err := b.conn.NewTab(ctx, page.TabOptions{ContextID: contextID})
+	if err != nil {
+		if tab != nil {
+			err = errors.Join(err, tab.Close(ctx))
+		}
+		return nil, err
+	}
+	b.own(w, tab)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.add(tab)
+	return tab, nil
+}
+
+// add makes a tab the window's current one. The caller holds w.mu.
+func (w *Window) add(tab *page.Tab) {
+	w.used = true
+	if !slices.Contains(w.tabs, tab) {
+		w.tabs = append(w.tabs, tab)
+	}
+	w.visit(tab)
+}
+
+// visit makes one of the window's tabs the current one. The caller holds w.mu.
+func (w *Window) visit(tab *page.Tab) {
+	w.visited = append(slices.DeleteFunc(w.visited, func(t *page.Tab) bool { return t == tab }), tab)
+}
+
+// adopt takes a tab that a page of this window has opened.
+func (w *Window) adopt(b *browser, tab *page.Tab) {
+	b.own(w, tab)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.closed:
+		b.disown(w)
+		w.manager.wg.Go(func() { _ = tab.Close(context.Background()) }) // bounded by the tab's own limit
+	case w.browser == b && !slices.Contains(w.tabs, tab) && !errors.Is(tab.Err(), page.ErrTabGone):
+		w.add(tab)
+		w.news = append(w.news, "a new tab opened and is the current one: "+line(tab))
+	}
+}
+
+// drop forgets a tab that was closed. The one that was current before it is current again.
+func (w *Window) drop(tab *page.Tab) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !slices.Contains(w.tabs, tab) {
+		return
+	}
+	was := len(w.visited) > 0 && w.visited[len(w.visited)-1] == tab
+	isTab := func(t *page.Tab) bool { return t == tab }
+	w.tabs = slices.DeleteFunc(w.tabs, isTab)
+	w.visited = slices.DeleteFunc(w.visited, isTab)
+	if len(w.visited) == 0 {
+		w.lastURL = tab.URL()
+		w.news = append(w.news, "the last tab was closed: "+line(tab))
+		return
+	}
+	text := "a tab was closed: " + line(tab)
+	if was {
+		text += "; the current one is " + line(w.visited[len(w.visited)-1])
+	}
+	w.news = append(w.news, text)
+}
+
+// current is the current tab, or nil if none is left.
+func (w *Window) current() *page.Tab {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.visited) > 0 {
+		tab := w.visited[len(w.visited)-1]
+		if !errors.Is(tab.Err(), page.ErrTabGone) {
+			return tab
+		}
+		// Its event is still on the way.
+		w.visited = w.visited[:len(w.visited)-1]
+		w.lastURL = tab.URL()
+	}
+	return nil
+}
+
+// plan settles what the window will be like, unless it has had a tab already.
+func (w *Window) plan(opts WindowOptions) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.used {
+		w.headed, w.ephemeral, w.lastURL = opts.Headed, opts.Ephemeral, opts.URL
+	}
+}
+
+// takeNews returns what happened since the last action.
+func (w *Window) takeNews() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	news := w.news
+	w.news = nil
+	return news
+}
+
+// Close closes the window's tabs, and forgets the cookies and storage of an ephemeral one. The Manager makes a new window
+// when the key is asked for again. Closing twice is no error.
+func (w *Window) Close(ctx context.Context) error {
+	m := w.manager
+	m.mu.Lock()
+	if m.windows[w.key] == w {
+		delete(m.windows, w.key)
+	}
+	m.mu.Unlock()
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	if err := take(ctx, w.turn); err != nil { // whoever is opening a tab comes to know that it is closed
+		return fmt.Errorf("close window: %w", err)
+	}
+	defer give(w.turn)
+	w.mu.Lock()
+	b, tabs, contextID := w.browser, slices.Clone(w.tabs), w.contextID
+	w.tabs, w.visited, w.contextID = nil, nil, ""
+	w.mu.Unlock()
+	if b == nil || !b.enter() {
+		return nil
+	}
+	defer b.leave()
+	defer b.disown(w)
+	errs := make([]error, 0, len(tabs)+1)
+	for _, tab := range tabs {
+		errs = append(errs, tab.Close(ctx))
+	}
+	if contextID != "" {
+		errs = append(errs, b.conn.CloseContext(ctx, contextID))
+	}
+	if err := errors.Join(errs...); err != nil && !errors.Is(err, page.ErrBrowserGone) {
+		return fmt.Errorf("close window: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+package browsermgr_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"clank/browsermgr"
+)
+
+// agentPage is what the agent loop wants of a window.
+type agentPage interface {
+	Act(ctx context.Context, kind string, args map[string]any) (notes []string, err error)
+	Snapshot(ctx context.Context, interactive bool, maxChars int) (text string, err error)
+	Text(ctx context.Context, ref string) (string, error)
+	Screenshot(ctx context.Context) (data []byte, mediaType string, err error)
+	State(ctx context.Context) (url, title string, tabs []string, err error)
+}
+
+var _ agentPage = (*browsermgr.Window)(nil)
+
+func TestWindowActsAndLooks(t *testing.T) {
+	base := site(t)
+	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "s1"})
+	contains(t, act(t, w, "navigate", map[string]any{"url": base + "/"}), "the page is now "+base+"/")
+	act(t, w, "click", map[string]any{"ref": refOf(t, w, "Press me")})
+	text, err := w.Text(t.Context(), "")
+	if err != nil || !strings.Contains(text, "clicked") {
+		t.Errorf("text %q, %v", text, err)
+	}
+	picture, mediaType, err := w.Screenshot(t.Context())
+	if err != nil || mediaType != "image/jpeg" || !strings.HasPrefix(string(picture), "\xff\xd8") {
+		t.Errorf("screenshot: %d bytes of %q, %v", len(picture), mediaType, err)
+	}
+	contains(t, act(t, w, "navigate", map[string]any{"url": base + "/missing"}), "HTTP 404")
+	act(t, w, "back", nil)
+	url, title, tabs := state(t, w)
+	if url != base+"/" || title != "Start" || len(tabs) != 1 || !strings.HasPrefix(tabs[0], "* t") {
+		t.Errorf("state: %q %q %q", url, title, tabs)
+	}
+	contains(t, act(t, w, "evaluate", map[string]any{"fn": "() => 6 * 7"}), "result: 42")
+	if _, err := w.Act(t.Context(), "forward", nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWindowsDoNotSeeEachOther(t *testing.T) {
+	base := site(t)
+	m := manager(t, nil)
+	a := window(t, m, browsermgr.WindowOptions{Key: "a"})
+	b := window(t, m, browsermgr.WindowOptions{Key: "b", Ephemeral: true})
+	act(t, a, "navigate", map[string]any{"url": base + "/two"})
+	act(t, b, "navigate", map[string]any{"url": base + "/"})
+	_, _, tabsOfA := state(t, a)
+	_, _, tabsOfB := state(t, b)
+	if len(tabsOfA) != 1 || len(tabsOfB) != 1 {
+		t.Fatalf("tabs %q and %q, want one each", tabsOfA, tabsOfB)
+	}
+	other := strings.Fields(tabsOfA[0])[1]
+	for _, kind := range []string{"tabSelect", "tabClose"} {
+		if _, err := b.Act(t.Context(), kind, map[string]any{"tab": other}); err == nil || !strings.Contains(err.Error(), "tab not found") {
+			t.Errorf("%s of another window's tab: %v", kind, err)
+		}
+	}
+	// An ephemeral window has its own cookies; the others share the profile's.
+	set := map[string]any{"fn": "document.cookie = 'who=a; max-age=600'"}
+	get := map[string]any{"fn": "document.cookie"}
+	act(t, a, "evaluate", set)
+	contains(t, act(t, b, "evaluate", get), `result: ""`)
+	c := window(t, m, browsermgr.WindowOptions{Key: "c", URL: base + "/"})
+	contains(t, act(t, c, "evaluate", get), "who=a")
+
+	if err := b.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := b.Snapshot(t.Context(), false, 0); err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Errorf("a closed window: %v", err)
+	}
+	if _, ok := m.Lookup("b"); ok {
+		t.Error("a closed window is still found")
+	}
+	if _, _, tabs := state(t, a); len(tabs) != 1 {
+		t.Errorf("tabs of the other: %q", tabs)
+	}
+	if err := b.Close(t.Context()); err != nil {
+		t.Errorf("closing twice: %v", err)
+	}
+}
+
+func TestPopupBelongsToItsOpenersWindow(t *testing.T) {
+	base := site(t)
+	m := manager(t, nil)
+	a := window(t, m, browsermgr.WindowOptions{Key: "a"})
+	b := window(t, m, browsermgr.WindowOptions{Key: "b"})
+	act(t, a, "navigate", map[string]any{"url": base + "/popups"})
+	contains(t, act(t, a, "click", map[string]any{"ref": refOf(t, a, "New tab")}), "a new tab opened and is the current one")
+	eventually(t, "the popup is loaded", func() bool { _, title, _ := state(t, a); return title == "Two" })
+	_, _, tabs := state(t, a)
+	if len(tabs) != 2 || !strings.HasPrefix(tabs[1], "* ") {
+		t.Errorf("tabs of the opener: %q", tabs)
+	}
+	if _, _, tabs := state(t, b); len(tabs) != 1 {
+		t.Errorf("tabs of the other window: %q", tabs)
+	}
+	act(t, a, "tabSelect", map[string]any{"tab": strings.Fields(tabs[0])[0]})
+	if _, title, _ := state(t, a); title != "Popups" {
+		t.Errorf("after tabSelect: %q", title)
+	}
+}
+
+func TestPopupThatOpensLaterIsToldWithTheNextAction(t *testing.T) {
+	base := site(t)
+	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: base + "/late"})
+	notes := act(t, w, "click", map[string]any{"ref": refOf(t, w, "Later")})
+	eventually(t, "the popup is the window's", func() bool { _, _, tabs := state(t, w); return len(tabs) == 2 })
+	notes = append(notes, act(t, w, "wait", map[string]any{"text": "Second page"})...)
+	contains(t, notes, "a new tab opened and is the current one")
+}
+
+func TestClosedTabFallsBackToThePreviousOne(t *testing.T) {
+	base := site(t)
+	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a"})
+	act(t, w, "navigate", map[string]any{"url": base + "/opener"})
+	act(t, w, "click", map[string]any{"ref": refOf(t, w, "Open")})
+	act(t, w, "wait", map[string]any{"text": "Shut"})
+	ref := refOf(t, w, "Shut")
+	_, _ = w.Act(t.Context(), "click", map[string]any{"ref": ref}) // the tab may be gone before the click has its answer
+	eventually(t, "the opener is current again", func() bool {
+		_, title, tabs := state(t, w)
+		return title == "Opener" && len(tabs) == 1
+	})
+
+	contains(t, act(t, w, "tabNew", map[string]any{"url": base + "/two"}), "opened tab")
+	contains(t, act(t, w, "tabClose", nil), "the current one is")
+	contains(t, act(t, w, "tabClose", nil), "an empty one took its place")
+	if url, _, tabs := state(t, w); url != "about:blank" || len(tabs) != 1 {
+		t.Errorf("after closing the last tab: %q %q", url, tabs)
+	}
+}
+
+func TestDialogIsToldAndAnswered(t *testing.T) {
+	base := site(t)
+	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: base + "/confirm"})
+	contains(t, act(t, w, "click", map[string]any{"ref": refOf(t, w, "Ask")}), `the page shows a dialog (confirm): "Sure?"`)
+	contains(t, act(t, w, "dialog", map[string]any{"accept": "yes"}), "accepted")
+	contains(t, act(t, w, "evaluate", map[string]any{"fn": "document.title"}), `result: "yes"`)
+	if _, err := w.Act(t.Context(), "dialog", map[string]any{"accept": false}); err == nil {
+		t.Error("answering without a dialog is no error")
+	}
+}
+
+func TestBadActionsNameTheField(t *testing.T) {
+	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a"})
+	for _, tt := range []struct {
+		kind string
+		args map[string]any
+		want string
+	}{
+		{"dance", nil, `unknown action kind "dance"`},
+		{"", nil, "use one of back, click, "},
+		{"click", map[string]any{"reff": "e1"}, `click has no field "reff": it takes ref`},
+		{"click", nil, "click requires ref or selector"},
+		{"click", map[string]any{"ref": "e1", "doubleClick": "maybe"}, "click doubleClick must be true or false"},
+		{"click", map[string]any{"ref": "e1", "button": "big"}, "button"},
+		{"clickCoords", map[string]any{"x": 1}, "clickCoords requires y"},
+		{"clickCoords", map[string]any{"x": 1, "y": "low"}, "clickCoords y must be a finite number"},
+		{"type", map[string]any{"ref": "e1"}, "type requires text"},
+		{"scroll", map[string]any{"pixels": 1.5}, "scroll pixels must be an integer"},
+		{"select", map[string]any{"ref": "e1", "values": map[string]any{}}, "select values must be a list of strings"},
+		{"fill", map[string]any{"fields": "all"}, "fill fields must be a list"},
+		{"press", map[string]any{"key": []any{}}, "press key must be a string"},
+		{"navigate", nil, "navigate requires url"},
+		{"navigate", map[string]any{"url": "file:///etc/passwd"}, "only http and https"},
+		{"tabNew", map[string]any{"url": "javascript:alert(1)"}, "only http and https"},
+		{"tabSelect", map[string]any{"tab": 99}, `tab not found: "99"`},
+		{"dialog", nil, "dialog requires accept"},
+		{"back", map[string]any{"steps": 2}, `back has no field "steps"`},
+	} {
+		notes, err := w.Act(t.Context(), tt.kind, tt.args)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s %v: got %q, %v, want %q", tt.kind, tt.args, notes, err, tt.want)
+		}
+	}
+	if _, _, tabs := state(t, w); len(tabs) != 1 {
+		t.Errorf("tabs afterwards: %q", tabs)
+	}
+}
+
+func TestArgumentsMayBeOfAnotherType(t *testing.T) {
+	base := site(t)
+	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: base + "/form"})
+	act(t, w, "type", map[string]any{"selector": "input", "text": 12.5, "submit": "no", "timeoutMs": "2000"})
+	notes := act(t, w, "evaluate", map[string]any{"fn": "document.querySelector('input').value"})
+	want := []string{`result: "12.5"`}
+	if diff := cmp.Diff(want, notes); diff != "" {
+		t.Error(diff)
+	}
+}

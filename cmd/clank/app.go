@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"clank/browseagent"
+	"clank/browsermgr"
+	"clank/cancel"
+	"clank/internal/demoshop"
+	"clank/sessions"
+	"clank/settings"
+	"clank/sqlite"
+)
+
+// closeGrace bounds an orderly end. Chromium is given five seconds of it.
+const closeGrace = 12 * time.Second
+
+// app is everything behind the doors: the state, the browser, the mind and the
+// manager of tasks.
+type app struct {
+	home     *home
+	logger   *slog.Logger
+	db       *sqlite.DB
+	settings *settings.Live
+	scopes   cancel.Scopes
+	browsers *browsermgr.Manager
+	models   *models
+	manager  *sessions.Manager
+	shop     *http.Server
+	shopURL  string
+
+	throwaway bool // keep nothing: another process owns the home
+
+	closers []func(context.Context) error // run last to first
+}
+
+// appOptions say how an app differs from the usual one.
+type appOptions struct {
+	throwaway bool
+	shopAddr  string              // where the demo shop listens
+	sent      func(method string) // see [browsermgr.Manager.Sent]; nil outside of measurements
+}
+
+// openApp opens the parts in the order in which they need each other. What was
+// opened is closed again if a later part fails.
+func openApp(ctx context.Context, e *env, h *home, logger *slog.Logger, opts appOptions) (_ *app, err error) {
+	a := &app{home: h, logger: logger, throwaway: opts.throwaway}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.close(e.hurry))
+		}
+	}()
+	if err := a.openState(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.openShop(ctx, opts.shopAddr); err != nil {
+		return nil, err
+	}
+	a.models = a.newModels(e)
+	if err := a.openBrowsers(ctx, opts); err != nil {
+		return nil, err
+	}
+	return a, a.openManager(ctx)
+}
+
+// close ends the parts, last opened first. When hurry ends, what is left is
+// ended without waiting.
+func (a *app) close(hurry context.Context) error {
+	ctx, cancelGrace := context.WithTimeout(hurry, closeGrace)
+	defer cancelGrace()
+	var errs []error
+	for i := len(a.closers) - 1; i >= 0; i-- {
+		errs = append(errs, a.closers[i](ctx))
+	}
+	a.closers = nil
+	return errors.Join(errs...)
+}
+
+func (a *app) onClose(f func(context.Context) error) { a.closers = append(a.closers, f) }
+
+func (a *app) openState(ctx context.Context) error {
+	path := a.home.path("clank.db")
+	if a.throwaway {
+		path = ":memory:"
+	}
+	db, err := sqlite.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	a.db = db
+	a.onClose(func(context.Context) error { return db.Close() })
+	a.settings = &settings.Live{Store: db, Log: a.logger, Providers: []string{"plain", "openai", "compatible"}}
+	return a.settings.Open(ctx)
+}
+
+// openShop starts the demo shop on addr, or on any free port if that is taken.
+func (a *app) openShop(ctx context.Context, addr string) error {
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		ln, err = lc.Listen(ctx, "tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		return fmt.Errorf("start the demo shop: %w", err)
+	}
+	a.shopURL = "http://" + ln.Addr().String() + "/"
+	a.shop = &http.Server{Handler: demoshop.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := a.shop.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+			a.logger.Error("demo shop ended", "error", err)
+		}
+	}()
+	a.onClose(func(context.Context) error {
+		err := a.shop.Close()
+		<-done
+		return err
+	})
+	return nil
+}
+
+func (a *app) newModels(e *env) *models {
+	return &models{
+		places:     a.places(),
+		secret:     func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.getenv) },
+		compatible: func() string { return a.settings.Now().CompatibleURL },
+		openaiURL:  func() string { return e.getenv("OPENAI_BASE_URL") },
+		logger:     a.logger,
+	}
+}
+
+// places are the pages people may name instead of writing an address.
+func (a *app) places() map[string]string {
+	return map[string]string{"the demo shop": a.shopURL, "demo shop": a.shopURL}
+}
+
+func (a *app) openBrowsers(ctx context.Context, opts appOptions) error {
+	s := a.settings.Now()
+	a.browsers = &browsermgr.Manager{
+		Home:       a.home.dir,
+		Profile:    s.Profile,
+		Executable: s.BrowserPath,
+		IdleAfter:  s.TabTimeout,
+		Logger:     a.logger,
+		Sent:       opts.sent,
+	}
+	if err := a.browsers.Open(ctx); err != nil {
+		return err
+	}
+	a.onClose(a.browsers.Close)
+	return nil
+}
+
+func (a *app) openManager(ctx context.Context) error {
+	agent := &browseagent.Agent{
+		Browser:  windows{manager: a.browsers, settings: a.settings.Now, ephemeral: a.throwaway},
+		Model:    a.agentModel,
+		Settings: a.agentSettings,
+		Places:   a.places(),
+		Logger:   a.logger,
+	}
+	a.manager = &sessions.Manager{
+		Store:          a.db,
+		Backends:       map[string]sessions.Backend{browseagent.Runtime: agent},
+		DefaultRuntime: func() string { return browseagent.Runtime },
+		Limits:         a.limits,
+		Scopes:         &a.scopes,
+		Logger:         a.logger,
+	}
+	if err := a.manager.Open(ctx); err != nil {
+		return err
+	}
+	a.onClose(a.manager.Close)
+	return nil
+}

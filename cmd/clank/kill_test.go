@@ -1,0 +1,188 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+const firstTry = `open the demo shop, type "lamp" into Search, press Enter, read`
+
+func TestFirstTryInATerminalLeavesNothingBehind(t *testing.T) {
+	home, environ := newPlace(t)
+	p := start(t, home, environ, "browse", firstTry)
+	if got := p.code(t); got != exitDone {
+		t.Fatalf("exit code = %d, want %d", got, exitDone)
+	}
+	if got := p.stdout.text(); !strings.Contains(strings.ToLower(got), "lamp") {
+		t.Errorf("answer = %q, want lamps", got)
+	}
+	nothingLeft(t, home)
+	noTempFiles(t, environ)
+}
+
+// noTempFiles fails if the program's directory for temporary files is not empty.
+func noTempFiles(t *testing.T, environ []string) {
+	t.Helper()
+	for _, kv := range environ {
+		if dir, ok := strings.CutPrefix(kv, "TMPDIR="); ok && strings.Contains(dir, t.Name()[:4]) {
+			entries, err := os.ReadDir(dir)
+			if err != nil || len(entries) > 0 {
+				t.Errorf("left in %s: %v %v", dir, entries, err)
+			}
+		}
+	}
+}
+
+// serving starts clank serve and waits until it is ready.
+func serving(t *testing.T, home string, environ []string, args ...string) *program {
+	t.Helper()
+	args = append([]string{"serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0"}, args...)
+	p := start(t, home, environ, args...)
+	await(t, p.stdout, "clank is ready")
+	return p
+}
+
+func TestInterruptEndsTheServerAndEverythingItStarted(t *testing.T) {
+	home, environ := newPlace(t)
+	server := serving(t, home, environ)
+	if got := start(t, home, environ, "browse", firstTry).code(t); got != exitDone {
+		t.Fatalf("browse through the server: exit code = %d", got)
+	}
+	browserOf(t, home)
+	server.interrupt(t)
+	if got := server.code(t); got != exitDone {
+		t.Errorf("exit code = %d, want %d", got, exitDone)
+	}
+	nothingLeft(t, home)
+	noTempFiles(t, environ)
+}
+
+func TestSecondInterruptDoesNotWait(t *testing.T) {
+	home, environ := newPlace(t)
+	site := newSite(t)
+	server := serving(t, home, environ)
+	busy := start(t, home, environ, "browse", "open "+site.URL+"/hang")
+	site.awaitHit(t, "/hang")
+	server.interrupt(t)
+	server.interrupt(t)
+	server.code(t)
+	busy.code(t)
+	nothingLeft(t, home)
+}
+
+func TestSessionGoesOnAfterTheServerWasStartedAnew(t *testing.T) {
+	home, environ := newPlace(t)
+	site := newSite(t)
+	server := serving(t, home, environ)
+	first := start(t, home, environ, "browse", "--json", "open "+site.URL+"/")
+	if got := first.code(t); got != exitDone {
+		t.Fatalf("exit code = %d", got)
+	}
+	id := sessionOf(t, first)
+	server.interrupt(t)
+	server.code(t)
+
+	serving(t, home, environ)
+	second := start(t, home, environ, "browse", "--session", id, "read")
+	if got := second.code(t); got != exitDone {
+		t.Fatalf("exit code = %d", got)
+	}
+	if got := second.stdout.text(); !strings.Contains(got, "ferry at 10:40") {
+		t.Errorf("answer = %q, want what the page says", got)
+	}
+	if got := second.stderr.text(); !strings.Contains(got, "reopened") {
+		t.Errorf("stderr = %q, want a word that the page was reopened", got)
+	}
+}
+
+func TestKilledBrowserIsSaidAndTheNextTaskWorks(t *testing.T) {
+	for name, victim := range map[string]func(*testing.T, string) process{
+		"the whole browser": browserOf,
+		"one renderer":      rendererOf,
+	} {
+		t.Run(name, func(t *testing.T) {
+			home, environ := newPlace(t)
+			site := newSite(t)
+			serving(t, home, environ)
+			p := start(t, home, environ, "browse", "open "+site.URL+"/, wait for \"a text that never comes\"")
+			site.awaitHit(t, "/")
+			await(t, p.stderr, "open")
+			kill(t, victim(t, home))
+			if got := p.code(t); got != exitFailed && got != exitDone {
+				t.Errorf("exit code = %d", got)
+			}
+			if said := p.stdout.text() + p.stderr.text(); !strings.Contains(said, "ended") && !strings.Contains(said, "crashed") {
+				t.Errorf("the person was told %q, want that the browser ended or the page crashed", said)
+			}
+			next := start(t, home, environ, "browse", "open "+site.URL+"/, read")
+			if got := next.code(t); got != exitDone || !strings.Contains(next.stdout.text(), "ferry") {
+				t.Errorf("the next task: exit code %d, answer %q", got, next.stdout.text())
+			}
+		})
+	}
+}
+
+// rendererOf returns the newest renderer of the browser of a home.
+func rendererOf(t *testing.T, home string) process {
+	t.Helper()
+	var newest process
+	for _, p := range processesOf(t, home) {
+		if strings.Contains(p.args, "--type=renderer") && !strings.Contains(p.args, "extension") && p.pid > newest.pid {
+			newest = p
+		}
+	}
+	if newest.pid == 0 {
+		t.Fatal("there is no renderer")
+	}
+	return newest
+}
+
+func TestKilledServerLeavesNoBrowserAndItsTaskIsInterrupted(t *testing.T) {
+	home, environ := newPlace(t)
+	site := newSite(t)
+	server := serving(t, home, environ)
+	busy := start(t, home, environ, "browse", "open "+site.URL+"/hang")
+	site.awaitHit(t, "/hang")
+	kill(t, process{pid: server.cmd.Process.Pid})
+	<-server.done
+	nothingLeft(t, home)
+	if got := busy.code(t); got != exitFailed {
+		t.Errorf("the command that waited: exit code = %d, want %d", got, exitFailed)
+	}
+	if got := busy.stderr.text(); !strings.Contains(got, "server") {
+		t.Errorf("the command that waited said %q, want that the server went away", got)
+	}
+
+	begin := time.Now()
+	serving(t, home, environ)
+	t.Logf("ready again after %v", time.Since(begin))
+	next := start(t, home, environ, "browse", "open "+site.URL+"/, read")
+	if got := next.code(t); got != exitDone {
+		t.Errorf("the next task: exit code = %d", got)
+	}
+}
+
+func TestTwoServersCannotShareAHome(t *testing.T) {
+	home, environ := newPlace(t)
+	serving(t, home, environ)
+	second := start(t, home, environ, "serve")
+	if got := second.code(t); got != exitFailed {
+		t.Errorf("exit code = %d, want %d", got, exitFailed)
+	}
+	if got := second.stderr.text(); !strings.Contains(got, "held by process") || !strings.Contains(got, "CLANK_HOME") {
+		t.Errorf("stderr = %q, want who holds the home and the way out", got)
+	}
+}
+
+// sessionOf reads the session's id from what "browse --json" printed.
+func sessionOf(t *testing.T, p *program) string {
+	t.Helper()
+	var got outcome
+	if err := json.Unmarshal([]byte(p.stdout.text()), &got); err != nil || got.SessionID == "" {
+		t.Fatalf("no session in %q: %v", p.stdout.text(), err)
+	}
+	return got.SessionID
+}

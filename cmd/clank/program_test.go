@@ -1,0 +1,292 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait of these tests. It is for machines that are slow
+// beyond measure: nothing is expected to take so long.
+const patience = 90 * time.Second
+
+// asProgram makes the test binary behave as clank itself.
+const asProgram = "CLANK_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// program is clank in a process of its own.
+type program struct {
+	cmd            *exec.Cmd
+	home, tmp      string
+	stdout, stderr *transcript
+	done           chan struct{}
+}
+
+// newPlace returns the environment of a program with a new home and a new
+// directory for temporary files.
+func newPlace(t *testing.T) (home string, environ []string) {
+	t.Helper()
+	root := t.TempDir()
+	home, tmp := filepath.Join(root, "home"), filepath.Join(root, "tmp")
+	if err := os.Mkdir(tmp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	environ = append(os.Environ(), asProgram+"=1", "CLANK_HOME="+home, "TMPDIR="+tmp, "DISCORD_TOKEN=", "OPENAI_API_KEY=", "DISPLAY=", "WAYLAND_DISPLAY=")
+	return home, environ
+}
+
+// start runs clank with args. It is killed at the end of the test if it is
+// still there, and nothing of it may be left then.
+func start(t *testing.T, home string, environ []string, args ...string) *program {
+	t.Helper()
+	p := &program{home: home, stdout: newTranscript(), stderr: newTranscript(), done: make(chan struct{})}
+	p.cmd = exec.Command(os.Args[0], args...)
+	p.cmd.Env = environ
+	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.stderr
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(p.done)
+		p.cmd.Wait()
+		p.stdout.end()
+		p.stderr.end()
+	}()
+	t.Cleanup(func() {
+		p.cmd.Process.Kill()
+		<-p.done
+		if t.Failed() {
+			t.Logf("clank %s\nstdout: %s\nstderr: %s", strings.Join(args, " "), p.stdout.text(), p.stderr.text())
+		}
+	})
+	return p
+}
+
+// code waits for the end and returns the exit code.
+func (p *program) code(t *testing.T) int {
+	t.Helper()
+	select {
+	case <-p.done:
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(patience):
+		t.Fatalf("clank did not end\nstdout: %s\nstderr: %s", p.stdout.text(), p.stderr.text())
+		return 0
+	}
+}
+
+// interrupt is Ctrl-C.
+func (p *program) interrupt(t *testing.T) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// await waits until the transcript holds want.
+func await(t *testing.T, tr *transcript, want string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	line, err := tr.await(ctx, want)
+	if err != nil {
+		t.Fatalf("waiting for %q: %v; so far: %s", want, err, tr.text())
+	}
+	return line
+}
+
+// transcript collects output and lets others wait for parts of it.
+type transcript struct {
+	mu      sync.Mutex
+	buf     bytes.Buffer
+	ended   bool
+	changed chan struct{}
+}
+
+func newTranscript() *transcript { return &transcript{changed: make(chan struct{})} }
+
+func (tr *transcript) Write(p []byte) (int, error) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.buf.Write(p)
+	close(tr.changed)
+	tr.changed = make(chan struct{})
+	return len(p), nil
+}
+
+func (tr *transcript) end() {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.ended = true
+	close(tr.changed)
+	tr.changed = make(chan struct{})
+}
+
+func (tr *transcript) text() string {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return tr.buf.String()
+}
+
+// await returns the first line that contains want.
+func (tr *transcript) await(ctx context.Context, want string) (string, error) {
+	for {
+		tr.mu.Lock()
+		text, ended, changed := tr.buf.String(), tr.ended, tr.changed
+		tr.mu.Unlock()
+		for sc := bufio.NewScanner(strings.NewReader(text)); sc.Scan(); {
+			if strings.Contains(sc.Text(), want) {
+				return sc.Text(), nil
+			}
+		}
+		if ended {
+			return "", io.ErrUnexpectedEOF
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
+	}
+}
+
+// process is a process of the machine.
+type process struct {
+	pid  int
+	args string
+}
+
+// processesOf lists the processes whose arguments name dir: the browsers of a
+// home and what they started.
+func processesOf(t *testing.T, dir string) []process {
+	t.Helper()
+	entries, err := os.ReadDir("/proc")
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("this machine has no /proc to look for processes in")
+	}
+	var ps []process
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		args, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
+		if s := strings.ReplaceAll(string(args), "\x00", " "); strings.Contains(s, dir) {
+			ps = append(ps, process{pid, s})
+		}
+	}
+	return ps
+}
+
+// browserOf returns the main process of the browser of a home.
+func browserOf(t *testing.T, home string) process {
+	t.Helper()
+	for _, p := range processesOf(t, home) {
+		if !strings.Contains(p.args, "--type=") && strings.Contains(p.args, "--user-data-dir=") {
+			return p
+		}
+	}
+	t.Fatalf("there is no browser with %s among %v", home, processesOf(t, home))
+	return process{}
+}
+
+// nothingLeft fails if a process of the home stays. Children that lose their
+// parent take a moment to see it.
+func nothingLeft(t *testing.T, home string) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	var left []process
+	for time.Now().Before(deadline) {
+		if left = processesOf(t, home); len(left) == 0 {
+			return
+		}
+		<-tick.C
+	}
+	t.Errorf("left behind: %v", left)
+}
+
+func kill(t *testing.T, p process) {
+	t.Helper()
+	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil {
+		t.Fatalf("kill %d: %v", p.pid, err)
+	}
+}
+
+// site is a local web site with pages that are good, bad and stubborn.
+type site struct {
+	*httptest.Server
+	hits chan string // path of each request
+}
+
+func newSite(t testing.TB) *site {
+	t.Helper()
+	s := &site{hits: make(chan string, 1000)}
+	hang := make(chan struct{})
+	mux := http.NewServeMux()
+	page := func(path, html string) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			io.WriteString(w, "<!doctype html><title>"+strings.Trim(path, "/{}$")+"</title>"+html)
+		})
+	}
+	page("/{$}", `<h1>Welcome</h1><button onclick="fetch('/clicked')">Go on</button><p>ferry at 10:40</p>`)
+	page("/moving", `<style>@keyframes m{to{transform:translateX(400px)}}button{animation:m .3s linear infinite alternate}</style><button>Catch me</button>`)
+	page("/loop", `<button onclick="fetch('/looping').then(()=>{for(;;);})">Loop</button>`)
+	page("/alert", `<button onclick="fetch('/alerting').then(()=>alert('Are you there?'))">Ask</button>`)
+	mux.HandleFunc("/hang", func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-hang:
+		case <-r.Context().Done():
+		}
+	})
+	mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) {})
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case s.hits <- r.URL.Path:
+		default:
+		}
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		close(hang)
+		s.Close()
+	})
+	return s
+}
+
+// awaitHit waits until the site was asked for path.
+func (s *site) awaitHit(t testing.TB, path string) {
+	t.Helper()
+	late := time.After(patience)
+	for {
+		select {
+		case got := <-s.hits:
+			if got == path {
+				return
+			}
+		case <-late:
+			t.Fatalf("the site was never asked for %s", path)
+		}
+	}
+}

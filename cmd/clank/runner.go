@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"clank/cancel"
+	"clank/dashboard"
+	"clank/sessions"
+)
+
+// newRunner uses the server that owns the home, if there is one, and otherwise
+// opens the parts in this process. If another command is at work with the home,
+// this one keeps nothing, and says so.
+func newRunner(ctx context.Context, e *env) (runner, error) {
+	h, err := openHome(e.getenv)
+	if err != nil {
+		return nil, err
+	}
+	a, found, err := h.server()
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		return newRemoteRunner(h, a)
+	}
+	opts := appOptions{shopAddr: "127.0.0.1:0"}
+	switch err := h.claim(); {
+	case errors.Is(err, errClaimed):
+		opts.throwaway = true
+		fmt.Fprintf(e.stderr, "another clank is at work with %s; this one uses a browser without its logins, and keeps nothing\n", h.dir)
+	case err != nil:
+		return nil, err
+	}
+	app, err := openApp(ctx, e, h, newLogger(e, "warn"), opts)
+	if err != nil {
+		h.release()
+		return nil, err
+	}
+	return localRunner{app}, nil
+}
+
+// localRunner works a task in this process.
+type localRunner struct{ app *app }
+
+func (r localRunner) run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error) {
+	return r.app.manager.Run(ctx, t, watch)
+}
+
+func (r localRunner) view(ctx context.Context, taskID string, n int) (sessions.Image, error) {
+	return r.app.manager.View(ctx, taskID, n)
+}
+
+func (r localRunner) close(hurry context.Context) error {
+	defer r.app.home.release()
+	return r.app.close(hurry)
+}
+
+// remoteRunner works a task in a server that is already there.
+type remoteRunner struct{ client *dashboard.Client }
+
+func newRemoteRunner(h *home, a address) (remoteRunner, error) {
+	token, err := dashboard.ReadToken(h.tokenFile())
+	if err != nil {
+		return remoteRunner{}, err
+	}
+	return remoteRunner{&dashboard.Client{Base: a.URL, Token: token}}, nil
+}
+
+// stopTime bounds how long a stop may take to reach the server, and the server
+// to say how the task ended.
+const stopTime = 5 * time.Second
+
+func (r remoteRunner) run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error) {
+	started, err := r.client.Start(ctx, dashboard.TaskRequest{
+		Prompt: t.Prompt, SessionID: t.SessionID, Runtime: t.Runtime, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed,
+		Origin: sessions.FromTerminal,
+	})
+	if err != nil {
+		return sessions.Record{}, err
+	}
+	rec, err := r.client.Follow(ctx, started.TaskID, watch)
+	if ctx.Err() == nil {
+		return rec, err
+	}
+	// The person wants out: the task is stopped, and its end told.
+	late, cancelLate := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancelLate()
+	if _, err := r.client.Stop(late, started.TaskID); err != nil {
+		return rec, fmt.Errorf("stop the task in the server: %w", err)
+	}
+	rec, err = r.client.Follow(late, started.TaskID, func(sessions.Event) {})
+	if err != nil {
+		return rec, &cancel.Cause{Reason: cancel.Stopped}
+	}
+	return rec, nil
+}
+
+func (r remoteRunner) view(ctx context.Context, taskID string, n int) (sessions.Image, error) {
+	return r.client.View(ctx, taskID, n)
+}
+
+func (r remoteRunner) close(context.Context) error { return nil }

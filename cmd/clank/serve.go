@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"clank/bot"
+	"clank/brain"
+	"clank/browsermgr/chrome"
+	"clank/cancel"
+	"clank/dashboard"
+	"clank/settings"
+)
+
+const serveIntro = `clank serve [flags]
+
+Starts the dashboard and, if DISCORD_TOKEN or DISCORD_TOKEN_FILE is set, the Discord
+bot. The browser starts with the first task. An interrupt ends everything; a second
+one does not wait.`
+
+// serveFlags are the flags of "clank serve".
+type serveFlags struct {
+	addr, shopAddr, logLevel string
+}
+
+func serve(ctx context.Context, e *env, args []string) error {
+	var f serveFlags
+	fs := newFlags("serve", serveIntro)
+	fs.StringVar(&f.addr, "addr", "127.0.0.1:8787", "`ADDRESS` of the dashboard")
+	fs.StringVar(&f.shopAddr, "shop-addr", "127.0.0.1:8788", "`ADDRESS` of the demo shop; any free port if it is taken")
+	fs.StringVar(&f.logLevel, "log", "warn", "`LEVEL` of the log on stderr: debug, info, warn, error")
+	if err := parse(e, fs, args, 0); err != nil {
+		return err
+	}
+	h, err := openHome(e.getenv)
+	if err != nil {
+		return err
+	}
+	if err := h.claim(); err != nil {
+		return fmt.Errorf("%w; end that one first, or set CLANK_HOME to another directory", err)
+	}
+	defer h.release()
+	a, err := openApp(ctx, e, h, newLogger(e, f.logLevel), appOptions{shopAddr: f.shopAddr})
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.serve(ctx, e, f), a.close(e.hurry))
+}
+
+// newLogger writes records of level and above to stderr.
+func newLogger(e *env, level string) *slog.Logger {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		l = slog.LevelWarn
+	}
+	return slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: l}))
+}
+
+// serve opens the doors, says where they are, and waits for the end.
+func (a *app) serve(ctx context.Context, e *env, f serveFlags) error {
+	board, err := a.openDashboard(ctx, e, f.addr)
+	if err != nil {
+		return err
+	}
+	discord, err := a.openBot(ctx, e)
+	if err != nil {
+		return err
+	}
+	a.greet(ctx, e, board, discord)
+	<-ctx.Done()
+	fmt.Fprintln(e.stderr, "ending …")
+	a.scopes.StopAll(&cancel.Cause{Reason: cancel.ShuttingDown})
+	return nil
+}
+
+func (a *app) openDashboard(ctx context.Context, e *env, addr string) (*dashboard.Server, error) {
+	s := &dashboard.Server{
+		Addr:      addr,
+		TokenFile: a.home.tokenFile(),
+		Version:   version,
+		Manager:   a.manager,
+		Scopes:    &a.scopes,
+		Settings:  a.settings,
+		Secret:    func(name string) bool { return present(e, name) },
+		IsStop:    cancel.IsStop,
+		Logger:    a.logger,
+	}
+	if err := s.Open(ctx); err != nil {
+		return nil, err
+	}
+	a.onClose(s.Close)
+	if err := a.home.publish(s.URL()); err != nil {
+		return nil, err
+	}
+	a.onClose(func(context.Context) error { return a.home.unpublish() })
+	return s, nil
+}
+
+// openBot connects to Discord, if there is a token. That Discord cannot be
+// reached does not end the rest: the returned words say how it stands.
+func (a *app) openBot(ctx context.Context, e *env) (string, error) {
+	token, err := settings.ReadSecret("DISCORD_TOKEN", e.getenv)
+	if err != nil {
+		return "", err
+	}
+	if !token.Present() {
+		return "not connected (set DISCORD_TOKEN to bring clank to a server)", nil
+	}
+	b := &bot.Bot{
+		Token: token.Reveal(),
+		Base:  e.getenv("CLANK_DISCORD_API"),
+		Tasks: a.manager,
+		Brain: &brain.Brain{
+			Model:        a.brainModel,
+			Tasks:        a.manager,
+			Instructions: func() string { return a.settings.Now().BrainGuidance },
+			Logger:       a.logger,
+		},
+		Scopes:        &a.scopes,
+		IsStop:        cancel.IsStop,
+		AnyoneMayStop: a.anyoneMayStop,
+		Logger:        a.logger,
+	}
+	if err := b.Open(ctx); err != nil {
+		return "not connected: " + err.Error(), nil //nolint:nilerr // the page and the terminal go on without Discord, and the person is told
+	}
+	a.onClose(b.Close)
+	return "connected", nil
+}
+
+// present reports whether the secret called name is there to be used.
+func present(e *env, name string) bool {
+	v, err := settings.ReadSecret(name, e.getenv)
+	return err == nil && v.Present()
+}
+
+// greet prints where the doors are and what is missing.
+func (a *app) greet(ctx context.Context, e *env, board *dashboard.Server, discord string) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "clank is ready: %s\n", board.LoginURL())
+	fmt.Fprintf(&b, "  browser  %s\n", a.browserLine(ctx))
+	fmt.Fprintf(&b, "  model    %s\n", a.modelLine(e))
+	fmt.Fprintf(&b, "  discord  %s\n", discord)
+	fmt.Fprintf(&b, "  try      open the demo shop, type \"lamp\" into Search, press Enter, read\n")
+	fmt.Fprint(&b, "Ctrl-C ends it.\n")
+	fmt.Fprint(e.stdout, b.String())
+}
+
+func (a *app) browserLine(ctx context.Context) string {
+	found, err := chrome.Find(ctx, a.settings.Now().BrowserPath)
+	if err != nil {
+		return "none: " + err.Error()
+	}
+	return found.Path + ", starts with the first task"
+}
+
+func (a *app) modelLine(e *env) string {
+	s := a.settings.Now()
+	key, err := settings.ReadSecret("OPENAI_API_KEY", e.getenv)
+	switch {
+	case err != nil:
+		return s.AgentModel + "; " + err.Error()
+	case s.AgentModel == plainModel && !key.Present():
+		return s.AgentModel + ", written steps (set OPENAI_API_KEY, or an own server in the settings, for a model that thinks)"
+	case s.AgentModel == plainModel:
+		return s.AgentModel + ", written steps (choose another in the settings)"
+	}
+	return s.AgentModel
+}

@@ -1,0 +1,380 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/internal/discordtest"
+	"clank/llm/llmtest"
+	"clank/sessions"
+)
+
+// stopRounds is how often each stage is stopped by "make bench-stop".
+var stopRounds = flag.Int("stop.rounds", 0, "measure how long a stop takes, so many times for each stage")
+
+// afterStop is how long a stopped task is watched for anything it still does.
+const afterStop = 300 * time.Millisecond
+
+// stage is a point in a task's life at which it is stopped. reached returns
+// when the task is there.
+type stage struct {
+	name    string
+	script  func(r *range_) []llmtest.Turn
+	prepare func(r *range_) (release func())
+	reached func(r *range_)
+}
+
+// use is a turn of the model that calls a tool.
+func use(tool string, args map[string]any) llmtest.Turn {
+	raw, _ := json.Marshal(args)
+	return llmtest.Use(tool, string(raw))
+}
+
+// press opens a page of the site and clicks its only button.
+func press(path string) func(r *range_) []llmtest.Turn {
+	return func(r *range_) []llmtest.Turn {
+		return []llmtest.Turn{
+			use("browser_open", map[string]any{"url": r.site.URL + path}),
+			func(req llmtest.Request) llmtest.Reply {
+				return use("browser_click", map[string]any{"ref": refOf(req.LastText(), "button")})(req)
+			},
+		}
+	}
+}
+
+// refOf finds the ref of the first line with role in a page state.
+func refOf(text, role string) string {
+	for line := range strings.Lines(text) {
+		if _, rest, ok := strings.Cut(line, "[ref="); ok && strings.Contains(line, role) {
+			ref, _, _ := strings.Cut(rest, "]")
+			return ref
+		}
+	}
+	return "none"
+}
+
+func stages() []stage {
+	open := func(path string) func(*range_) []llmtest.Turn {
+		return func(r *range_) []llmtest.Turn {
+			return []llmtest.Turn{use("browser_open", map[string]any{"url": r.site.URL + path})}
+		}
+	}
+	hang := func(h llmtest.Hang, at int) func(*range_) []llmtest.Turn {
+		return func(*range_) []llmtest.Turn {
+			return []llmtest.Turn{llmtest.Misbehave("so far so good, and on it goes", llmtest.Fault{Hang: h, At: at})}
+		}
+	}
+	hit := func(path string) func(*range_) { return func(r *range_) { r.site.awaitHit(r.b, path) } }
+	return []stage{
+		{name: "in-line", script: open("/"), prepare: (*range_).occupy, reached: func(r *range_) { r.awaitState(sessions.TaskQueued) }},
+		{name: "model-thinking", script: hang(llmtest.BeforeHeaders, 0), reached: (*range_).awaitModel},
+		{name: "mid-stream", script: hang(llmtest.InStream, 3), reached: (*range_).awaitModel},
+		{name: "long-click", script: press("/moving"), reached: func(r *range_) { r.awaitAct("browser_click") }},
+		{name: "wait", script: func(r *range_) []llmtest.Turn {
+			return append(open("/")(r), use("browser_wait", map[string]any{"text": "a text that never comes"}))
+		}, reached: func(r *range_) { r.awaitAct("browser_wait") }},
+		{name: "navigation", script: open("/hang"), reached: hit("/hang")},
+		{name: "endless-loop", script: press("/loop"), reached: hit("/looping")},
+		{name: "open-alert", script: func(r *range_) []llmtest.Turn {
+			return append(press("/alert")(r), llmtest.Misbehave("let me think", llmtest.Fault{Hang: llmtest.BeforeHeaders}))
+		}, reached: hit("/alerting")},
+	}
+}
+
+// range_ is everything a stop is measured on: an emulated Discord, a scripted
+// model server, a local site, and clank between them.
+type range_ struct {
+	b       testing.TB
+	discord *discordtest.Server
+	ada     discordtest.User
+	room    discordtest.Channel
+	model   *llmtest.Server
+	site    *site
+	app     *app
+	acts    *acts
+
+	events <-chan sessions.Event
+	first  int // of the requests to the model that belong to the round
+
+	mu    sync.Mutex
+	turns []llmtest.Turn // what the model still has to say
+}
+
+// script sets what the model says next.
+func (r *range_) script(turns []llmtest.Turn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.turns = turns
+}
+
+// next answers a request of the model by the script.
+func (r *range_) next(req llmtest.Request) llmtest.Reply {
+	r.mu.Lock()
+	turn := llmtest.Say("that was all")
+	if len(r.turns) > 0 {
+		turn, r.turns = r.turns[0], r.turns[1:]
+	}
+	r.mu.Unlock()
+	return turn(req)
+}
+
+func newRange(b testing.TB) *range_ {
+	b.Helper()
+	r := &range_{b: b, site: newSite(b), acts: &acts{}}
+	var err error
+	if r.discord, err = discordtest.Start(discordtest.Config{}); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { r.discord.Close() })
+	if r.model, err = llmtest.Open(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(r.model.Close)
+	r.model.Otherwise(r.next)
+	account := r.discord.CreateBot("clank", "secret")
+	r.ada = r.discord.CreateUser("ada")
+	guild := r.discord.CreateGuild("home", r.ada)
+	r.discord.AddMember(guild, account.User)
+	r.room = r.discord.CreateChannel(guild, "general")
+
+	vars := map[string]string{"CLANK_HOME": b.TempDir(), "DISCORD_TOKEN": account.Token, "CLANK_DISCORD_API": r.discord.URL}
+	e := &env{stdout: io.Discard, stderr: io.Discard, hurry: context.Background(), getenv: func(name string) string { return vars[name] }}
+	h, err := openHome(e.getenv)
+	if err != nil {
+		b.Fatal(err)
+	}
+	log := slog.New(slog.NewTextHandler(b.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if r.app, err = openApp(b.Context(), e, h, log, appOptions{shopAddr: "127.0.0.1:0", sent: r.acts.note}); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := r.app.close(context.Background()); err != nil {
+			b.Error(err)
+		}
+	})
+	r.configure(map[string]any{
+		"agentStack.runtimeConfig.models.compatibleBaseUrl":                        r.model.BaseURL(),
+		"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model":       "compatible:scripted",
+		"agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour": 600,
+	})
+	if how, err := r.app.openBot(b.Context(), e); err != nil || how != "connected" {
+		b.Fatal(how, err)
+	}
+	var end func()
+	r.events, end = r.app.manager.Subscribe()
+	b.Cleanup(end)
+	return r
+}
+
+func (r *range_) configure(values map[string]any) {
+	changes := map[string]json.RawMessage{}
+	for key, v := range values {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			r.b.Fatal(err)
+		}
+		changes[key] = raw
+	}
+	if _, _, err := r.app.settings.Update(r.b.Context(), changes, r.app.settings.State().Version); err != nil {
+		r.b.Fatal(err)
+	}
+}
+
+// acts notes when the browser was told to do something.
+type acts struct {
+	mu    sync.Mutex
+	times []time.Time
+}
+
+// acting are the protocol methods that do something to a page. Listening,
+// stopping and tidying up are not among them.
+func acting(method string) bool {
+	return strings.HasPrefix(method, "Input.") || slices.Contains([]string{
+		"Page.navigate", "Page.reload", "Page.captureScreenshot", "Page.navigateToHistoryEntry", "Page.handleJavaScriptDialog",
+		"Runtime.evaluate", "Runtime.callFunctionOn", "Target.createTarget",
+	}, method)
+}
+
+func (a *acts) note(method string) {
+	if !acting(method) {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.times = append(a.times, time.Now())
+}
+
+func (a *acts) last() (t time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.times) > 0 {
+		t = a.times[len(a.times)-1]
+	}
+	return t
+}
+
+func (a *acts) after(t time.Time) (n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, at := range a.times {
+		if at.After(t) {
+			n++
+		}
+	}
+	return n
+}
+
+// await reads events of tasks from Discord until one fits.
+func (r *range_) await(what string, fits func(sessions.Event) bool) sessions.Event {
+	r.b.Helper()
+	late := time.After(patience)
+	for {
+		select {
+		case ev := <-r.events:
+			if ev.Record.Origin.Kind == sessions.FromDiscord && fits(ev) {
+				return ev
+			}
+		case <-late:
+			r.b.Fatalf("never saw %s", what)
+		}
+	}
+}
+
+func (r *range_) awaitState(s sessions.TaskState) sessions.Event {
+	r.b.Helper()
+	return r.await(string(s), func(ev sessions.Event) bool { return ev.Record.State == s })
+}
+
+func (r *range_) awaitAct(tool string) {
+	r.b.Helper()
+	r.await(tool, func(ev sessions.Event) bool {
+		return ev.Step != nil && ev.Step.Tool == tool && ev.Step.Phase == sessions.Begun
+	})
+}
+
+func (r *range_) awaitModel() {
+	r.b.Helper()
+	ctx, cancel := context.WithTimeout(r.b.Context(), patience)
+	defer cancel()
+	if _, err := r.model.Await(ctx, r.first, llmtest.Arrived); err != nil {
+		r.b.Fatal(err)
+	}
+}
+
+// occupy fills every place, so that the next task waits in line.
+func (r *range_) occupy() (release func()) {
+	before := r.app.settings.Now()
+	key := "interaction.tasks.maxAtOnce"
+	r.configure(map[string]any{key: 1})
+	ctx, cancel := context.WithCancel(r.b.Context())
+	done, asked := make(chan struct{}), len(r.model.Requests())
+	r.script([]llmtest.Turn{llmtest.Misbehave("", llmtest.Fault{Hang: llmtest.BeforeHeaders})})
+	go func() {
+		defer close(done)
+		r.app.manager.Run(ctx, sessions.Task{Prompt: "hold the place", Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: "elsewhere"}}, nil)
+	}()
+	wait, over := context.WithTimeout(r.b.Context(), patience)
+	defer over()
+	if _, err := r.model.Await(wait, asked, llmtest.Arrived); err != nil {
+		r.b.Fatal(err)
+	}
+	return func() {
+		cancel()
+		<-done
+		r.configure(map[string]any{key: before.MaxTasks})
+	}
+}
+
+// stopped is what one stop took.
+type stopped struct {
+	action, model, told time.Duration // from the word to the last browser action, the last byte to the model, the final state
+	after               int           // what the task did afterwards
+}
+
+// round runs one task, stops it at a stage, and watches what happens.
+func (r *range_) round(s stage) stopped {
+	r.b.Helper()
+	release := func() {}
+	if s.prepare != nil {
+		release = s.prepare(r)
+	}
+	defer func() { release() }()
+	script := s.script(r)
+	r.first = len(r.model.Requests())
+	r.script(script)
+	if _, err := r.discord.SlashCommand(r.room, r.ada, "clank browse", discordtest.Args{"task": "try " + s.name}); err != nil {
+		r.b.Fatal(err)
+	}
+	s.reached(r)
+
+	word := time.Now()
+	if _, err := r.discord.SendMessage(r.room, r.ada, "stop"); err != nil {
+		r.b.Fatal(err)
+	}
+	ev := r.awaitState(sessions.TaskStopped)
+	told := time.Now()
+	if want := "stopped by"; !strings.Contains(ev.Record.Reason, want) {
+		r.b.Errorf("%s: reason = %q, want who stopped it", s.name, ev.Record.Reason)
+	}
+	quiet := time.NewTimer(afterStop)
+	defer quiet.Stop()
+	<-quiet.C
+
+	m := stopped{told: told.Sub(word), after: r.acts.after(told)}
+	m.action = max(0, r.acts.last().Sub(word))
+	for _, req := range r.model.Requests()[r.first:] {
+		m.model = max(m.model, req.Received.Sub(word))
+		if req.Arrived.After(told) {
+			m.after++
+		}
+		if !req.Ended.IsZero() && req.Ended.After(told.Add(afterStop)) {
+			m.after++
+		}
+	}
+	r.script(nil)
+	return m
+}
+
+// TestStopAtEveryStage stops a task once at each stage and checks that nothing
+// of it happens afterwards; with -stop.rounds it measures.
+func TestStopAtEveryStage(t *testing.T) {
+	r := newRange(t)
+	rounds := max(1, *stopRounds)
+	var all []time.Duration
+	after := 0
+	for _, s := range stages() {
+		var took []time.Duration
+		for range rounds {
+			m := r.round(s)
+			took = append(took, max(m.action, m.model, m.told))
+			after += m.after
+			if m.after > 0 {
+				t.Errorf("%s: %d actions after the stop", s.name, m.after)
+			}
+		}
+		all = append(all, took...)
+		if *stopRounds > 0 {
+			fmt.Printf("%-16s n=%d p50=%.1fms p90=%.1fms p99=%.1fms max=%.1fms\n", //nolint:forbidigo // the measurement is this test's output
+				s.name, len(took), ms(took, 50), ms(took, 90), ms(took, 99), ms(took, 100))
+		}
+	}
+	if *stopRounds > 0 {
+		fmt.Printf("stop: p99_ms=%.1f stages=%d after_stop_actions=%d\n", ms(all, 99), len(stages()), after) //nolint:forbidigo // as above
+	}
+}
+
+// ms is the p-th percentile in milliseconds.
+func ms(ds []time.Duration, p int) float64 {
+	sorted := slices.Sorted(slices.Values(ds))
+	i := (len(sorted)*p+99)/100 - 1
+	return float64(sorted[min(max(i, 0), len(sorted)-1)].Microseconds()) / 1000
+}

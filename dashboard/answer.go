@@ -1,0 +1,91 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"clank/sessions"
+)
+
+// failure is the JSON form of an error.
+type failure struct {
+	Error string `json:"error"`
+}
+
+// fail answers with an error for people.
+func fail(w http.ResponseWriter, status int, format string, args ...any) {
+	reply(w, status, failure{fmt.Sprintf(format, args...)})
+}
+
+// reply answers with v as JSON.
+func reply(w http.ResponseWriter, status int, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		status, data = http.StatusInternalServerError, []byte(`{"error":"the answer could not be written down"}`)
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(data, '\n')) // whoever asked went away: nothing to do
+}
+
+// read decodes the request's body into v. What is not understood is refused: a
+// misspelt field must not be dropped in silence.
+func read(w http.ResponseWriter, r *http.Request, v any) bool {
+	dec := json.NewDecoder(r.Body)
+	dec.DisallowUnknownFields()
+	err := dec.Decode(v)
+	if err == nil {
+		if _, err = dec.Token(); errors.Is(err, io.EOF) {
+			return true
+		}
+		err = errors.Join(errors.New("there is more than one JSON value"), tooLarge(err))
+	}
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		fail(w, http.StatusRequestEntityTooLarge, "too much was sent: at most %d bytes are taken", large.Limit)
+		return false
+	}
+	fail(w, http.StatusBadRequest, "the request was not understood: %v", err)
+	return false
+}
+
+// tooLarge keeps of err only that too much was sent.
+func tooLarge(err error) error {
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return large
+	}
+	return nil
+}
+
+// refuse answers with what the Manager said, and logs what is not for people.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, act string, err error) {
+	for _, known := range []struct {
+		err    error
+		status int
+	}{
+		{sessions.ErrBadTask, http.StatusBadRequest},
+		{sessions.ErrDisabled, http.StatusForbidden},
+		{sessions.ErrNotFound, http.StatusNotFound},
+		{sessions.ErrNotOwner, http.StatusForbidden},
+		{sessions.ErrSessionClosed, http.StatusConflict},
+		{sessions.ErrQueueFull, http.StatusTooManyRequests},
+		{sessions.ErrSpent, http.StatusTooManyRequests},
+		{sessions.ErrShuttingDown, http.StatusServiceUnavailable},
+	} {
+		if errors.Is(err, known.err) {
+			fail(w, known.status, "%v", err)
+			return
+		}
+	}
+	if r.Context().Err() != nil {
+		return // nobody reads the answer
+	}
+	s.Logger.Error("request failed", "act", act, "error", err)
+	fail(w, http.StatusInternalServerError, "clank could not %s; its log says why", act)
+}
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, Health{OK: true, Version: s.Version})
+}

@@ -1,0 +1,294 @@
+// The chat page: what is shown, what is sent, and the stream that keeps both
+// true. The address says which session is shown: /s/<id>, or / for a new one.
+import { api } from "./api.js";
+import { retryPictures } from "./dom.js";
+import { closeDrawer, drawSessions, nameOf } from "./sidebar.js";
+import { Turn } from "./turn.js";
+import { show } from "./viewer.js";
+
+const $ = (id) => document.getElementById(id);
+const thread = $("thread"), scroll = $("scroll"), prompt = $("prompt"), send = $("send"), hint = $("hint"), hintText = $("hint-text");
+const perPage = 20;
+
+let sessions = [];
+let current = ""; // id of the session that is shown; "" = a new one
+let turns = new Map(); // by task id: what is shown
+let active = new Map(); // by task id: the session of each task that waits or runs, shown or not
+let mine = new Set(); // tasks sent from here that are not in a session yet
+let posting = Promise.resolve(); // messages are sent one after the other
+let loads = 0;
+
+// ---- Drawing
+
+const atEnd = () => scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 80;
+const toEnd = () => { scroll.scrollTop = scroll.scrollHeight; };
+
+// keeping runs a change and stays at the end of the conversation if it was there.
+function keeping(change) {
+  const stay = atEnd();
+  change();
+  if (stay) toEnd();
+}
+
+function draw() {
+  const session = sessions.find((s) => s.id === current);
+  $("title").textContent = session ? nameOf(session) : turns.size ? [...turns.values()][0].task.prompt : "New session";
+  document.title = session || turns.size ? `${$("title").textContent} · clank` : "clank";
+  drawWhere(session);
+  $("close-session").hidden = !session || session.state === "closed";
+  $("welcome").hidden = turns.size > 0 || current !== "";
+  drawSessions(sessions, current, new Set(active.values()), choose);
+  drawSend();
+}
+
+function drawWhere(session) {
+  const where = $("where");
+  where.replaceChildren();
+  if (session?.state === "closed") where.textContent = "Closed. What you write next begins a new session.";
+  else if (session?.url && URL.canParse(session.url)) {
+    const url = new URL(session.url);
+    if (!/^https?:$/.test(url.protocol)) return;
+    const link = document.createElement("a");
+    Object.assign(link, { href: session.url, target: "_blank", rel: "noopener noreferrer" });
+    link.textContent = [session.title, url.host].filter(Boolean).join(" · ");
+    where.append(link);
+  }
+}
+
+const running = () => [...turns.values()].filter((turn) => turn.running);
+
+function drawSend() {
+  const stops = running().length > 0 && prompt.value.trim() === "";
+  send.classList.toggle("stops", stops);
+  send.setAttribute("aria-label", stops ? "Stop" : "Send");
+  send.disabled = !stops && prompt.value.trim() === "";
+}
+
+let hintTimer;
+function say(text, bad = false) {
+  clearTimeout(hintTimer);
+  hint.classList.toggle("bad", bad);
+  hintText.textContent = text;
+  hintText.hidden = !text;
+  $("hint-usual").hidden = Boolean(text);
+  if (text) $("live").textContent = text;
+  if (text && !bad) hintTimer = setTimeout(() => say(""), 6000);
+}
+
+function grow() {
+  prompt.style.height = "auto";
+  prompt.style.height = `${prompt.scrollHeight}px`;
+  drawSend();
+}
+
+// ---- Conversation
+
+const hooks = { stop: stopTask, show };
+
+function turnOf(task) {
+  let turn = turns.get(task.id);
+  if (!turn) {
+    turn = new Turn(task, hooks);
+    turns.set(task.id, turn);
+    const later = [...turns.values()].filter((t) => t.task.asked > task.asked).sort((a, b) => a.task.asked < b.task.asked ? -1 : 1)[0];
+    thread.insertBefore(turn.root, later?.root ?? null);
+  }
+  return turn;
+}
+
+function take({ task, steps }) {
+  const turn = turnOf(task);
+  for (const step of steps ?? []) turn.setStep(step);
+  turn.setTask(task);
+  return turn;
+}
+
+// load reads a page of the conversation: the newest, or what came before.
+async function load(before) {
+  const mark = ++loads;
+  const session = current;
+  if (!session) return;
+  const query = new URLSearchParams({ session, steps: "1", limit: String(perPage) });
+  if (before) query.set("before", before);
+  const views = await api("GET", `/api/tasks?${query}`);
+  if (mark !== loads || session !== current) return;
+  const height = scroll.scrollHeight;
+  const fresh = turns.size === 0;
+  for (const view of views) {
+    const known = turns.has(view.task.id);
+    const turn = take(view);
+    if (!known) turn.open(turn.running || (!before && view === views[0]));
+  }
+  $("earlier").hidden = views.length < perPage;
+  draw();
+  if (before) scroll.scrollTop += scroll.scrollHeight - height;
+  else if (fresh) toEnd();
+}
+
+async function choose(id, remember = true) {
+  if (remember && (id !== current || turns.size)) history.pushState(null, "", id ? `/s/${encodeURIComponent(id)}` : "/");
+  current = id;
+  turns = new Map();
+  mine = new Set();
+  thread.replaceChildren();
+  $("earlier").hidden = true;
+  say("");
+  closeDrawer();
+  draw();
+  if (matchMedia("(hover: hover)").matches) prompt.focus();
+  await load().catch((error) => say(error.message, true));
+}
+
+const fromAddress = () => decodeURIComponent(location.pathname.match(/^\/s\/([^/]+)$/)?.[1] ?? "");
+
+// ---- Sending and stopping
+
+function submit() {
+  const text = prompt.value.trim();
+  if (!text) return stopAll(running());
+  prompt.value = "";
+  grow();
+  say("");
+  posting = posting.then(() => post(text)).catch((error) => {
+    if (!prompt.value) prompt.value = text; // nothing that was typed is lost
+    grow();
+    say(error.message, true);
+  });
+}
+
+async function post(text) {
+  const session = sessions.find((s) => s.id === current);
+  const answer = await api("POST", "/api/tasks", { prompt: text, session_id: session?.state === "closed" ? "" : current });
+  if (answer.stopped) return say(answer.stopped.length ? "Stopped." : "Nothing is running right now.");
+  if (session?.state === "closed") await choose("");
+  mine.add(answer.task_id);
+  active.set(answer.task_id, answer.session_id);
+  if (!sessions.some((s) => s.id === answer.session_id)) {
+    sessions.unshift({ id: answer.session_id, prompt: text, state: "running", origin: { kind: "dashboard" }, last_used: new Date().toISOString() });
+  }
+  adopt(answer.task_id, answer.session_id);
+  turnOf({ id: answer.task_id, session_id: answer.session_id, prompt: text, state: answer.state, position: answer.position, asked: new Date().toISOString() });
+  draw();
+  toEnd();
+  refresh();
+  const view = await api("GET", `/api/tasks/${encodeURIComponent(answer.task_id)}`).catch(() => null); // the stream tells it too
+  if (view && turns.has(answer.task_id)) keeping(() => take(view));
+  draw();
+}
+
+// adopt makes the session of a task that was sent from here the current one.
+function adopt(taskID, sessionID) {
+  if (!sessionID || !mine.has(taskID)) return;
+  mine.delete(taskID);
+  if (current === sessionID) return;
+  current = sessionID;
+  history.replaceState(null, "", `/s/${encodeURIComponent(sessionID)}`);
+}
+
+async function stopTask(id) {
+  try {
+    await api("POST", `/api/tasks/${encodeURIComponent(id)}/stop`);
+  } catch (error) {
+    say(error.message, true);
+    const turn = turns.get(id);
+    if (turn) turn.stop.disabled = false;
+  }
+}
+
+const stopAll = (list) => Promise.all(list.map((turn) => stopTask(turn.task.id)));
+
+// ---- The stream
+
+let refreshing;
+function refresh() {
+  clearTimeout(refreshing);
+  refreshing = setTimeout(async () => {
+    try {
+      sessions = await api("GET", "/api/sessions");
+      draw();
+    } catch { /* the stream tells when clank is gone */ }
+  }, 150);
+}
+
+function onTask(task) {
+  const final = !["queued", "running"].includes(task.state);
+  const fresh = !final && !active.has(task.id);
+  if (final) active.delete(task.id);
+  else active.set(task.id, task.session_id);
+  adopt(task.id, task.session_id);
+  if (turns.has(task.id) || (current && task.session_id === current)) {
+    keeping(() => turnOf(task).setTask(task));
+    if (final || fresh) $("live").textContent = turns.get(task.id).status()[0];
+  }
+  if (final || fresh) refresh();
+  draw();
+}
+
+function onStep({ task_id: id, step }) {
+  const turn = turns.get(id);
+  if (!turn) return;
+  keeping(() => turn.setStep(step));
+  if (step.kind === "act" && step.phase === "begun") $("live").textContent = step.label;
+}
+
+function onSnapshot(snapshot) {
+  sessions = snapshot.sessions;
+  retryPictures();
+  active = new Map(snapshot.tasks.map((view) => [view.task.id, view.task.session_id]));
+  draw();
+  load().catch((error) => say(error.message, true));
+}
+
+function listen() {
+  const stream = new EventSource("/api/events");
+  const on = (name, handle) => stream.addEventListener(name, (event) => handle(JSON.parse(event.data)));
+  on("snapshot", onSnapshot);
+  on("task", onTask);
+  on("step", onStep);
+  stream.addEventListener("open", () => { $("offline").hidden = true; });
+  stream.addEventListener("error", () => {
+    setTimeout(() => { $("offline").hidden = stream.readyState === EventSource.OPEN; }, 1000);
+    if (stream.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
+    setTimeout(async () => {
+      const me = await api("GET", "/api/me").catch(() => null);
+      if (me && !me.signed_in) location.href = "/login";
+      else listen();
+    }, 3000);
+  });
+}
+
+// ---- Events of the page
+
+$("composer").addEventListener("submit", (event) => { event.preventDefault(); submit(); });
+prompt.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  if (prompt.value.trim()) submit();
+});
+prompt.addEventListener("input", grow);
+$("new").addEventListener("click", () => choose(""));
+$("earlier").addEventListener("click", () => {
+  const oldest = [...turns.values()].map((t) => t.task.asked).sort()[0];
+  load(oldest).catch((error) => say(error.message, true));
+});
+document.querySelectorAll(".example").forEach((button) => button.addEventListener("click", () => {
+  prompt.value = button.dataset.prompt;
+  grow();
+  prompt.focus();
+}));
+document.querySelectorAll("[data-close]").forEach((button) => button.addEventListener("click", () => button.closest("dialog").close()));
+$("close-session").addEventListener("click", () => $("confirm").showModal());
+$("confirm-yes").addEventListener("click", async () => {
+  $("confirm").close();
+  try {
+    await api("POST", `/api/sessions/${encodeURIComponent(current)}/close`);
+    refresh();
+  } catch (error) {
+    say(error.message, true);
+  }
+});
+addEventListener("popstate", () => choose(fromAddress(), false));
+setInterval(draw, 60_000); // the times at the side
+
+choose(fromAddress(), false);
+listen();

@@ -1,0 +1,97 @@
+// Small makers of elements. Text is always set as text.
+
+export function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value != null) node.setAttribute(name, value);
+  }
+  node.append(...children.filter((c) => c != null));
+  return node;
+}
+
+const shapes = {
+  check: "M5 12.5 10 17.5 19 7",
+  cross: "m7 7 10 10M17 7 7 17",
+  square: "M8 8h8v8H8z",
+  dots: "M6 12h.01M12 12h.01M18 12h.01",
+  note: "M12 8h.01M12 11.5V16",
+  chevron: "m7 10 5 5 5-5",
+};
+
+export function drawing(name, className) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("aria-hidden", "true");
+  if (className) svg.setAttribute("class", className);
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  path.setAttribute("d", shapes[name]);
+  svg.append(path);
+  return svg;
+}
+
+// sign shows a state in front of a line: "spin", or the name of a shape.
+export function sign(node, name, bad = false) {
+  const key = `${name} ${bad}`;
+  if (node.dataset.sign === key) return;
+  node.dataset.sign = key;
+  node.className = `sign${name === "spin" ? " spin" : ""}${bad ? " bad" : ""}`;
+  node.replaceChildren(...(name === "spin" ? [] : [drawing(name)]));
+}
+
+// linked turns text into nodes, with http and https addresses as links.
+export function linked(text) {
+  const nodes = [];
+  let at = 0;
+  for (const match of text.matchAll(/https?:\/\/[^\s<>"'`]+/g)) {
+    let address = match[0].replace(/[.,;:!?…]+$/, "");
+    while (/[)\]}]$/.test(address) && !balanced(address)) address = address.slice(0, -1);
+    if (!URL.canParse(address)) continue;
+    nodes.push(text.slice(at, match.index));
+    nodes.push(el("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, address));
+    at = match.index + address.length;
+  }
+  nodes.push(text.slice(at));
+  return nodes;
+}
+
+function balanced(text) {
+  const pairs = { ")": "(", "]": "[", "}": "{" };
+  const last = text.at(-1);
+  return text.split(pairs[last]).length >= text.split(last).length;
+}
+
+// picture shows an image; where it cannot be had, its place stays empty.
+export function picture(src, lazy = false) {
+  const image = el("img", { src, alt: "", decoding: "async", loading: lazy ? "lazy" : false });
+  image.addEventListener("error", () => image.classList.add("gone"));
+  return image;
+}
+
+// retry asks again for the pictures that could not be had.
+export function retryPictures() {
+  for (const image of document.querySelectorAll("img.gone")) {
+    image.classList.remove("gone");
+    image.src = image.src;
+  }
+}
+
+// ago says how long ago a time was, shortly.
+export function ago(time) {
+  const seconds = Math.max(0, (Date.now() - new Date(time)) / 1000);
+  if (seconds < 60) return "just now";
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`;
+  if (seconds < 7 * 86_400) return `${Math.floor(seconds / 86_400)} d ago`;
+  return new Date(time).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
+}
+
+// lasted says how long something took, if it is worth saying.
+export function lasted(from, to) {
+  const seconds = Math.max(0, (new Date(to) - new Date(from)) / 1000);
+  if (seconds < 0.05) return "";
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}

@@ -1,0 +1,40 @@
+// Signs in with the one-time code after the # of the address.
+import { api } from "./api.js";
+
+const text = document.getElementById("login-text");
+const form = document.getElementById("login-form");
+const code = location.hash.slice(1);
+history.replaceState(null, "", location.pathname);
+
+async function signedIn() {
+  return api("GET", "/api/me").then((me) => me.signed_in, () => false);
+}
+
+function ask(message) {
+  text.textContent = message;
+  form.hidden = false;
+}
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  try {
+    await api("POST", "/api/login", { token: form.token.value });
+    location.replace("/");
+  } catch (error) {
+    text.textContent = error.status === 401 ? "That is not this installation’s token." : error.message;
+    form.token.select();
+  }
+});
+
+if (await signedIn()) {
+  location.replace("/");
+} else if (!code) {
+  ask("Open the link that clank printed when it started.");
+} else {
+  try {
+    await api("POST", "/api/login", { code });
+    location.replace("/");
+  } catch (error) {
+    ask(error.status === 401 ? "This link has been used already. Each one works once; clank prints a new one when it starts." : error.message);
+  }
+}

@@ -1,0 +1,143 @@
+// The settings form: keeps what was typed until it is saved, sends only what
+// was changed, and puts what the server says at the field it is about.
+import { api } from "./api.js";
+
+const form = document.getElementById("settings");
+const bar = document.getElementById("save-bar");
+const text = document.getElementById("save-text");
+const save = document.getElementById("save");
+const fields = new Map([...form.querySelectorAll("[data-key]")].map((node) => [node.dataset.key, field(node)]));
+let version = form.dataset.version;
+
+function field(node) {
+  const input = node.querySelector("input, select, textarea");
+  const kind = node.dataset.kind;
+  return {
+    node, input, kind,
+    error: node.querySelector(".error"),
+    reset: node.querySelector(".reset"),
+    label: node.querySelector(".label").textContent,
+    saved: node.dataset.value, // as JSON
+    default: node.dataset.default,
+  };
+}
+
+// valueOf is a field's value in the form it is stored in. What is not a number
+// goes to the server as it was typed, which says what it wants.
+function valueOf({ kind, input }) {
+  if (kind === "toggle") return input.checked;
+  if (kind !== "number" && kind !== "duration") return input.value;
+  if (input.value.trim() === "") return "";
+  const number = Number(input.value);
+  return kind === "duration" ? Math.round(number * 1000) : number;
+}
+
+function put({ kind, input }, json) {
+  const value = JSON.parse(json);
+  if (kind === "toggle") input.checked = value;
+  else input.value = kind === "duration" ? value / 1000 : value;
+}
+
+const jsonOf = (f) => JSON.stringify(valueOf(f));
+const dirty = (f) => jsonOf(f) !== f.saved;
+const changed = () => [...fields.values()].filter(dirty);
+
+function draw() {
+  for (const f of fields.values()) {
+    f.node.classList.toggle("dirty", dirty(f));
+    f.node.classList.toggle("bad", Boolean(f.error.textContent));
+    f.input.setAttribute("aria-invalid", String(Boolean(f.error.textContent)));
+    f.reset.hidden = jsonOf(f) === f.default;
+  }
+}
+
+function tell(message, bad = false) {
+  text.textContent = message;
+  bar.classList.toggle("bad", bad);
+}
+
+function drawBar() {
+  const n = changed().length;
+  bar.hidden = n === 0;
+  save.disabled = false;
+  tell(n === 1 ? "1 change is not saved." : `${n} changes are not saved.`);
+}
+
+function onInput(f) {
+  f.error.textContent = "";
+  draw();
+  drawBar();
+}
+
+// take shows settings as they are on the server. What was typed and not saved
+// stays; where somebody else changed the same, that is said.
+function take(view) {
+  version = view.version;
+  for (const s of view.settings) {
+    const f = fields.get(s.key);
+    if (!f) continue;
+    const now = JSON.stringify(s.value);
+    const touched = dirty(f);
+    const theirs = now !== f.saved;
+    f.saved = now;
+    f.error.textContent = s.problem ?? "";
+    if (!touched) put(f, now);
+    else if (theirs && dirty(f)) f.error.textContent = `Somebody else set this to ${shown(f, s.value)} in the meantime. Save to keep yours.`;
+  }
+  draw();
+}
+
+function shown(f, value) {
+  if (f.kind === "toggle") return value ? "on" : "off";
+  if (f.kind === "duration") return `${value / 1000} seconds`;
+  if (f.kind === "choice") return [...f.input.options].find((o) => o.value === value)?.text ?? value;
+  return value === "" ? "empty" : String(value);
+}
+
+async function submit() {
+  const list = changed();
+  save.disabled = true;
+  tell("Saving…");
+  try {
+    take(await api("PUT", "/api/settings", { version, changes: Object.fromEntries(list.map((f) => [f.node.dataset.key, valueOf(f)])) }));
+    done(list);
+  } catch (error) {
+    refused(error);
+  }
+}
+
+function done(list) {
+  if (changed().length > 0) return drawBar();
+  tell(list.length === 1 ? `Saved: ${list[0].label}.` : `Saved: ${list.length} settings.`);
+  save.disabled = true;
+  setTimeout(() => { if (changed().length === 0) bar.hidden = true; }, 2500);
+}
+
+function refused(error) {
+  save.disabled = false;
+  if (error.body?.now) {
+    take(error.body.now);
+    if (changed().length === 0) return drawBar();
+    return tell("Somebody else saved settings in the meantime. Theirs are shown, and what you typed is still here. Save again to keep yours.", true);
+  }
+  for (const { key, message } of error.body?.fields ?? []) {
+    const f = fields.get(key);
+    if (f) f.error.textContent = `This ${message}.`;
+  }
+  draw();
+  tell(error.body?.fields ? "Nothing was saved: look at the marked fields." : error.message, true);
+  form.querySelector(".bad :is(input, select, textarea)")?.focus();
+}
+
+for (const f of fields.values()) {
+  f.input.addEventListener("input", () => onInput(f));
+  f.reset.addEventListener("click", () => { put(f, f.default); onInput(f); f.input.focus(); });
+}
+document.getElementById("discard").addEventListener("click", () => {
+  for (const f of fields.values()) { put(f, f.saved); f.error.textContent = ""; }
+  draw();
+  drawBar();
+});
+form.addEventListener("submit", (event) => { event.preventDefault(); if (!save.disabled && changed().length) submit(); });
+addEventListener("beforeunload", (event) => { if (changed().length) event.preventDefault(); });
+draw();

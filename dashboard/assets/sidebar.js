@@ -1,0 +1,52 @@
+// The sessions at the side.
+import { ago, el } from "./dom.js";
+
+const side = document.getElementById("side");
+const veil = document.getElementById("veil");
+const list = document.getElementById("sessions");
+const empty = document.getElementById("no-sessions");
+const opener = document.getElementById("side-open");
+
+function drawer(open) {
+  side.classList.toggle("open", open);
+  veil.hidden = !open;
+  if (open) document.getElementById("side-close").focus();
+}
+
+opener.addEventListener("click", () => drawer(true));
+document.getElementById("side-close").addEventListener("click", () => { drawer(false); opener.focus(); });
+veil.addEventListener("click", () => drawer(false));
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && side.classList.contains("open")) { drawer(false); opener.focus(); }
+});
+
+export const closeDrawer = () => drawer(false);
+
+export const nameOf = (session) => session.prompt || session.title || "Session";
+
+function about(session, running) {
+  const words = [running ? "working" : ago(session.last_used)];
+  if (session.origin.kind === "terminal") words.push("terminal");
+  if (session.state === "closed") words.push("closed");
+  return words.join(" · ");
+}
+
+// drawSessions shows the sessions, newest first. running holds the ids of those
+// that work; choose(id) is called when one is chosen.
+export function drawSessions(sessions, current, running, choose) {
+  const focused = document.activeElement?.closest?.(".session")?.dataset.id;
+  list.replaceChildren(...sessions.map((session) => {
+    const works = running.has(session.id);
+    return el("li", {}, el("a", {
+      class: "session", href: `/s/${encodeURIComponent(session.id)}`, "data-id": session.id, title: nameOf(session),
+      "aria-current": session.id === current ? "page" : false,
+      onclick: (event) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+        event.preventDefault();
+        choose(session.id);
+      },
+    }, el("strong", {}, nameOf(session)), el("small", {}, works ? el("span", { class: "dot running" }) : null, about(session, works))));
+  }));
+  empty.hidden = sessions.length > 0;
+  if (focused) list.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
+}

@@ -1,0 +1,309 @@
+package dashboard_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// arrive opens the page as somebody who follows the printed link.
+func (r *rig) arrive(c *chromium, width, height int, scheme string) *tab {
+	r.t.Helper()
+	tb := c.open(r.server.LoginURL(), width, height, scheme)
+	tb.waitFor(`location.pathname === "/" && document.getElementById("prompt")`)
+	tb.waitFor(`!document.getElementById("welcome").hidden`)
+	return tb
+}
+
+func (tb *tab) say(text string) {
+	tb.t.Helper()
+	tb.eval(`document.getElementById("prompt").focus()`)
+	tb.typeText(text)
+	tb.press("Enter")
+}
+
+const status = `document.querySelector(".turn:last-of-type .work-toggle b")?.textContent`
+
+func TestTheChatFromTheLinkToTheAnswer(t *testing.T) {
+	r := start(t)
+	c := launch(t)
+	tb := r.arrive(c, 1280, 860, "light")
+	if got := tb.eval("location.hash"); got != "" {
+		t.Errorf("the code is still in the address: %v", got)
+	}
+	tb.shot("wide-light-welcome")
+
+	tb.click(".example")
+	if got := tb.eval(`document.getElementById("prompt").value`); got != `open the demo shop, type "lamp" into Search, press Enter, read` {
+		t.Errorf("an example puts %q into the box", got)
+	}
+	tb.eval(`document.getElementById("prompt").value = ""`)
+
+	tb.say(`hold: find a lamp in the demo shop`)
+	tb.waitFor(`document.querySelector(".step .sign.spin")`)
+	tb.waitFor(`location.pathname.startsWith("/s/")`)
+	if got := tb.eval(status); got != "Working" {
+		t.Errorf("status = %v", got)
+	}
+	tb.shot("wide-light-running")
+	height := tb.eval(`document.querySelector(".step").offsetHeight`)
+	r.backend.letGo()
+	tb.waitFor(status + ` === "Done"`)
+	tb.waitFor(`[...document.querySelectorAll(".thumb img, .pictures img")].every((i) => i.complete && i.naturalWidth > 0)`)
+	if got := tb.eval(`document.querySelector(".step").offsetHeight`); got != height {
+		t.Errorf("the step was %v high while it ran and is %v now: the page moved", height, got)
+	}
+	if got := tb.eval(`document.querySelectorAll(".step:not(.talk)").length + " " + document.querySelectorAll("button.thumb").length`); got != "3 3" {
+		t.Errorf("steps and pictures = %v", got)
+	}
+	if got := tb.eval(`[...document.querySelectorAll(".answer a")].map((a) => a.href).join(" ")`); got != "http://127.0.0.1:8788/search?q=lamp https://example.com/a_(b)" {
+		t.Errorf("links of the answer = %v", got)
+	}
+	if got := tb.eval(`document.getElementById("scroll").scrollTop + document.getElementById("scroll").clientHeight >= document.getElementById("scroll").scrollHeight - 2`); got != true {
+		t.Error("the answer is not scrolled to")
+	}
+	tb.shot("wide-light-done")
+
+	tb.click("button.thumb")
+	tb.waitFor(`document.getElementById("viewer").open && document.getElementById("viewer-img").naturalWidth > 0`)
+	tb.shot("wide-light-viewer")
+	tb.press("ArrowRight")
+	tb.waitFor(`document.getElementById("viewer-place").textContent === "2 of 3"`)
+	tb.press("Escape")
+	tb.waitFor(`!document.getElementById("viewer").open`)
+
+	session := tb.eval("location.pathname")
+	tb.say("brief: and the second one")
+	tb.waitFor(`document.querySelectorAll(".turn").length === 2 && ` + status + ` === "Done"`)
+	if got := tb.eval("location.pathname"); got != session {
+		t.Errorf("the second message went to %v, not to %v", got, session)
+	}
+	c.clean()
+}
+
+func TestStopByButtonAndByWord(t *testing.T) {
+	r := start(t)
+	c := launch(t)
+	tb := r.arrive(c, 1280, 860, "dark")
+	tb.say("hold one")
+	tb.waitFor(`document.querySelector(".step .sign.spin")`)
+	tb.waitFor(`document.getElementById("send").classList.contains("stops")`)
+	tb.click(".work-head .ghost")
+	tb.waitFor(status + ` === "Stopped by you"`)
+	tb.say("hold two")
+	tb.waitFor(`document.querySelectorAll(".turn").length === 2 && document.querySelectorAll(".step .sign.spin").length === 1`)
+	tb.say("ok, stop")
+	tb.waitFor(`document.querySelectorAll(".turn").length === 2 && ` + status + ` === "Stopped by you"`)
+	tb.waitFor(`document.getElementById("hint-text").textContent === "Stopped."`)
+	tb.say("stop")
+	tb.waitFor(`document.getElementById("hint-text").textContent === "Nothing is running right now."`)
+	tb.shot("wide-dark-stopped")
+	if got := tb.eval(`document.querySelectorAll(".sign.spin, .thumb.wait").length`); got != 0.0 {
+		t.Errorf("%v things still look as if they went on", got)
+	}
+	c.clean()
+}
+
+func TestWhatPagesSayIsShownAsText(t *testing.T) {
+	r := start(t)
+	c := launch(t)
+	tb := r.arrive(c, 1280, 860, "light")
+	tb.say("evil <img src=x onerror=alert(1)>")
+	tb.waitFor(status + ` === "Done"`)
+	if got := tb.eval(`document.querySelectorAll(".turn script, .turn b b, .turn img[src=x], .turn [onerror], .turn [onmouseover]").length`); got != 0.0 {
+		t.Errorf("%v elements came out of a text", got)
+	}
+	if got := tb.eval(`[...document.querySelectorAll(".answer a")].map((a) => a.href).join(" ")`); got != "https://example.com/" {
+		t.Errorf("links = %v", got)
+	}
+	c.clean()
+}
+
+func TestFailuresAreToldCalmlyAndNothingIsLost(t *testing.T) {
+	r := start(t)
+	c := launch(t)
+	tb := r.arrive(c, 1280, 860, "light")
+	tb.say("trip and fail")
+	tb.waitFor(status + ` === "Failed"`)
+	if got, _ := tb.eval(`document.querySelector(".reason.bad").textContent`).(string); !strings.Contains(got, "refused the key") {
+		t.Errorf("reason = %q", got)
+	}
+	if got := tb.eval(`document.querySelectorAll(".step.failed").length`); got != 1.0 {
+		t.Errorf("%v failed steps", got)
+	}
+	tb.shot("wide-light-failed")
+
+	long := strings.Repeat("x", 8100)
+	tb.eval(`document.getElementById("prompt").removeAttribute("maxlength")`)
+	tb.say(long)
+	tb.waitFor(`document.getElementById("hint").classList.contains("bad")`)
+	if got := tb.eval(`document.getElementById("prompt").value.length`); got != 8100.0 {
+		t.Errorf("%v characters are left of the refused message", got)
+	}
+	c.mu.Lock()
+	c.wrongs = nil // the browser reports the refusal
+	c.mu.Unlock()
+}
+
+func TestEarlierSessionsAreThereAfterARestart(t *testing.T) {
+	dir, store := t.TempDir(), newMemory()
+	r := startIn(t, dir, store, "127.0.0.1:0")
+	addr := strings.TrimPrefix(r.server.URL(), "http://")
+	c := launch(t)
+	tb := r.arrive(c, 1280, 860, "dark")
+	tb.say("find the lamps")
+	tb.waitFor(status + ` === "Done"`)
+	r.close()
+	tb.waitFor(`!document.getElementById("offline").hidden`)
+	tb.shot("wide-dark-offline")
+
+	again := startIn(t, dir, store, addr)
+	tb.waitFor(`document.getElementById("offline").hidden`)
+	tb.reload()
+	tb.waitFor(`document.querySelectorAll(".turn").length === 1 && ` + status + ` === "Done"`)
+	again.finish(`{"prompt":"brief, from a terminal","origin":"terminal"}`)
+	tb.waitFor(`document.querySelectorAll(".session").length === 2`)
+	if got := tb.eval(`[...document.querySelectorAll(".session")].map((s) => s.innerText.split("\n")[0]).join("|")`); got != "brief, from a terminal|find the lamps" {
+		t.Errorf("sessions = %v", got)
+	}
+	tb.waitFor(`[...document.querySelectorAll(".pictures img")].every((i) => i.complete && i.naturalWidth > 0)`)
+	tb.shot("wide-dark-done")
+	tb.click(".session")
+	tb.waitFor(`document.querySelector(".ask p")?.textContent === "brief, from a terminal"`)
+	tb.eval("history.back()")
+	tb.waitFor(`document.querySelector(".ask p")?.textContent === "find the lamps"`)
+	tb.click("#new")
+	tb.waitFor(`location.pathname === "/" && !document.getElementById("welcome").hidden && document.querySelectorAll(".turn").length === 0`)
+}
+
+func TestNarrowScreens(t *testing.T) {
+	r := start(t)
+	c := launch(t)
+	for _, scheme := range []string{"light", "dark"} {
+		tb := r.arrive(c, 360, 740, scheme)
+		tb.shot("narrow-" + scheme + "-welcome")
+		tb.say("trip over something in the demo shop, and then find a lamp that costs less than thirty euros")
+		tb.waitFor(status + ` === "Done"`)
+		tb.waitFor(`[...document.querySelectorAll(".pictures img")].every((i) => i.complete && i.naturalWidth > 0)`)
+		tb.shot("narrow-" + scheme + "-done")
+		if got := tb.eval("document.documentElement.scrollWidth"); got != 360.0 {
+			t.Errorf("%s: the page is %v wide", scheme, got)
+		}
+		tb.eval(`document.getElementById("scroll").scrollTop = 0`)
+		tb.shot("narrow-" + scheme + "-steps")
+		tb.click("#side-open")
+		tb.waitFor(`document.getElementById("side").getBoundingClientRect().left === 0`)
+		tb.shot("narrow-" + scheme + "-side")
+		tb.press("Escape")
+		tb.waitFor(`document.getElementById("veil").hidden && document.activeElement.id === "side-open"`)
+	}
+	c.clean()
+}
+
+func TestTheLineIsShown(t *testing.T) {
+	r := start(t)
+	c := launch(t)
+	tb := r.arrive(c, 1280, 860, "light")
+	tb.say("hold one")
+	tb.waitFor(`document.querySelector(".step .sign.spin")`)
+	tb.say("hold two")
+	tb.waitFor(status + ` === "Waiting in line"`)
+	tb.shot("wide-light-line")
+	r.backend.letGo()
+	tb.waitFor(`[...document.querySelectorAll(".work-toggle b")].every((b) => b.textContent === "Done")`)
+	c.clean()
+}
+
+func TestALinkWorksOnceAndTheTokenAlways(t *testing.T) {
+	r := start(t)
+	c := launch(t)
+	link := r.server.LoginURL()
+	tb := c.open(link, 1000, 700, "light")
+	tb.waitFor(`location.pathname === "/"`)
+	tb.cdp("Network.clearBrowserCookies", nil)
+	tb.goTo(link)
+	tb.waitFor(`!document.getElementById("login-form").hidden`)
+	if got, _ := tb.eval(`document.getElementById("login-text").textContent`).(string); !strings.Contains(got, "used already") {
+		t.Errorf("the page says %q", got)
+	}
+	tb.shot("login")
+	tb.eval(`document.getElementById("token").focus()`)
+	tb.typeText(r.token)
+	tb.press("Enter")
+	tb.waitFor(`location.pathname === "/" && document.getElementById("prompt")`)
+	tb.goTo(r.server.URL() + "/login")
+	tb.waitFor(`location.pathname === "/"`)
+}
+
+func TestTheThemeCanBeChosenAndIsKept(t *testing.T) {
+	r := start(t)
+	c := launch(t)
+	tb := r.arrive(c, 1000, 700, "light")
+	background := `getComputedStyle(document.body).backgroundColor`
+	light := tb.eval(background)
+	tb.click("[data-theme-toggle]")
+	dark := tb.eval(background)
+	if dark == light {
+		t.Errorf("the background stays %v", dark)
+	}
+	tb.reload()
+	if got := tb.eval(background); got != dark {
+		t.Errorf("after a reload the background is %v, want %v", got, dark)
+	}
+	c.clean()
+}
+
+func TestTheSettingsPage(t *testing.T) {
+	r := start(t)
+	c := launch(t)
+	r.arrive(c, 1280, 900, "light")
+	tb := c.open(r.server.URL()+"/settings", 1280, 900, "light")
+	tb.shot("settings-wide-light")
+	steps := `[data-key="agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask"]`
+	timeout := `[data-key="agentStack.runtimeConfig.browser.localBrowserAgent.stepTimeoutMs"]`
+	set := func(field, value string) {
+		tb.eval(`(() => { const i = document.querySelector('` + field + ` input'); i.focus(); i.select(); })()`)
+		tb.typeText(value)
+	}
+	set(steps, "99")
+	tb.waitFor(`!document.getElementById("save-bar").hidden`)
+	tb.click("#save")
+	tb.waitFor(`document.querySelector('` + steps + ` .error').textContent.includes("must be a whole number, 1 to 30")`)
+	tb.eval(`document.querySelector('` + steps + `').scrollIntoView({ block: "center" })`)
+	tb.shot("settings-wide-light-refused")
+
+	set(steps, "12")
+	set(timeout, "45.5")
+	tb.press("Enter")
+	tb.waitFor(`document.getElementById("save-text").textContent === "Saved: 2 settings."`)
+	if s := r.server.Settings.Now(); s.MaxSteps != 12 || s.StepTimeout != 45500*time.Millisecond {
+		t.Errorf("settings = %+v", s)
+	}
+
+	set(steps, "20")
+	if got, body := r.ask("PUT", "/api/settings", `{"version":"v1","changes":{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask":7,"interaction.tasks.maxAtOnce":9}}`); got != 200 {
+		t.Fatalf("somebody else's change: %d %s", got, body)
+	}
+	tb.click("#save")
+	tb.waitFor(`document.querySelector('` + steps + ` .error').textContent.includes("Somebody else set this to 7")`)
+	if got := tb.eval(`document.querySelector('` + steps + ` input').value + " " + document.querySelector('[data-key="interaction.tasks.maxAtOnce"] input').value`); got != "20 9" {
+		t.Errorf("mine and theirs = %v", got)
+	}
+	tb.eval(`document.querySelector('` + steps + `').scrollIntoView({ block: "center" })`)
+	tb.shot("settings-wide-light-conflict")
+	tb.click("#save")
+	tb.waitFor(`document.getElementById("save-text").textContent.startsWith("Saved:")`)
+	tb.click(steps + " .reset")
+	tb.click("#save")
+	tb.waitFor(`document.querySelector('` + steps + ` .reset').hidden && document.getElementById("save-text").textContent.startsWith("Saved:")`)
+	if got := r.server.Settings.Now().MaxSteps; got != 10 {
+		t.Errorf("steps = %d after the reset", got)
+	}
+	tb = c.open(r.server.URL()+"/settings", 360, 740, "dark")
+	if got := tb.eval("document.documentElement.scrollWidth"); got != 360.0 {
+		t.Errorf("the page is %v wide", got)
+	}
+	tb.shot("settings-narrow-dark")
+	tb.eval(`window.scrollTo(0, document.body.scrollHeight)`)
+	tb.shot("settings-narrow-dark-end")
+}

@@ -1,0 +1,286 @@
+package dashboard_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"clank/dashboard"
+)
+
+// routes are all routes but the public ones, with something to send.
+var routes = []struct{ method, path, body string }{
+	{"GET", "/", ""},
+	{"GET", "/s/abc", ""},
+	{"GET", "/settings", ""},
+	{"POST", "/api/logout", "{}"},
+	{"POST", "/api/tasks", `{"prompt":"brief"}`},
+	{"GET", "/api/tasks", ""},
+	{"GET", "/api/tasks/x", ""},
+	{"GET", "/api/tasks/x/events", ""},
+	{"GET", "/api/tasks/x/images/0", ""},
+	{"POST", "/api/tasks/x/stop", "{}"},
+	{"GET", "/api/steps/x/1/view", ""},
+	{"POST", "/api/stop", "{}"},
+	{"GET", "/api/events", ""},
+	{"GET", "/api/sessions", ""},
+	{"POST", "/api/sessions/x/close", "{}"},
+	{"GET", "/api/settings", ""},
+	{"PUT", "/api/settings", `{"changes":{},"version":"v0"}`},
+}
+
+func TestNothingIsShownOrDoneForStrangers(t *testing.T) {
+	r := start(t)
+	forged := "9999999999." + strings.Repeat("0", 64)
+	_, port, _ := strings.Cut(strings.TrimPrefix(r.server.URL(), "http://"), ":")
+	for _, who := range []struct {
+		name   string
+		change change
+	}{
+		{"nobody", header("Authorization", "")},
+		{"a wrong token", header("Authorization", "Bearer "+r.token+"x")},
+		{"an empty token", header("Authorization", "Bearer ")},
+		{"another scheme", header("Authorization", "Basic "+r.token)},
+		{"a forged cookie", func(q *http.Request) { q.Header.Del("Authorization"); q.Header.Set("Cookie", "clank_"+port+"="+forged) }},
+		{"a cookie of garbage", func(q *http.Request) { q.Header.Del("Authorization"); q.Header.Set("Cookie", "clank_"+port+"=x") }},
+	} {
+		for _, rt := range routes {
+			res := r.do(rt.method, rt.path, rt.body, who.change)
+			res.Body.Close()
+			if strings.HasPrefix(rt.path, "/api/") {
+				if res.StatusCode != http.StatusUnauthorized {
+					t.Errorf("%s: %s %s = %d", who.name, rt.method, rt.path, res.StatusCode)
+				}
+			} else if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/login" {
+				t.Errorf("%s: %s = %d to %q", who.name, rt.path, res.StatusCode, res.Header.Get("Location"))
+			}
+		}
+	}
+	if got, _ := r.store.Tasks(t.Context(), taskQueryAll); len(got) != 0 {
+		t.Errorf("a stranger started %d tasks", len(got))
+	}
+	if strings.Contains(r.log.String(), r.token) {
+		t.Error("the token is in the log")
+	}
+}
+
+func TestChangesFromOtherSitesAreRefused(t *testing.T) {
+	r := start(t)
+	own := r.server.URL()
+	for _, tc := range []struct {
+		name    string
+		changes []change
+		want    int
+	}{
+		{"a program", nil, http.StatusOK},
+		{"our page", []change{header("Origin", own), header("Sec-Fetch-Site", "same-origin")}, http.StatusOK},
+		{"our page in an old browser", []change{header("Origin", own)}, http.StatusOK},
+		{"another site", []change{header("Origin", "https://evil.example"), header("Sec-Fetch-Site", "cross-site")}, http.StatusForbidden},
+		{"another port of this machine", []change{header("Origin", "http://127.0.0.1:1"), header("Sec-Fetch-Site", "same-site")}, http.StatusForbidden},
+		{"another site in an old browser", []change{header("Origin", "https://evil.example")}, http.StatusForbidden},
+		{"a sandboxed frame", []change{header("Origin", "null")}, http.StatusForbidden},
+		{"a form", []change{header("Content-Type", "application/x-www-form-urlencoded")}, http.StatusUnsupportedMediaType},
+		{"plain text", []change{header("Content-Type", "text/plain; application/json")}, http.StatusUnsupportedMediaType},
+		{"no type", []change{header("Content-Type", "")}, http.StatusUnsupportedMediaType},
+	} {
+		if got, body := r.ask("POST", "/api/stop", "{}", tc.changes...); got != tc.want {
+			t.Errorf("%s: %d %s, want %d", tc.name, got, body, tc.want)
+		}
+	}
+	for _, rt := range routes {
+		if rt.method == "GET" {
+			continue
+		}
+		if got, _ := r.ask(rt.method, rt.path, rt.body, header("Sec-Fetch-Site", "cross-site")); got != http.StatusForbidden {
+			t.Errorf("%s %s from another site = %d", rt.method, rt.path, got)
+		}
+	}
+}
+
+func TestThePageAnswersOnlyToItsNames(t *testing.T) {
+	r := start(t)
+	for host, want := range map[string]int{
+		"127.0.0.1": 200, "localhost:9000": 200, "[::1]:8787": 200, "LOCALHOST": 200, "127.1.2.3": 200,
+		"evil.example": 421, "127.0.0.1.evil.example:8787": 421, "localhost.evil.example": 421, "192.168.1.2": 421,
+	} {
+		if got, _ := r.ask("GET", "/api/health", "", func(q *http.Request) { q.Host = host }); got != want {
+			t.Errorf("asked for as %q: %d, want %d", host, got, want)
+		}
+	}
+}
+
+func TestEveryPageForbidsWhatIsNotOurs(t *testing.T) {
+	r := start(t)
+	for _, path := range []string{"/", "/settings", "/login", "/api/health"} {
+		res := r.do("GET", path, "")
+		res.Body.Close()
+		csp := res.Header.Get("Content-Security-Policy")
+		if !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || strings.Contains(csp, "http") {
+			t.Errorf("%s: policy %q", path, csp)
+		}
+		if res.Header.Get("X-Content-Type-Options") != "nosniff" || res.Header.Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("%s: headers %v", path, res.Header)
+		}
+	}
+	for _, path := range []string{"/", "/settings", "/login"} {
+		_, body := r.ask("GET", path, "")
+		for _, inline := range []string{" onclick=", " style=", "<style", "<script>", "https://"} {
+			if strings.Contains(body, inline) {
+				t.Errorf("%s contains %q", path, inline)
+			}
+		}
+	}
+}
+
+func TestALinkSignsInOnceAndTheCookieOutlivesARestart(t *testing.T) {
+	dir, store := t.TempDir(), newMemory()
+	r := startIn(t, dir, store, "127.0.0.1:0")
+	addr := strings.TrimPrefix(r.server.URL(), "http://")
+	link := r.server.LoginURL()
+	page, code, _ := strings.Cut(link, "#")
+	if page != r.server.URL()+"/login" || len(code) < 40 {
+		t.Fatalf("link = %s", link)
+	}
+	stranger := header("Authorization", "")
+	res := r.do("POST", "/api/login", `{"code":"`+code+`"}`, stranger)
+	res.Body.Close()
+	if res.StatusCode != http.StatusNoContent || len(res.Cookies()) != 1 {
+		t.Fatalf("sign in: %d, cookies %v", res.StatusCode, res.Cookies())
+	}
+	c := res.Cookies()[0]
+	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.MaxAge <= 0 {
+		t.Errorf("cookie = %+v", c)
+	}
+	for _, body := range []string{`{"code":"` + code + `"}`, `{"code":""}`, `{"token":""}`, `{"token":"wrong"}`, `{}`} {
+		if got, _ := r.ask("POST", "/api/login", body, stranger); got != http.StatusUnauthorized {
+			t.Errorf("sign in with %s = %d", body, got)
+		}
+	}
+	if got, _ := r.ask("POST", "/api/login", `{"token":" `+r.token+` "}`, stranger); got != http.StatusNoContent {
+		t.Errorf("sign in with the token = %d", got)
+	}
+	with := func(q *http.Request) { q.Header.Del("Authorization"); q.AddCookie(c) }
+	if got, _ := r.ask("GET", "/api/sessions", "", with); got != http.StatusOK {
+		t.Errorf("with the cookie: %d", got)
+	}
+	r.close()
+	again := startIn(t, dir, store, addr)
+	if got, _ := again.ask("GET", "/api/sessions", "", with); got != http.StatusOK {
+		t.Errorf("with the cookie after a restart: %d", got)
+	}
+	for want, who := range map[string]change{`{"signed_in":true}`: with, `{"signed_in":false}`: stranger} {
+		if _, got := again.ask("GET", "/api/me", "", who); strings.TrimSpace(got) != want {
+			t.Errorf("me = %s, want %s", got, want)
+		}
+	}
+	if strings.Contains(r.log.String(), code) || strings.Contains(r.log.String(), c.Value) {
+		t.Error("a secret is in the log")
+	}
+	res = again.do("POST", "/api/logout", "{}", with)
+	res.Body.Close()
+	if got := res.Cookies(); len(got) != 1 || got[0].MaxAge >= 0 {
+		t.Errorf("sign out sets %v", got)
+	}
+}
+
+func TestTheTokenIsMadeOnceForTheOwnerAlone(t *testing.T) {
+	r := start(t)
+	info, err := os.Stat(r.server.TokenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("mode of the token = %v", info.Mode())
+	}
+	left, _ := filepath.Glob(filepath.Join(r.dir, ".token-*"))
+	if len(left) != 0 || len(r.token) < 40 {
+		t.Errorf("token %d characters, left behind %v", len(r.token), left)
+	}
+	r.close()
+	if again := startIn(t, r.dir, newMemory(), "127.0.0.1:0"); again.token != r.token {
+		t.Error("the token changed with a restart")
+	}
+	if _, err := dashboard.ReadToken(filepath.Join(r.dir, "none")); err == nil {
+		t.Error("a missing token is no error")
+	}
+}
+
+func TestABrokenTokenFileStopsTheStart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(path, []byte("short\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := (&dashboard.Server{Addr: "127.0.0.1:0", TokenFile: path}).Open(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "delete it and start again") {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestWhatIsTooMuchOrNotUnderstoodIsRefused(t *testing.T) {
+	r := start(t)
+	for _, tc := range []struct {
+		name, method, path, body string
+		want                     int
+		says                     string
+	}{
+		{"too much", "POST", "/api/tasks", `{"prompt":"` + strings.Repeat("x", 2<<20) + `"}`, 413, "at most 1048576 bytes"},
+		{"no JSON", "POST", "/api/tasks", `prompt`, 400, "not understood"},
+		{"nothing", "POST", "/api/tasks", ``, 400, "not understood"},
+		{"another type", "POST", "/api/tasks", `{"prompt":7}`, 400, "not understood"},
+		{"a misspelt field", "POST", "/api/tasks", `{"promt":"x"}`, 400, `unknown field \"promt\"`},
+		{"two values", "POST", "/api/tasks", `{"prompt":"x"}{}`, 400, "more than one"},
+		{"an empty task", "POST", "/api/tasks", `{"prompt":"  "}`, 400, "say what is to be done"},
+		{"an unknown door", "POST", "/api/tasks", `{"prompt":"x","origin":"discord"}`, 400, "origin must be"},
+		{"an unknown session", "POST", "/api/tasks", `{"prompt":"x","session_id":"nope"}`, 404, ""},
+		{"an unknown runtime", "POST", "/api/tasks", `{"prompt":"x","runtime":"warp"}`, 400, "no runtime"},
+		{"a long task", "POST", "/api/tasks", `{"prompt":"` + strings.Repeat("x", 9000) + `"}`, 400, "characters"},
+		{"an unknown task", "GET", "/api/tasks/nope", "", 404, ""},
+		{"an unknown task's events", "GET", "/api/tasks/nope/events", "", 404, ""},
+		{"an unknown task's stop", "POST", "/api/tasks/nope/stop", "{}", 404, ""},
+		{"an unknown task's picture", "GET", "/api/tasks/nope/images/0", "", 404, ""},
+		{"an unknown view", "GET", "/api/steps/nope/1/view", "", 404, ""},
+		{"a view without a number", "GET", "/api/steps/nope/x/view", "", 404, "numbers"},
+		{"an unknown session's end", "POST", "/api/sessions/nope/close", "{}", 404, ""},
+		{"a limit of nothing", "GET", "/api/tasks?limit=0", "", 400, "1 to 200"},
+		{"a time that is none", "GET", "/api/tasks?before=noon", "", 400, "RFC 3339"},
+		{"an unknown address", "GET", "/api/nope", "", 404, "/api/nope"},
+		{"a wrong method", "PUT", "/api/tasks", "{}", 405, "PUT"},
+		{"an asset of another version", "GET", "/assets/000000000000/chat.js", "", 404, "load the page again"},
+	} {
+		got, body := r.ask(tc.method, tc.path, tc.body)
+		if got != tc.want || !strings.Contains(body, tc.says) {
+			t.Errorf("%s: %d %s, want %d and %q", tc.name, got, body, tc.want, tc.says)
+		}
+		if e := decode[map[string]any](t, body)["error"]; e == nil || e == "" {
+			t.Errorf("%s: no error in %s", tc.name, body)
+		}
+	}
+}
+
+func TestATakenPortIsExplained(t *testing.T) {
+	r := start(t)
+	addr := strings.TrimPrefix(r.server.URL(), "http://")
+	second := &dashboard.Server{Addr: addr, TokenFile: filepath.Join(r.dir, "token")}
+	if err := second.Open(t.Context()); err == nil || !strings.Contains(err.Error(), "clank test is serving there already") {
+		t.Errorf("error = %v", err)
+	}
+	if err := second.Close(t.Context()); err != nil {
+		t.Errorf("closing what was not opened: %v", err)
+	}
+	for addr, want := range map[string]string{"0.0.0.0:0": "can be reached from other machines", "8787": "must be host:port"} {
+		err := (&dashboard.Server{Addr: addr, TokenFile: filepath.Join(r.dir, "token")}).Open(t.Context())
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error = %v, want %q", addr, err, want)
+		}
+	}
+}
+
+func TestHealthNeedsNoTokenAndTellsNothingMore(t *testing.T) {
+	r := start(t)
+	got, body := r.ask("GET", "/api/health", "", header("Authorization", ""))
+	if got != http.StatusOK || strings.TrimSpace(body) != `{"ok":true,"version":"test"}` {
+		t.Errorf("health = %d %s", got, body)
+	}
+}

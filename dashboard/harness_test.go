@@ -1,0 +1,195 @@
+package dashboard_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/cancel"
+	"clank/dashboard"
+	"clank/sessions"
+	"clank/settings"
+)
+
+// rig is a page with a real Manager and a scripted Backend behind it.
+type rig struct {
+	t       *testing.T
+	server  *dashboard.Server
+	manager *sessions.Manager
+	backend *script
+	store   *memory
+	scopes  *cancel.Scopes
+	log     *safeBuffer
+	token   string
+	dir     string
+}
+
+// safeBuffer is a bytes.Buffer for several goroutines.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func start(t *testing.T) *rig {
+	t.Helper()
+	return startIn(t, t.TempDir(), newMemory(), "127.0.0.1:0")
+}
+
+// startIn starts a page on a home and a store that may have been used before.
+func startIn(t *testing.T, dir string, store *memory, addr string) *rig {
+	t.Helper()
+	r := &rig{t: t, backend: new(script), store: store, scopes: new(cancel.Scopes), log: new(safeBuffer), dir: dir}
+	logger := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	live := &settings.Live{Store: store, Log: logger, Providers: []string{"plain", "openai", "compatible"}}
+	if err := live.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.manager = &sessions.Manager{
+		Store: store, Backends: map[string]sessions.Backend{"local": r.backend}, DefaultRuntime: func() string { return "local" },
+		Limits: func() sessions.Limits { return sessions.Limits{Running: 2, MaxSteps: 10, Views: 20} }, Scopes: r.scopes, Logger: logger,
+	}
+	if err := r.manager.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.server = &dashboard.Server{
+		Addr: addr, TokenFile: filepath.Join(dir, "token"), Version: "test", Manager: r.manager, Scopes: r.scopes, Settings: live,
+		Secret: func(name string) bool { return name == "OPENAI_API_KEY" }, IsStop: cancel.IsStop, Logger: logger,
+	}
+	if err := r.server.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.close)
+	var err error
+	if r.token, err = dashboard.ReadToken(r.server.TokenFile); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r *rig) close() {
+	ctx, done := context.WithTimeout(context.WithoutCancel(r.t.Context()), 10*time.Second)
+	defer done()
+	if err := r.server.Close(ctx); err != nil {
+		r.t.Errorf("close the page: %v", err)
+	}
+	if err := r.manager.Close(ctx); err != nil {
+		r.t.Errorf("close the manager: %v", err)
+	}
+}
+
+func (r *rig) client() *dashboard.Client {
+	return &dashboard.Client{Base: r.server.URL(), Token: r.token}
+}
+
+// change is a change of a request before it is sent.
+type change func(*http.Request)
+
+func header(name, value string) change {
+	return func(r *http.Request) {
+		if value == "" {
+			r.Header.Del(name)
+			return
+		}
+		r.Header.Set(name, value)
+	}
+}
+
+// ask sends a request as a program would, with the token, and returns status
+// and body.
+func (r *rig) ask(method, path, body string, changes ...change) (int, string) {
+	r.t.Helper()
+	res := r.do(method, path, body, changes...)
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return res.StatusCode, string(b)
+}
+
+func (r *rig) do(method, path, body string, changes ...change) *http.Response {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(r.t.Context(), method, r.server.URL()+path, strings.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+r.token)
+	if method != http.MethodGet {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, c := range changes {
+		c(req)
+	}
+	hc := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := hc.Do(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return res
+}
+
+// start asks for a task and returns its id.
+func (r *rig) startTask(body string) dashboard.Started {
+	r.t.Helper()
+	status, answer := r.ask("POST", "/api/tasks", body)
+	if status != http.StatusAccepted {
+		r.t.Fatalf("start: %d %s", status, answer)
+	}
+	return decode[dashboard.Started](r.t, answer)
+}
+
+// finish starts a task and waits until it is final.
+func (r *rig) finish(body string) sessions.Record {
+	r.t.Helper()
+	ctx, done := context.WithTimeout(r.t.Context(), 10*time.Second)
+	defer done()
+	rec, err := r.client().Follow(ctx, r.startTask(body).TaskID, func(sessions.Event) {})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return rec
+}
+
+func decode[T any](t *testing.T, text string) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("decode %s: %v", text, err)
+	}
+	return v
+}
+
+// eventually waits until ok holds.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("it did not happen in time: %s", what)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package dashboard
+
+import (
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// LoginURL returns an address that opens the page signed in, once. The code is
+// in the fragment, which browsers keep to themselves.
+func (s *Server) LoginURL() string { return s.URL() + "/login#" + s.keys.newCode() }
+
+// cookieName differs by port: cookies do not know ports, and two pages on one
+// machine must not sign each other out.
+func (s *Server) cookieName() string {
+	_, port, _ := net.SplitHostPort(s.listen.Addr().String())
+	return "clank_" + port
+}
+
+// known reports whether r comes from somebody who has signed in.
+func (s *Server) known(r *http.Request) bool {
+	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		return s.keys.isToken(strings.TrimSpace(token))
+	}
+	c, err := r.Cookie(s.cookieName())
+	return err == nil && s.keys.isCookie(c.Value, time.Now())
+}
+
+// requireLogin lets those pass who have signed in, and shows others the way.
+func (s *Server) requireLogin(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case s.known(r):
+			next(w, r)
+		case strings.HasPrefix(r.URL.Path, "/api/"):
+			w.Header().Set("WWW-Authenticate", `Bearer realm="clank"`)
+			fail(w, http.StatusUnauthorized, "sign in first: open the link that clank printed when it started")
+		default:
+			http.Redirect(w, r, "/login", http.StatusSeeOther)
+		}
+	}
+}
+
+func (s *Server) loginPage(w http.ResponseWriter, _ *http.Request) {
+	s.page(w, "login", http.StatusOK, shell{Title: "Sign in"})
+}
+
+// login signs a browser in, by a one-time code or by the token.
+func (s *Server) login(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Code  string `json:"code"`
+		Token string `json:"token"`
+	}
+	if !read(w, r, &in) {
+		return
+	}
+	if !s.keys.useCode(in.Code) && !s.keys.isToken(strings.TrimSpace(in.Token)) {
+		fail(w, http.StatusUnauthorized, "that does not open the page: each link works once")
+		return
+	}
+	s.setCookie(w, s.keys.cookie(time.Now().Add(loginFor)), int(loginFor.Seconds()))
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *Server) logout(w http.ResponseWriter, _ *http.Request) {
+	s.setCookie(w, "", -1)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// me says whether whoever asks has signed in.
+func (s *Server) me(w http.ResponseWriter, r *http.Request) {
+	reply(w, http.StatusOK, map[string]bool{"signed_in": s.known(r)})
+}
+
+func (s *Server) setCookie(w http.ResponseWriter, value string, maxAge int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: s.cookieName(), Value: value, Path: "/", MaxAge: maxAge,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	})
+}

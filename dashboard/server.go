@@ -1,0 +1,176 @@
+// Package dashboard is the operator's web page and the HTTP API behind it: a
+// chat that is the channel for people without Discord, the settings, and the
+// routes through which a command line talks to a running program, with their
+// typed [Client].
+//
+// It listens on the loopback interface and asks everybody who they are. It runs
+// nothing itself: tasks belong to the sessions.Manager it is given.
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"clank/cancel"
+	"clank/sessions"
+	"clank/settings"
+)
+
+// DefaultAddr is where the page is unless told otherwise.
+const DefaultAddr = "127.0.0.1:8787"
+
+// Channels of the tasks that come in here, see [sessions.Origin].
+const (
+	PageChannel     = "dashboard"
+	TerminalChannel = "terminal"
+)
+
+// Runner runs tasks. [sessions.Manager] is one.
+type Runner interface {
+	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error)
+	Subscribe() (<-chan sessions.Event, func())
+	CloseSession(ctx context.Context, id string, by cancel.Actor) error
+}
+
+// Archive remembers tasks. [sessions.Manager] is one.
+type Archive interface {
+	Task(ctx context.Context, id string) (sessions.Record, error)
+	Tasks(ctx context.Context, q sessions.TaskQuery) ([]sessions.Record, error)
+	Steps(ctx context.Context, taskID string) ([]sessions.Step, error)
+	View(ctx context.Context, taskID string, n int) (sessions.Image, error)
+	Sessions(ctx context.Context, q sessions.SessionQuery) ([]sessions.Session, error)
+}
+
+// Manager is what the page needs of a sessions.Manager.
+type Manager interface {
+	Runner
+	Archive
+}
+
+// Server is the page. Set the exported fields, then call Open, and Close when
+// it is to end.
+type Server struct {
+	Addr      string   // host:port to listen on; empty = [DefaultAddr]
+	Hosts     []string // names beside the loopback ones under which the page may be asked for
+	TokenFile string   // holds the secret of this installation; made by Open if it is not there
+	Version   string
+	Manager   Manager
+	Scopes    *cancel.Scopes // those of the Manager
+	Settings  *settings.Live
+	Secret    func(name string) bool // whether the secret of that name is present
+	IsStop    func(message string) bool
+	Logger    *slog.Logger
+
+	keys   keys
+	site   *site
+	feed   *feed
+	listen net.Listener
+	http   *http.Server
+	launch func(func(ctx context.Context)) // does something that lives as long as the server
+	end    context.CancelCauseFunc
+	work   sync.WaitGroup // what was launched, and the listener's loop
+}
+
+// Open prepares the page and starts serving it. ctx bounds the start only.
+func (s *Server) Open(ctx context.Context) error {
+	var err error
+	if s.Addr == "" {
+		s.Addr = DefaultAddr
+	}
+	if err := s.checkAddr(); err != nil {
+		return err
+	}
+	if s.keys, err = openKeys(s.TokenFile); err != nil {
+		return err
+	}
+	if s.site, err = openSite(); err != nil {
+		return err
+	}
+	if s.listen, err = new(net.ListenConfig).Listen(ctx, "tcp", s.Addr); err != nil {
+		return s.explain(ctx, err)
+	}
+	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	s.end, s.launch = end, func(do func(context.Context)) { s.work.Go(func() { do(life) }) }
+	s.feed = newFeed(s.Manager.Subscribe)
+	s.http = &http.Server{
+		Handler:           s.handler(),
+		BaseContext:       func(net.Listener) context.Context { return life },
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      time.Minute, // streams move their own deadline along
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),
+	}
+	s.launch(s.feed.run)
+	s.work.Go(func() {
+		if err := s.http.Serve(s.listen); !errors.Is(err, http.ErrServerClosed) {
+			s.Logger.Error("the page is not served any more", "error", err)
+		}
+	})
+	s.Logger.Info("page is served", "address", s.URL())
+	return nil
+}
+
+// Close stops the tasks that were started here, ends all streams, and waits
+// until nothing of it runs, or ctx has ended. A Server that was not opened, or
+// is closed, closes without an error.
+func (s *Server) Close(ctx context.Context) error {
+	if s.end == nil {
+		return nil
+	}
+	s.end(&cancel.Cause{Reason: cancel.ShuttingDown})
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = fmt.Errorf("close the page: %w", errors.Join(err, s.http.Close()))
+	}
+	ended := make(chan struct{})
+	go func() { s.work.Wait(); close(ended) }()
+	select {
+	case <-ended:
+		return err
+	case <-ctx.Done():
+		return errors.Join(err, fmt.Errorf("close the page: its tasks have not ended: %w", context.Cause(ctx)))
+	}
+}
+
+// URL returns the address of the page: "http://127.0.0.1:8787". With port 0 in
+// Addr it is known after Open.
+func (s *Server) URL() string {
+	if s.listen != nil {
+		return "http://" + s.listen.Addr().String()
+	}
+	return "http://" + s.Addr
+}
+
+// checkAddr refuses to be reached from elsewhere by accident.
+func (s *Server) checkAddr() error {
+	host, _, err := net.SplitHostPort(s.Addr)
+	if err != nil {
+		return fmt.Errorf("address of the page %q: it must be host:port, such as %s", s.Addr, DefaultAddr)
+	}
+	if !loopback(host) && len(s.Hosts) == 0 {
+		return fmt.Errorf("address of the page %q can be reached from other machines: name the host names it is asked for under, or use %s", s.Addr, DefaultAddr)
+	}
+	return nil
+}
+
+// explain says why the address could not be had, and by whom it is taken.
+func (s *Server) explain(ctx context.Context, err error) error {
+	if !inUse(err) {
+		return fmt.Errorf("open the page on %s: %w", s.Addr, err)
+	}
+	ctx, done := context.WithTimeout(ctx, 2*time.Second)
+	defer done()
+	other := &Client{Base: "http://" + s.Addr}
+	if h, herr := other.Health(ctx); herr == nil {
+		return fmt.Errorf("open the page on %s: clank %s is serving there already; use that one, end it, or choose another address", s.Addr, h.Version)
+	}
+	return fmt.Errorf("open the page on %s: another program uses that address; end it or choose another address", s.Addr)
+}

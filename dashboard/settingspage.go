@@ -1,0 +1,64 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"clank/settings"
+)
+
+// settingsData is what the settings page is made from.
+type settingsData struct {
+	Version string
+	Groups  []settingsGroup
+}
+
+type settingsGroup struct {
+	Name   string
+	Inputs []settingInput
+}
+
+// settingInput is a setting as a form asks for it.
+type settingInput struct {
+	SettingView
+
+	ID       string // of its element
+	Text     string // the value as it stands in the input; of a duration, in seconds
+	On       bool   // of a toggle
+	Min, Max string
+	Options  []settings.Option
+	MaxLen   int
+}
+
+func (s *Server) settingsPage(w http.ResponseWriter, _ *http.Request) {
+	view := s.settingsView()
+	data := settingsData{Version: view.Version}
+	for i, v := range view.Settings {
+		if n := len(data.Groups); n == 0 || data.Groups[n-1].Name != v.Group {
+			data.Groups = append(data.Groups, settingsGroup{Name: v.Group})
+		}
+		g := &data.Groups[len(data.Groups)-1]
+		g.Inputs = append(g.Inputs, inputOf(v, "f"+strconv.Itoa(i)))
+	}
+	s.page(w, "settings", http.StatusOK, shell{Title: "Settings · clank", Data: data})
+}
+
+func inputOf(v SettingView, id string) settingInput {
+	f, _ := settings.FieldOf(v.Key)
+	in := settingInput{SettingView: v, ID: id, Options: f.Options, MaxLen: f.MaxLen, Text: string(v.Value), On: string(v.Value) == "true"}
+	switch f.Kind {
+	case settings.Number:
+		in.Min, in.Max = strconv.Itoa(f.Min), strconv.Itoa(f.Max)
+	case settings.Duration:
+		ms, _ := strconv.Atoi(in.Text) // we wrote it
+		in.Text, in.Min, in.Max = seconds(ms), seconds(f.Min), seconds(f.Max)
+	case settings.Toggle, settings.Secret:
+	default:
+		_ = json.Unmarshal(v.Value, &in.Text) // we wrote it: it is a string
+	}
+	return in
+}
+
+// seconds writes milliseconds as seconds: "30", "1.5".
+func seconds(ms int) string { return strconv.FormatFloat(float64(ms)/1000, 'f', -1, 64) }

@@ -1,0 +1,50 @@
+package dashboard
+
+import (
+	"net/http"
+
+	"clank/cancel"
+	"clank/sessions"
+)
+
+// operator is who uses the page: the owner of the machine, who may do anything.
+// For work of Discord's people he is "the operator", for his own "you".
+func operator(kind sessions.OriginKind) cancel.Actor {
+	if kind == sessions.FromDiscord {
+		return cancel.Actor{Name: "the operator", Moderator: true}
+	}
+	return cancel.Actor{Name: "you", Moderator: true}
+}
+
+// stopTask stops one task, wherever it was asked for. A task that has ended
+// already is none to stop, and no error.
+func (s *Server) stopTask(w http.ResponseWriter, r *http.Request) {
+	t, err := s.Manager.Task(r.Context(), r.PathValue("id"))
+	if err != nil {
+		s.refuse(w, r, "find the task", err)
+		return
+	}
+	out := Stopped{Stopped: []string{}}
+	if t.State.Final() {
+		reply(w, http.StatusOK, out)
+		return
+	}
+	if _, stopped := s.Scopes.StopWork(t.ID, operator(t.Origin.Kind), true); stopped {
+		out.Stopped = append(out.Stopped, t.ID)
+	}
+	reply(w, http.StatusOK, out)
+}
+
+// stopChannel stops everything that was asked for on the page.
+func (s *Server) stopChannel(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, s.stopAll())
+}
+
+func (s *Server) stopAll() Stopped {
+	stopped, _ := s.Scopes.Stop(cancel.Scope{Channel: PageChannel}, operator(sessions.FromDashboard), true)
+	out := Stopped{Stopped: []string{}}
+	for _, w := range stopped {
+		out.Stopped = append(out.Stopped, w.ID)
+	}
+	return out
+}

@@ -1,0 +1,139 @@
+package dashboard
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"clank/cancel"
+	"clank/sessions"
+)
+
+// acceptWithin is how long a task may take to be accepted or refused.
+const acceptWithin = 15 * time.Second
+
+// startTask puts a task in line and answers as soon as it is there. The task
+// goes on when whoever asked goes away; it ends with the server. On the page,
+// saying "stop" stops.
+func (s *Server) startTask(w http.ResponseWriter, r *http.Request) {
+	var in TaskRequest
+	if !read(w, r, &in) {
+		return
+	}
+	origin, ok := originOf(in.Origin)
+	if !ok {
+		fail(w, http.StatusBadRequest, "origin must be %s or %s", sessions.FromDashboard, sessions.FromTerminal)
+		return
+	}
+	if strings.TrimSpace(in.Prompt) == "" {
+		fail(w, http.StatusBadRequest, "say what is to be done")
+		return
+	}
+	if origin.Kind == sessions.FromDashboard && s.IsStop(in.Prompt) {
+		reply(w, http.StatusOK, s.stopAll())
+		return
+	}
+	started, err := s.begin(r.Context(), sessions.Task{
+		SessionID: in.SessionID, Prompt: in.Prompt, Origin: origin, Runtime: in.Runtime,
+		Model: in.Model, MaxSteps: in.MaxSteps, Headed: in.Headed,
+	})
+	if err != nil {
+		s.refuse(w, r, "start the task", err)
+		return
+	}
+	reply(w, http.StatusAccepted, Started{started.ID, started.SessionID, started.State, started.Position})
+}
+
+func originOf(kind sessions.OriginKind) (sessions.Origin, bool) {
+	switch kind {
+	case "", sessions.FromDashboard:
+		return sessions.Origin{Kind: sessions.FromDashboard, Channel: PageChannel}, true
+	case sessions.FromTerminal:
+		return sessions.Origin{Kind: sessions.FromTerminal, Channel: TerminalChannel}, true
+	default:
+		return sessions.Origin{}, false
+	}
+}
+
+// begin hands t to the Manager and waits until it is accepted or refused.
+func (s *Server) begin(ctx context.Context, t sessions.Task) (sessions.Record, error) {
+	accepted := make(chan sessions.Record, 1)
+	refused := make(chan error, 1)
+	s.launch(func(life context.Context) {
+		first := true
+		_, err := s.Manager.Run(life, t, func(ev sessions.Event) {
+			if first {
+				first = false
+				accepted <- ev.Record
+			}
+		})
+		refused <- err
+	})
+	ctx, done := context.WithTimeoutCause(ctx, acceptWithin, &cancel.Cause{Reason: cancel.TimedOut, Detail: "the task was neither accepted nor refused"})
+	defer done()
+	select {
+	case rec := <-accepted:
+		return rec, nil
+	case err := <-refused:
+		select {
+		case rec := <-accepted: // it was over at once
+			return rec, nil
+		default:
+			return sessions.Record{}, err
+		}
+	case <-ctx.Done():
+		return sessions.Record{}, context.Cause(ctx)
+	}
+}
+
+// listTasks lists tasks, last asked first: ?session=, ?origin=, ?before= (a
+// time), ?limit=; with ?steps=1 each has its steps and the names of its
+// pictures.
+func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	query := sessions.TaskQuery{Session: q.Get("session"), Kind: sessions.OriginKind(q.Get("origin")), Limit: 50}
+	if text := q.Get("before"); text != "" {
+		before, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			fail(w, http.StatusBadRequest, "before must be a time as in RFC 3339")
+			return
+		}
+		query.Before = before
+	}
+	if text := q.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > 200 {
+			fail(w, http.StatusBadRequest, "limit must be from 1 to 200")
+			return
+		}
+		query.Limit = n
+	}
+	list, err := s.Manager.Tasks(r.Context(), query)
+	if err != nil {
+		s.refuse(w, r, "list the tasks", err)
+		return
+	}
+	views := make([]TaskView, len(list))
+	for i, t := range list {
+		views[i] = TaskView{Task: light(t)}
+		if q.Get("steps") == "" {
+			continue
+		}
+		if views[i], err = s.view(r.Context(), t.ID); err != nil {
+			s.refuse(w, r, "read a task's steps", err)
+			return
+		}
+	}
+	reply(w, http.StatusOK, views)
+}
+
+func (s *Server) task(w http.ResponseWriter, r *http.Request) {
+	v, err := s.view(r.Context(), r.PathValue("id"))
+	if err != nil {
+		s.refuse(w, r, "read the task", err)
+		return
+	}
+	reply(w, http.StatusOK, v)
+}

@@ -1,0 +1,113 @@
+package dashboard
+
+import (
+	"encoding/json"
+
+	"clank/sessions"
+)
+
+// Health says that a server is there.
+type Health struct {
+	OK      bool   `json:"ok"`
+	Version string `json:"version"`
+}
+
+// TaskRequest asks for a task.
+type TaskRequest struct {
+	Prompt    string              `json:"prompt"`
+	SessionID string              `json:"session_id,omitempty"` // to go on with; empty = a new one
+	Runtime   string              `json:"runtime,omitempty"`
+	Model     string              `json:"model,omitempty"`
+	MaxSteps  int                 `json:"max_steps,omitempty"`
+	Headed    bool                `json:"headed,omitempty"`
+	Origin    sessions.OriginKind `json:"origin,omitempty"` // dashboard (the default) or terminal
+}
+
+// Started says that a task is in line or running.
+type Started struct {
+	TaskID    string             `json:"task_id"`
+	SessionID string             `json:"session_id"`
+	State     sessions.TaskState `json:"state"`
+	Position  int                `json:"position,omitempty"`
+}
+
+// Stopped says which tasks a stop reached.
+type Stopped struct {
+	Stopped []string `json:"stopped"`
+}
+
+// TaskView is a task with its steps. Pictures are named by their media type and
+// have no data; they have routes of their own.
+type TaskView struct {
+	Task  sessions.Record `json:"task"`
+	Steps []sessions.Step `json:"steps"`
+}
+
+// SessionView is a session, without what its Backend remembers, and the first
+// thing that was asked in it, as far as that is recent.
+type SessionView struct {
+	sessions.Session
+
+	Prompt string `json:"prompt,omitempty"`
+}
+
+// SettingView is a setting as the page shows it. Value and Default have the
+// form they are stored in; both are absent for a secret.
+type SettingView struct {
+	Key         string          `json:"key"`
+	Group       string          `json:"group"`
+	Label       string          `json:"label"`
+	Effect      string          `json:"effect"`
+	Kind        string          `json:"kind"`
+	Value       json.RawMessage `json:"value,omitempty"`
+	Default     json.RawMessage `json:"default,omitempty"`
+	DefaultText string          `json:"default_text,omitempty"` // as people read it
+	Limits      string          `json:"limits,omitempty"`       // as people read them
+	Changed     bool            `json:"changed,omitempty"`      // it differs from the default
+	Problem     string          `json:"problem,omitempty"`      // why the stored value is not used
+	Present     bool            `json:"present,omitempty"`      // of a secret: it is there
+}
+
+// SettingsView is all settings, and the version a change must be based on.
+type SettingsView struct {
+	Settings []SettingView `json:"settings"`
+	Version  string        `json:"version"`
+}
+
+// SettingsChange changes settings: by key the new value in its stored form, or
+// null for the default. Version is that of the [SettingsView] it is based on.
+type SettingsChange struct {
+	Changes map[string]json.RawMessage `json:"changes"`
+	Version *string                    `json:"version"`
+}
+
+// light returns r without the data of its pictures.
+func light(r sessions.Record) sessions.Record {
+	r.Images = named(r.Images)
+	return r
+}
+
+// lightStep returns st without the data of its pictures.
+func lightStep(st sessions.Step) sessions.Step {
+	st.Images = named(st.Images)
+	if st.View != nil {
+		st.View = &sessions.Image{MediaType: st.View.MediaType}
+	}
+	return st
+}
+
+func lightSteps(steps []sessions.Step) []sessions.Step {
+	out := make([]sessions.Step, len(steps))
+	for i, st := range steps {
+		out[i] = lightStep(st)
+	}
+	return out
+}
+
+func named(images []sessions.Image) []sessions.Image {
+	var out []sessions.Image
+	for _, im := range images {
+		out = append(out, sessions.Image{MediaType: im.MediaType})
+	}
+	return out
+}

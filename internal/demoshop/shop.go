@@ -1,0 +1,107 @@
+// Package demoshop is a small shop to try a browser on: search, products, a
+// basket, a checkout with a form, a cookie notice that is in the way. It is the
+// same at every start and needs no network.
+//
+// Nothing can be bought there, and nothing is stored but the visitor's basket,
+// in a cookie of the visitor's.
+package demoshop
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"strconv"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed static
+var staticFiles embed.FS
+
+// pages maps the name of a page to its parsed template.
+type pages map[string]*template.Template
+
+// Handler returns the shop, to be served at the root of an address of its own.
+func Handler() http.Handler {
+	p := pages{}
+	for _, name := range []string{"home", "search", "product", "basket", "checkout", "order", "missing"} {
+		funcs := template.FuncMap{"price": price, "art": art}
+		p[name] = template.Must(template.New("layout.html").Funcs(funcs).ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html"))
+	}
+	static, err := fs.Sub(staticFiles, "static")
+	if err != nil { // the folder is part of the binary
+		panic(err)
+	}
+	mux := http.NewServeMux()
+	for _, r := range []struct {
+		pattern string
+		handle  http.HandlerFunc
+	}{
+		{"GET /{$}", p.home},
+		{"GET /search", p.search},
+		{"GET /product/{id}", p.product},
+		{"GET /basket", p.basket},
+		{"POST /basket", addToBasket},
+		{"POST /basket/remove", removeFromBasket},
+		{"GET /checkout", p.checkout},
+		{"POST /checkout", p.order},
+		{"POST /notice", acceptNotice},
+		{"/", p.missing},
+	} {
+		mux.HandleFunc(r.pattern, r.handle)
+	}
+	mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(static)))
+	return limit(mux)
+}
+
+// limit bounds what a visitor can send and tells browsers to take types as told.
+func limit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-cache")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// page is what every template is given; Data is the page's own.
+type page struct {
+	Title  string
+	Query  string // in the search box
+	Count  int    // of things in the basket
+	Notice bool   // the cookie notice has not been answered
+	Here   string // where the answer to the notice leads back to
+	Data   any
+}
+
+func (p pages) write(w http.ResponseWriter, r *http.Request, status int, name, title string, data any) {
+	_, err := r.Cookie(noticeCookie)
+	pg := page{Title: title, Query: r.FormValue("q"), Notice: err != nil, Here: "/", Data: data}
+	if r.Method == http.MethodGet {
+		pg.Here = r.URL.RequestURI()
+	}
+	if name != "order" {
+		pg.Count = readBasket(r).count()
+	}
+	var b bytes.Buffer
+	if err := p[name].Execute(&b, pg); err != nil {
+		http.Error(w, "this page could not be made", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // the visitor went away: nothing to do
+}
+
+// price writes an amount of cents in euros: "€ 1,249.00".
+func price(cents int) string {
+	whole := strconv.Itoa(cents / 100)
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	return fmt.Sprintf("€ %s.%02d", whole, cents%100)
+}

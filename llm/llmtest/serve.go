@@ -1,0 +1,150 @@
+package llmtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/responses", func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, responsesAPI{}) })
+	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, chatAPI{}) })
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"scripted","object":"model","created":1700000000,"owned_by":"llmtest"}]}`)
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		writeError(w, http.StatusNotFound, "", fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path))
+	})
+	return mux
+}
+
+// api is one of the two wire formats.
+type api interface {
+	form() form
+	decode(body []byte, into *Request) error
+	whole(req Request, reply Reply, n int) object // the answer in one piece
+	events(req Request, reply Reply, n int) []object
+	failed(message string) object // an error told in the stream
+}
+
+// form is what else tells the formats apart.
+type form struct {
+	request, whole, event string // names of schemas
+	named                 bool   // events carry an "event:" line
+	done                  string // what is sent after the last event
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire api) {
+	rec := &Request{Path: r.URL.Path, Header: r.Header.Clone(), Arrived: time.Now()}
+	n := s.record(rec)
+	defer s.update(func() {
+		rec.Ended = time.Now()
+		rec.Gone = rec.Gone || r.Context().Err() != nil
+	})
+	body, err := io.ReadAll(r.Body)
+	s.update(func() { rec.Body, rec.Received = body, time.Now() })
+	if err != nil {
+		s.update(func() { rec.Gone = true })
+		return
+	}
+	var decodeErr error
+	s.update(func() { decodeErr = wire.decode(body, rec) })
+	if err := s.check(wire.form().request, body); err != nil || decodeErr != nil {
+		if err == nil {
+			err = decodeErr
+		}
+		s.problem("request %d to %s: %v", n, rec.Path, err)
+		writeError(w, http.StatusBadRequest, "invalid_request", err.Error())
+		return
+	}
+	turn := s.next()
+	if turn == nil {
+		s.problem("request %d to %s is beyond the script", n, rec.Path)
+		writeError(w, http.StatusInternalServerError, "", "the script is over")
+		return
+	}
+	req := *rec
+	p := &player{s: s, w: w, rc: http.NewResponseController(w), ctx: r.Context(), rec: rec}
+	p.play(wire, req, turn(req), n)
+}
+
+func (s *Server) next() Turn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.script) == 0 {
+		return s.fallback
+	}
+	turn := s.script[0]
+	s.script = s.script[1:]
+	return turn
+}
+
+func (s *Server) record(r *Request) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, r)
+	s.wake()
+	return len(s.requests) - 1
+}
+
+// update changes a recorded request under the lock and wakes who waits.
+func (s *Server) update(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+	s.wake()
+}
+
+func (s *Server) wake() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+func (s *Server) problem(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.problems = append(s.problems, fmt.Sprintf(format, args...))
+}
+
+func (s *Server) check(root string, body []byte) error {
+	if s.schema == nil {
+		return nil
+	}
+	return s.schema.check(root, body)
+}
+
+type object = map[string]any
+
+func writeError(w http.ResponseWriter, status int, code, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(errorObject(status, code, message))
+}
+
+func errorObject(status int, code, message string) []byte {
+	kind := "invalid_request_error"
+	if status >= http.StatusInternalServerError {
+		kind = "server_error"
+	}
+	var c any
+	if code != "" {
+		c = code
+	}
+	return encode(object{"error": object{"message": message, "type": kind, "param": nil, "code": c}})
+}
+
+// encode is JSON of values made here, which always marshal.
+func encode(v any) []byte {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return []byte("null")
+	}
+	return []byte(strings.TrimSuffix(b.String(), "\n"))
+}

@@ -1,0 +1,337 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"clank/llm"
+	"clank/llm/llmtest"
+	"clank/llm/openai"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTextStreamsAndIsReturnedWhole(t *testing.T) {
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			usage := llm.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 20, ReasoningTokens: 5}
+			server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{
+				Reasoning: &llmtest.Reasoning{Summary: "let me think"}, Text: "Hello there, Ada.", Usage: &usage,
+			}))
+			m := open(t, server, api, func(o *openai.Options) { o.Price = &llm.Price{Input: 1, Cached: 0.5, Output: 10} })
+			var text, reasoning string
+			deltas := 0
+			reply, err := m.Generate(t.Context(), ask("hi"), func(d llm.Delta) {
+				text += d.Text
+				reasoning += d.Reasoning
+				deltas++
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := "Hello there, Ada."; reply.Text() != want || text != want {
+				t.Errorf("text %q, streamed %q; want %q", reply.Text(), text, want)
+			}
+			if reasoning != "let me think" {
+				t.Errorf("reasoning %q, want %q", reasoning, "let me think")
+			}
+			if deltas < 4 {
+				t.Errorf("%d deltas, want several", deltas)
+			}
+			if reply.Stop != llm.StopEnd || reply.Message.Role != llm.RoleAssistant {
+				t.Errorf("stop %q, role %q; want end, assistant", reply.Stop, reply.Message.Role)
+			}
+			want := usage
+			want.Calls, want.USD = 1, (60*1+40*0.5+20*10)/1e6
+			if diff := cmp.Diff(want, reply.Usage); diff != "" {
+				t.Errorf("usage (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A whole round: question, two calls at once, results with a picture, answer.
+func TestAToolRoundKeepsCallsResultsAndPictures(t *testing.T) {
+	picture := llm.Image{MediaType: "image/png", Data: []byte{1, 2, 3}}
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			server := llmtest.NewServer(t,
+				llmtest.Answer(llmtest.Reply{Text: "I look.", Calls: []llmtest.Call{
+					{ID: "c1", Name: "open", Arguments: `{"url": "http://a"}`}, {ID: "c2", Name: "shoot", Arguments: ""},
+				}}),
+				func(r llmtest.Request) llmtest.Reply { return llmtest.Reply{Text: "you said " + r.LastText()} },
+			)
+			m := open(t, server, api, nil)
+			req := ask("look")
+			req.System = "be brief"
+			req.Tools = []llm.Tool{
+				{Name: "open", Description: "opens", Schema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string"}}}`)},
+				{Name: "shoot"},
+			}
+			first, err := m.Generate(t.Context(), req, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first.Stop != llm.StopTools {
+				t.Errorf("stop = %q, want tools", first.Stop)
+			}
+			wantCalls := []llm.ToolCall{
+				{ID: "c1", Name: "open", Input: json.RawMessage(`{"url": "http://a"}`)}, {ID: "c2", Name: "shoot", Input: json.RawMessage(`{}`)},
+			}
+			if diff := cmp.Diff(wantCalls, first.Calls()); diff != "" {
+				t.Fatalf("calls (-want +got):\n%s", diff)
+			}
+			req.Messages = append(req.Messages, first.Message, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{
+				{Result: &llm.ToolResult{ID: "c1", Text: "no such host", IsError: true}},
+				{Result: &llm.ToolResult{ID: "c2", Images: []llm.Image{picture}}},
+				{Text: "go on"},
+			}})
+			second, err := m.Generate(t.Context(), req, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := second.Text(), "you said go on"; got != want {
+				t.Errorf("text = %q, want %q", got, want)
+			}
+			sent := server.Requests()[1]
+			if sent.System != "be brief" || len(sent.Tools) != 2 {
+				t.Errorf("system %q and %d tools arrived, want be brief and 2", sent.System, len(sent.Tools))
+			}
+			checkRound(t, sent, picture)
+		})
+	}
+}
+
+func checkRound(t *testing.T, sent llmtest.Request, picture llm.Image) {
+	t.Helper()
+	var kinds []string
+	for _, msg := range sent.Messages {
+		for _, p := range msg.Parts {
+			switch {
+			case p.Call != nil:
+				kinds = append(kinds, "call "+p.Call.ID)
+			case p.Result != nil:
+				kinds = append(kinds, "result "+p.Result.ID)
+				for _, i := range p.Result.Images {
+					kinds = append(kinds, "picture "+string(i.Data))
+				}
+				if p.Result.ID == "c1" && p.Result.Text != "The tool failed: no such host" {
+					t.Errorf("failed result reads %q", p.Result.Text)
+				}
+			case p.Image != nil:
+				kinds = append(kinds, "picture "+string(p.Image.Data))
+			case p.Text == "go on" || p.Text == "look" || p.Text == "I look.":
+				kinds = append(kinds, p.Text)
+			}
+		}
+	}
+	want := []string{"look", "I look.", "call c1", "call c2", "result c1", "result c2", "picture " + string(picture.Data), "go on"}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Errorf("conversation as sent (-want +got):\n%s", diff)
+	}
+}
+
+func TestWaysAnAnswerEnds(t *testing.T) {
+	tests := []struct {
+		name  string
+		reply llmtest.Reply
+		want  llm.StopReason
+		text  string
+	}{
+		{"said all", llmtest.Reply{Text: "x"}, llm.StopEnd, "x"},
+		{"length", llmtest.Reply{Text: "x", Finish: "length"}, llm.StopLength, "x"},
+		{"filter", llmtest.Reply{Text: "x", Finish: "content_filter"}, llm.StopFilter, "x"},
+		{"refusal", llmtest.Reply{Refusal: "I will not."}, llm.StopRefused, "I will not."},
+		{"empty", llmtest.Reply{}, llm.StopEnd, ""},
+		{"tools", llmtest.Reply{Calls: []llmtest.Call{{Name: "a", Arguments: "{}"}}}, llm.StopTools, ""},
+	}
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			for _, tt := range tests {
+				t.Run(tt.name, func(t *testing.T) {
+					m := open(t, llmtest.NewServer(t, llmtest.Answer(tt.reply)), api, nil)
+					reply, err := m.Generate(t.Context(), ask("hi"), nil)
+					if err != nil || reply.Stop != tt.want || reply.Text() != tt.text {
+						t.Errorf("got %q with stop %q, %v; want %q, %q", reply.Text(), reply.Stop, err, tt.text, tt.want)
+					}
+				})
+			}
+		})
+	}
+}
+
+func TestMalformedArgumentsAreMarkedAndTheCallGoesOn(t *testing.T) {
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			server := llmtest.NewServer(t,
+				llmtest.Use("click", `{"ref": e1`),
+				llmtest.Say("sorry"))
+			m := open(t, server, api, nil)
+			req := ask("click")
+			reply, err := m.Generate(t.Context(), req, nil)
+			if err != nil || len(reply.Calls()) != 1 {
+				t.Fatalf("got %v, %v; want one call", reply, err)
+			}
+			call := reply.Calls()[0]
+			if call.Malformed != `{"ref": e1` || string(call.Input) != "{}" {
+				t.Errorf("call %+v; want it marked malformed, with an empty object", call)
+			}
+			req.Messages = append(req.Messages, reply.Message, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{
+				{Result: &llm.ToolResult{ID: call.ID, Text: "not JSON", IsError: true}},
+			}})
+			if _, err := m.Generate(t.Context(), req, nil); err != nil {
+				t.Errorf("replaying a malformed call: %v", err)
+			}
+		})
+	}
+}
+
+func TestReasoningIsReplayedToItsOwnerOnly(t *testing.T) {
+	server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{
+		Reasoning: &llmtest.Reasoning{Encrypted: "gAAAA=="}, Text: "I look.",
+		Calls: []llmtest.Call{{ID: "c1", Name: "look", Arguments: "{}"}},
+	}))
+	server.Otherwise(llmtest.Say("ok"))
+	m := open(t, server, openai.APIResponses, nil)
+	req := ask("look")
+	reply, err := m.Generate(t.Context(), req, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Messages = append(req.Messages, reply.Message, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{
+		{Result: &llm.ToolResult{ID: "c1", Text: "done"}},
+	}})
+	other := open(t, server, openai.APIResponses, func(o *openai.Options) { o.Model = "another" })
+	for _, model := range []*openai.Model{m, other} {
+		if _, err := model.Generate(t.Context(), req, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same, foreign := string(server.Requests()[1].Body), string(server.Requests()[2].Body)
+	for _, want := range []string{`"encrypted_content":"gAAAA=="`, `"phase":"commentary"`} {
+		if !strings.Contains(same, want) {
+			t.Errorf("the owner does not get back %s: %s", want, same)
+		}
+		if strings.Contains(foreign, want) {
+			t.Errorf("another model gets %s", want)
+		}
+	}
+	if strings.Index(same, "gAAAA") > strings.Index(same, "I look.") {
+		t.Error("reasoning must come before what it led to")
+	}
+}
+
+func TestReadableReasoningIsReplayedWithinARoundOfToolsOnly(t *testing.T) {
+	server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{
+		Reasoning: &llmtest.Reasoning{Summary: "deep thought"}, Calls: []llmtest.Call{{ID: "c1", Name: "look", Arguments: "{}"}},
+	}))
+	server.Otherwise(llmtest.Say("ok"))
+	m := open(t, server, openai.APIChat, nil)
+	req := ask("look")
+	reply, err := m.Generate(t.Context(), req, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Messages = append(req.Messages, reply.Message, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{
+		{Result: &llm.ToolResult{ID: "c1", Text: "done"}},
+	}})
+	for range 2 {
+		if _, err := m.Generate(t.Context(), req, nil); err != nil {
+			t.Fatal(err)
+		}
+		req.Messages = append(req.Messages, llm.UserText("and now?"))
+	}
+	within, after := string(server.Requests()[1].Body), string(server.Requests()[2].Body)
+	if !strings.Contains(within, `"reasoning_content":"deep thought"`) {
+		t.Errorf("reasoning is not replayed within the round: %s", within)
+	}
+	if strings.Contains(after, "deep thought") {
+		t.Errorf("reasoning is replayed after a new question: %s", after)
+	}
+}
+
+func TestRequestsAskForNothingToBeKept(t *testing.T) {
+	server := llmtest.NewServer(t)
+	server.Otherwise(llmtest.Say("ok"))
+	req := ask("hi")
+	req.MaxTokens, req.EndUser = 5, "u-hash"
+	m := open(t, server, openai.APIResponses, func(o *openai.Options) { o.Effort = "low" })
+	if _, err := m.Generate(t.Context(), req, nil); err != nil {
+		t.Fatal(err)
+	}
+	got := body(t, server.Requests()[0])
+	delete(got, "input")
+	want := map[string]any{
+		"model": "gpt-6-sol-test", "store": false, "stream": true, "include": []any{"reasoning.encrypted_content"},
+		"safety_identifier": "u-hash", "max_output_tokens": 16.0, "reasoning": map[string]any{"effort": "low"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+	old := open(t, server, openai.APIResponses, func(o *openai.Options) { o.Model = "gpt-4.1" })
+	if _, err := old.Generate(t.Context(), ask("hi"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := body(t, server.Requests()[1])["include"]; ok {
+		t.Error("a model without reasoning is asked for it, which it refuses")
+	}
+}
+
+func TestTokenLimitsUseTheNameTheServerKnows(t *testing.T) {
+	for model, field := range map[string]string{
+		"llama3.1": "max_tokens", "gpt-5.4": "max_completion_tokens", "openai/gpt-6-sol": "max_completion_tokens", "gpt-oss:20b": "max_tokens",
+	} {
+		server := llmtest.NewServer(t, llmtest.Say("ok"))
+		m := open(t, server, openai.APIChat, func(o *openai.Options) { o.Model = model })
+		req := ask("hi")
+		req.MaxTokens = 50
+		if _, err := m.Generate(t.Context(), req, nil); err != nil {
+			t.Fatal(err)
+		}
+		got := body(t, server.Requests()[0])
+		_, oldName := got["max_tokens"]
+		_, newName := got["max_completion_tokens"]
+		if got[field] != 50.0 || oldName == newName {
+			t.Errorf("%s: max_tokens %v, max_completion_tokens %v; want %s alone", model, got["max_tokens"], got["max_completion_tokens"], field)
+		}
+	}
+}
+
+func TestServersThatDoNotStreamAreUnderstood(t *testing.T) {
+	chat := `{"id":"1","object":"chat.completion","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"whole"}}],
+		"usage":{"prompt_tokens":3,"completion_tokens":1,"cost":0.25}}`
+	responses := `{"id":"1","object":"response","status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"whole"}]}]}`
+	for api, answer := range map[openai.API]string{openai.APIChat: chat, openai.APIResponses: responses} {
+		m := open(t, llmtest.NewServer(t, llmtest.Misbehave("", llmtest.Fault{Body: &answer})), api, nil)
+		streamed := ""
+		reply, err := m.Generate(t.Context(), ask("hi"), func(d llm.Delta) { streamed += d.Text })
+		if err != nil || reply.Text() != "whole" || streamed != "whole" {
+			t.Errorf("%s: got %q, streamed %q, %v; want whole", api, reply.Text(), streamed, err)
+		}
+		if api == openai.APIChat && (reply.Usage.USD != 0.25 || reply.Usage.Unpriced) {
+			t.Errorf("cost as told by the server: got %+v, want 0.25", reply.Usage)
+		}
+	}
+}
+
+func TestAServerWithoutUsageLeavesTheCallUnpriced(t *testing.T) {
+	for _, api := range both {
+		t.Run(string(api), func(t *testing.T) {
+			m := open(t, llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Text: "x"})), api, func(o *openai.Options) { o.Model = "gpt-6-sol" })
+			reply, err := m.Generate(t.Context(), ask("hi"), nil)
+			if want := (llm.Usage{Calls: 1, Unpriced: true}); err != nil || reply.Usage != want {
+				t.Errorf("usage %+v, %v; want %+v", reply.Usage, err, want)
+			}
+		})
+	}
+}
+
+func TestListPricesApplyByModelName(t *testing.T) {
+	server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Text: "x", Usage: &llm.Usage{InputTokens: 1000, OutputTokens: 100}}))
+	m := open(t, server, openai.APIResponses, func(o *openai.Options) { o.Model = "gpt-6-sol" })
+	reply, err := m.Generate(t.Context(), ask("hi"), nil)
+	if want := (1000*2 + 100*10) / 1e6; err != nil || reply.Usage.USD != want || reply.Usage.Unpriced {
+		t.Errorf("usage %+v, %v; want %v USD", reply.Usage, err, want)
+	}
+}

@@ -1,0 +1,192 @@
+// Package openai talks to OpenAI and to the many servers that speak its
+// language: the Responses API for OpenAI itself, chat completions for Ollama,
+// OpenRouter, vLLM, LM Studio, llama.cpp and others. Its [Model] satisfies
+// llm.Model.
+//
+// Every call is streamed, so that silence is noticed; failures are told as
+// llm.Error; tries repeated are logged and reported, never silent. It keeps no
+// state: conversations are sent in full, and nothing is stored at the vendor.
+//
+// Computer use, speech and the realtime API are not here.
+package openai
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"clank/llm"
+)
+
+// API is one of the two ways to ask.
+type API string
+
+// The ways. Auto is Responses for api.openai.com and chat completions for
+// every other server.
+const (
+	APIAuto      API = "auto"
+	APIResponses API = "responses"
+	APIChat      API = "chat"
+)
+
+// What applies when the options leave it open.
+const (
+	defaultBaseURL     = "https://api.openai.com/v1"
+	defaultKeyEnv      = "OPENAI_API_KEY"
+	defaultProvider    = "openai"
+	defaultTimeout     = 10 * time.Minute
+	defaultIdleTimeout = 90 * time.Second
+	defaultBackoff     = 500 * time.Millisecond
+)
+
+// Options say which model to ask, where and how. Only Model is required.
+type Options struct {
+	Provider string // in front of the model's name; "openai" if empty
+	BaseURL  string // OpenAI's own if empty; most others end in /v1
+	Key      string // may be empty for servers that want none
+	KeyEnv   string // where Key comes from, to be named in hints; OPENAI_API_KEY if empty
+	Model    string // as the server calls it
+	API      API    // [APIAuto] if empty
+
+	Effort  string // reasoning effort (none … max, as the model allows); "" leaves it to the model
+	Summary string // reasoning summaries on the Responses API: auto, concise, detailed; "" for none
+
+	Timeout     time.Duration // of a whole call, repeated tries included; 10 min if 0
+	IdleTimeout time.Duration // between two bytes of an answer that has begun; 90 s if 0
+	Backoff     time.Duration // before the second try, unless the server says; doubled for the third; 0.5 s if 0
+
+	HTTPClient *http.Client // its Timeout should be 0; nil: a plain client on the default transport
+	Logger     *slog.Logger // nil: no log
+	Price      *llm.Price   // nil: by the table in package llm
+	Caps       *llm.Caps    // nil: by the table in package llm
+	OnRetry    func(Retry)  // called before each repeated try, on the goroutine that generates; may be nil
+}
+
+// Retry tells of a try that failed and is about to be repeated.
+type Retry struct {
+	Try  int           // the one that failed, from 1
+	Wait time.Duration // until the next
+	Err  error         // why, an [*llm.Error]
+}
+
+// Model asks one model of one server. It is safe for concurrent use.
+type Model struct {
+	opts  Options
+	host  string // of the base URL, with port
+	shown string // the base URL without credentials
+	caps  llm.Caps
+	http  *http.Client
+	log   *slog.Logger
+	clean func(string) string // removes secrets from text of the server
+}
+
+// New checks the options. It does not reach for the network. A missing key for
+// OpenAI itself is an [*llm.Error] of kind auth.
+func New(o Options) (*Model, error) {
+	o = withDefaults(o)
+	if o.Model == "" {
+		return nil, errors.New("open model: no model is named")
+	}
+	u, err := url.Parse(o.BaseURL)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, errors.New("open model: the base URL must be http:// or https:// and name a host")
+	}
+	if u.RawQuery != "" || u.Fragment != "" {
+		return nil, errors.New("open model: the base URL must end with its path, without ? or #")
+	}
+	switch o.API {
+	case APIAuto:
+		o.API = APIChat
+		if isOpenAI(u) {
+			o.API = APIResponses
+		}
+	case APIResponses, APIChat:
+	default:
+		return nil, fmt.Errorf("open model: API must be auto, responses or chat, not %q", o.API)
+	}
+	m := &Model{opts: o, host: u.Host, shown: u.Redacted(), http: noRedirects(o.HTTPClient), log: o.Logger}
+	m.clean = cleaner(o.Key, u)
+	m.caps = capsFor(o)
+	if o.Key == "" && isOpenAI(u) {
+		return nil, &llm.Error{Kind: llm.ErrAuth, Model: m.Name(), Message: "there is no key for " + u.Host, Hint: "set " + o.KeyEnv}
+	}
+	if u.Hostname() == "generativelanguage.googleapis.com" && signsThoughts(o.Model) {
+		return nil, &llm.Error{
+			Kind: llm.ErrRejected, Model: m.Name(),
+			Message: "Gemini 3 and later cannot use tools through the OpenAI-compatible address: its thought signatures are lost on the way",
+			Hint:    "reach it through OpenRouter, or choose another model",
+		}
+	}
+	return m, nil
+}
+
+// Name is "provider:model".
+func (m *Model) Name() string { return m.opts.Provider + ":" + m.opts.Model }
+
+// Caps is what the model can do: by the options, by the table, or, for a model
+// nobody knows, tools and no pictures.
+func (m *Model) Caps() llm.Caps { return m.caps }
+
+func withDefaults(o Options) Options {
+	text := func(field *string, value string) {
+		if *field == "" {
+			*field = value
+		}
+	}
+	span := func(field *time.Duration, value time.Duration) {
+		if *field <= 0 {
+			*field = value
+		}
+	}
+	o.Key, o.BaseURL, o.Model = strings.TrimSpace(o.Key), strings.TrimSpace(o.BaseURL), strings.TrimSpace(o.Model)
+	text(&o.Provider, defaultProvider)
+	text(&o.BaseURL, defaultBaseURL)
+	text(&o.KeyEnv, defaultKeyEnv)
+	text((*string)(&o.API), string(APIAuto))
+	span(&o.Timeout, defaultTimeout)
+	span(&o.IdleTimeout, defaultIdleTimeout)
+	span(&o.Backoff, defaultBackoff)
+	if o.HTTPClient == nil {
+		o.HTTPClient = &http.Client{}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// capsFor is what the model can do as asked here. Pictures in tool results
+// always arrive if the model sees: over chat completions they follow in a
+// message of their own.
+func capsFor(o Options) llm.Caps {
+	if o.Caps != nil {
+		return *o.Caps
+	}
+	caps, known := llm.CapsOf(o.Model)
+	if !known {
+		caps = llm.Caps{Tools: true}
+	}
+	caps.ToolImages = caps.Vision
+	return caps
+}
+
+func isOpenAI(u *url.URL) bool { return u.Hostname() == "api.openai.com" }
+
+// signsThoughts says whether a Gemini model demands its thought signatures
+// back, as those from 3 on do.
+func signsThoughts(model string) bool {
+	name := strings.TrimPrefix(strings.ToLower(model), "models/")
+	return strings.HasPrefix(name, "gemini-") && !strings.HasPrefix(name, "gemini-1") && !strings.HasPrefix(name, "gemini-2")
+}
+
+// noRedirects is a copy of c that reports redirects instead of following them:
+// a request that was redirected has lost its body or its key.
+func noRedirects(c *http.Client) *http.Client {
+	copied := *c
+	copied.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &copied
+}

@@ -1,0 +1,178 @@
+package plain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxOutput bounds what one step adds to the answer, in bytes.
+const maxOutput = 12_000
+
+// answer is what a person reads at the end: what went wrong, if something did, what the steps have
+// brought to light, and where the page is now.
+func answer(c conversation, steps []step, done int, why string) string {
+	var parts []string
+	add := func(s string) {
+		if s != "" && !slices.Contains(parts, s) {
+			parts = append(parts, s)
+		}
+	}
+	switch {
+	case c.failed != nil:
+		add(troubled(steps, min(c.failed.step, len(steps)-1), c.failed.reason()))
+	case why != "":
+		add(troubled(steps, done, why))
+	case done < len(steps):
+		add(unfinished(c, steps, done))
+	}
+	for _, r := range c.results {
+		if !r.failed && !r.look {
+			add(r.output(steps))
+		}
+	}
+	for _, r := range c.results {
+		for _, n := range r.notes {
+			add("Note: " + n)
+		}
+	}
+	_, p := c.replay()
+	if here := p.here(); len(parts) == 0 || c.failed != nil || why != "" {
+		if len(parts) == 0 {
+			add("Done: " + list(steps) + ".")
+		}
+		add(here)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// troubled says which step did not work, and why.
+func troubled(steps []step, i int, why string) string {
+	s := fmt.Sprintf("Step %d of %d, %s, did not work: %s", i+1, len(steps), steps[i].source, why)
+	if i+1 < len(steps) {
+		s += "\nNot done: " + list(steps[i+1:]) + "."
+	}
+	return s
+}
+
+// unfinished says what is left after the work had to end.
+func unfinished(c conversation, steps []step, done int) string {
+	if n := len(c.results); n > 0 && c.results[n-1].tool == "browser_close" {
+		return "The browser is closed, so this was left out: " + list(steps[done:]) + "."
+	}
+	return fmt.Sprintf("I did %d of %d steps before a limit ended the work. Left to do: %s.", done, len(steps), list(steps[done:]))
+}
+
+func list(steps []step) string {
+	var ss []string
+	for _, s := range steps {
+		ss = append(ss, s.source)
+	}
+	return strings.Join(ss, ", ")
+}
+
+// reason says why a call failed.
+func (r result) reason() string {
+	switch {
+	case r.problem != "":
+		return r.problem
+	case len(r.remarks) > 0:
+		return strings.Join(r.remarks, " ")
+	default:
+		return "the browser did not say why"
+	}
+}
+
+// output is what a step adds to the answer.
+func (r result) output(steps []step) string {
+	body := strings.TrimSpace(r.body)
+	if len(body) > maxOutput {
+		body = strings.ToValidUTF8(body[:maxOutput], "") + "…"
+	}
+	switch {
+	case r.section == "text" && r.step < len(steps) && steps[r.step].target.name != "" && !strings.Contains(r.input, `"ref"`):
+		return mentions(body, steps[r.step].target.name)
+	case r.section == "text" && body != "":
+		if r.url == "" {
+			return body
+		}
+		return body + "\n\n(" + r.url + ")"
+	case r.section == "text":
+		return "There is no text to read."
+	case r.section == "links" && body != "":
+		return "Links on " + r.url + ":\n" + linkList(body)
+	case r.section == "links":
+		return "There are no links."
+	case r.section == "tabs" && body != "":
+		return "Tabs:\n- " + strings.ReplaceAll(body, "\n", "\n- ")
+	case r.tool == "browser_screenshot":
+		return "Here is the screenshot."
+	case r.tool == "browser_close":
+		return "The browser is closed."
+	case r.tool == "browser_snapshot" && r.step < len(steps) && steps[r.step].act == actLook:
+		return r.overview()
+	default:
+		return ""
+	}
+}
+
+// mentions returns the lines of a text that contain the words.
+func mentions(text, words string) string {
+	var found []string
+	for l := range strings.SplitSeq(text, "\n") {
+		if strings.Contains(fold(l), fold(words)) {
+			found = append(found, strings.TrimSpace(l))
+		}
+	}
+	if len(found) == 0 {
+		return fmt.Sprintf("I did not find %q in the text of the page.", words)
+	}
+	return strings.Join(found, "\n")
+}
+
+// linkList writes lines of `text -> URL` as a list.
+func linkList(body string) string {
+	var out []string
+	for l := range strings.SplitSeq(body, "\n") {
+		text, to, ok := cutLast(l, " -> ")
+		switch {
+		case !ok:
+			out = append(out, l)
+		case text == "":
+			out = append(out, "- "+to)
+		default:
+			out = append(out, "- "+text+": "+to)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// overview lists what can be operated on the page.
+func (r result) overview() string {
+	p := page{lines: strings.Split(r.body, "\n")}
+	var names []string
+	for _, e := range p.elements() {
+		if e.ref != "" && slices.Contains(interactive, e.role) && e.role != "option" && (e.name != "" || e.hint != "") {
+			names = append(names, "- "+e.describe())
+		}
+	}
+	if len(names) == 0 {
+		return "There is nothing to operate on the page."
+	}
+	if n := len(names) - 40; n > 0 {
+		names = append(names[:40], fmt.Sprintf("- and %d more", n))
+	}
+	return "On the page there is:\n" + strings.Join(names, "\n")
+}
+
+// here says where the page is.
+func (p page) here() string {
+	switch {
+	case p.url == "":
+		return ""
+	case p.title == "":
+		return "The page is now " + p.url + "."
+	default:
+		return fmt.Sprintf("The page is now %q, %s", p.title, p.url)
+	}
+}

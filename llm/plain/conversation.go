@@ -1,0 +1,175 @@
+package plain
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"clank/llm"
+)
+
+// conversation is what the model reads out of a request.
+type conversation struct {
+	instruction string
+	before      []string // earlier instructions, oldest first
+	results     []result // of the calls made for the instruction, oldest first
+	lastCall    bool     // no tools are offered: the answer is due
+	newest      int      // highest number in the ids of this model's calls
+	failed      *result  // the call that went wrong, if one did
+}
+
+// result is one answered call of this model.
+type result struct {
+	tool string
+	step int  // counted from 0
+	look bool // it only looked at the page, to find the way
+	outcome
+	input  string // of the call, JSON
+	failed bool
+}
+
+// callID matches the ids that this model gives to its calls: a number of its
+// own, the purpose, and the step that the call belongs to. So what has been done
+// is known even where the conversation has been shortened.
+var callID = regexp.MustCompile(`^plain_(\d{1,9})_(step|look)(\d{1,4})$`)
+
+// readConversation finds the newest instruction and what has been done about it.
+func readConversation(req llm.Request) conversation {
+	c := conversation{lastCall: len(req.Tools) == 0}
+	calls := map[string]result{}
+	var said []string
+	for i, m := range req.Messages {
+		answered := false
+		for _, p := range m.Parts {
+			switch {
+			case p.Call != nil:
+				if r, n, ok := ownCall(*p.Call); ok {
+					calls[p.Call.ID] = r
+					c.newest = max(c.newest, n)
+				}
+			case p.Result != nil:
+				answered = true
+				if r, ok := calls[p.Result.ID]; ok {
+					r.outcome, r.failed = readOutcome(p.Result.Text), p.Result.IsError
+					c.results = append(c.results, r)
+				}
+			case p.Text != "" && m.Role == llm.RoleUser:
+				// With the last results and without tools comes the request
+				// to answer, which is no instruction.
+				if !(c.lastCall && answered && i == len(req.Messages)-1) {
+					said = append(said, p.Text)
+					c.results = nil
+				}
+			}
+		}
+	}
+	if n := len(said); n > 0 {
+		c.before, c.instruction = said[:n-1], said[n-1]
+	}
+	for i := range c.results {
+		if c.results[i].failed {
+			c.failed = &c.results[i]
+			break
+		}
+	}
+	return c
+}
+
+func ownCall(c llm.ToolCall) (r result, number int, ok bool) {
+	m := callID.FindStringSubmatch(c.ID)
+	if m == nil {
+		return result{}, 0, false
+	}
+	number, _ = strconv.Atoi(m[1])
+	step, _ := strconv.Atoi(m[3])
+	return result{tool: c.Name, step: step, look: m[2] == "look", input: string(c.Input)}, number, true
+}
+
+// replay returns how many steps have been done, and the page as the results
+// leave it.
+func (c conversation) replay() (done int, p page) {
+	for _, r := range c.results {
+		p.take(r)
+		if !r.look && !r.failed {
+			done = max(done, r.step+1)
+		}
+	}
+	return done, p
+}
+
+// outcome is what a tool result says, without its markers.
+type outcome struct {
+	remarks []string // of the program itself
+	problem string
+	notes   []string
+	url     string
+	title   string
+	section string // heading of body: page, page changes, text, links, tabs
+	body    string
+}
+
+var startMarker = regexp.MustCompile(`^<<<EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]+)">>>$`)
+
+// readOutcome reads a tool result. What a page has written stands between two
+// markers with the same id.
+func readOutcome(text string) outcome {
+	var r outcome
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if m := startMarker.FindStringSubmatch(l); m != nil {
+			end := fmt.Sprintf(`<<<END_EXTERNAL_UNTRUSTED_CONTENT id="%s">>>`, m[1])
+			r.read(lines[i+1:], end)
+			return r
+		}
+		if i > 0 && l != "" {
+			r.remarks = append(r.remarks, l)
+		}
+	}
+	return r
+}
+
+// read reads the lines up to the end marker.
+func (r *outcome) read(lines []string, end string) {
+	heading := true
+	for i, l := range lines {
+		if l == end {
+			return
+		}
+		if heading {
+			heading = l != "---"
+			continue
+		}
+		key, value, _ := strings.Cut(l, ":")
+		value = strings.TrimSpace(value)
+		switch key {
+		case "error":
+			r.problem = value
+		case "note":
+			r.notes = append(r.notes, value)
+		case "url":
+			r.url = value
+		case "title":
+			r.title = value
+		case "page", "page changes", "text", "links", "tabs":
+			r.section = key
+			if value == "" {
+				body := lines[i+1:]
+				if n := indexOf(body, end); n >= 0 {
+					body = body[:n]
+				}
+				r.body = strings.Join(body, "\n")
+			}
+			return
+		}
+	}
+}
+
+func indexOf(lines []string, l string) int {
+	for i := range lines {
+		if lines[i] == l {
+			return i
+		}
+	}
+	return -1
+}

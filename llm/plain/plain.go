@@ -1,0 +1,126 @@
+// Package plain is the built-in model that needs no account. It follows written
+// steps ("open …, click "Sign in", type … into …, read") with the same browser
+// tools that any other model is given, and says plainly what it does not
+// understand before it does anything.
+//
+// It is not a language model: it does not guess what a person may want, and it
+// only finds on a page what is called by its name.
+package plain
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"clank/llm"
+)
+
+// Name is what [llm.Model.Name] returns.
+const Name = "plain:steps"
+
+// Options say what the model knows beyond its words.
+type Options struct {
+	Places map[string]string // what people call a place ("the demo shop") → its URL
+}
+
+// Model is the built-in model. It is safe for concurrent use.
+type Model struct {
+	places places
+}
+
+var _ llm.Model = (*Model)(nil)
+
+// New returns the model. The options are copied.
+func New(o Options) *Model { return &Model{places: newPlaces(o.Places)} }
+
+// Name implements [llm.Model].
+func (m *Model) Name() string { return Name }
+
+// Caps implements [llm.Model].
+func (m *Model) Caps() llm.Caps { return llm.Caps{Tools: true} }
+
+// Generate implements [llm.Model]. All it knows is in the conversation: it finds
+// the newest instruction, sees which of its steps have been done, and calls the
+// tool for the next one, or answers.
+func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
+	if ctx.Err() != nil {
+		return llm.Reply{}, context.Cause(ctx)
+	}
+	text, call := m.next(readConversation(req))
+	if err := speak(ctx, text, onDelta); err != nil {
+		return llm.Reply{}, err
+	}
+	reply := llm.Reply{Message: llm.Message{Role: llm.RoleAssistant}, Stop: llm.StopEnd, Usage: llm.Usage{Calls: 1}}
+	if text != "" {
+		reply.Message.Parts = append(reply.Message.Parts, llm.Part{Text: text})
+	}
+	if call != nil {
+		reply.Stop = llm.StopTools
+		reply.Message.Parts = append(reply.Message.Parts, llm.Part{Call: call})
+	}
+	return reply, nil
+}
+
+// next decides what to say and which tool to call; no call means that this is
+// the answer.
+func (m *Model) next(c conversation) (string, *llm.ToolCall) {
+	steps, err := parse(c.instruction, m.places)
+	if err != nil {
+		return err.Error() + "\n\n" + m.help(), nil
+	}
+	if len(steps) == 0 {
+		return m.help(), nil
+	}
+	done, page := c.replay()
+	if c.failed != nil || done >= len(steps) || c.lastCall {
+		return answer(c, steps, done, ""), nil
+	}
+	s := steps[done]
+	if s.target.again {
+		s.target = again(s.target, c.before, m.places)
+	}
+	do := decide(s, page)
+	if do.problem != "" {
+		return answer(c, steps, done, do.problem), nil
+	}
+	purpose, text := "step", fmt.Sprintf("Step %d of %d: %s", done+1, len(steps), s.source)
+	if do.look {
+		purpose, text = "look", ""
+	}
+	input, err := json.Marshal(do.input)
+	if err != nil {
+		return answer(c, steps, done, err.Error()), nil
+	}
+	id := fmt.Sprintf("plain_%d_%s%d", c.newest+1, purpose, done)
+	return text, &llm.ToolCall{ID: id, Name: do.tool, Input: input}
+}
+
+// help says with three examples what the model understands.
+func (m *Model) help() string {
+	place := "example.com"
+	if names := m.places.names(); len(names) > 0 {
+		place = names[0]
+	}
+	return "I follow written steps, one after the other. For example:\n" +
+		"- open " + place + ", type \"lamp\" into Search, press Enter, read\n" +
+		"- click \"Sign in\", then wait for \"Welcome\", then take a screenshot\n" +
+		"- select \"Red\" in Colour, click the 2nd \"Add\", list the links\n" +
+		"Put text that contains a comma into quotes. For freer requests, choose a language model in the settings."
+}
+
+// speak hands out the text line by line, as long as ctx lasts.
+func speak(ctx context.Context, text string, onDelta func(llm.Delta)) error {
+	for line := range strings.Lines(text) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if onDelta != nil {
+			onDelta(llm.Delta{Text: line})
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}

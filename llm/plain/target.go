@@ -1,0 +1,112 @@
+package plain
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// articles lead the words for a thing and say nothing about it.
+var articles = []string{"the", "a", "an", "this", "that", "my", "on", "at", "over", "named", "called", "labelled", "labeled"}
+
+// roleWords are the words for what a thing is, and the roles they stand for.
+var roleWords = map[string][]string{
+	"button": {"button"}, "link": {"link"}, "tab": {"tab"}, "option": {"option"}, "menu": {"menu", "menuitem", "button"},
+	"checkbox": {"checkbox", "menuitemcheckbox", "switch"}, "switch": {"switch", "checkbox"}, "toggle": {"switch", "checkbox"},
+	"radio": {"radio", "menuitemradio"}, "radio button": {"radio", "menuitemradio"}, "menu item": {"menuitem", "menuitemcheckbox", "menuitemradio"},
+	"icon": {"button", "link", "img"}, "image": {"img", "link"}, "picture": {"img", "link"}, "item": {"listitem", "option", "menuitem", "treeitem"},
+	"field": fieldRoles, "box": fieldRoles, "input": fieldRoles, "textbox": fieldRoles, "text box": fieldRoles, "text field": fieldRoles,
+	"bar": fieldRoles, "search box": fieldRoles, "search field": fieldRoles, "search bar": fieldRoles, "input field": fieldRoles, "area": fieldRoles,
+	"list": listRoles, "dropdown": listRoles, "drop-down": listRoles, "combobox": listRoles, "menu list": listRoles,
+	"heading": {"heading"}, "row": {"row"}, "cell": {"cell", "gridcell"}, "slider": {"slider"}, "dialog": {"dialog", "alertdialog"},
+	"result": {"link"}, "entry": {"listitem", "link"},
+}
+
+var (
+	fieldRoles = []string{"textbox", "searchbox", "combobox", "spinbutton"}
+	listRoles  = []string{"combobox", "listbox"}
+)
+
+var ordinals = []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
+
+var ordinalNumber = regexp.MustCompile(`^(?:#(\d{1,3})|(\d{1,3})(?:st|nd|rd|th))$`)
+
+// readTarget reads how a person points at something. ok is false if a part of
+// the words is not understood.
+func readTarget(p phrase) (t target, ok bool) {
+	p = p.after(0, articles...)
+	if t.nth = ordinal(p.word(0)); t.nth != 0 {
+		p = p.after(1, articles...)
+	} else if p.is(0, "number", "no", "no.", "#") && len(p) > 1 {
+		if n, err := strconv.Atoi(p.word(1)); err == nil && n > 0 {
+			t.nth, p = n, p.after(2)
+		}
+	}
+	if len(p) == 1 && p.is(0, "one", "ones") {
+		t.again = t.nth != 0
+		return t, t.again
+	}
+	p, t.role = takeRole(p, t.nth != 0)
+	p = p.after(0, articles...)
+	if len(p) == 0 {
+		return t, t.role != ""
+	}
+	if p.quoted() && len(p) > 1 {
+		return t, false
+	}
+	t.name = strings.TrimSpace(p.text())
+	return t, t.name != ""
+}
+
+// ordinal returns the number that a word counts, or 0.
+func ordinal(word string) int {
+	if word == "last" {
+		return -1
+	}
+	if i := slices.Index(ordinals, word); i >= 0 {
+		return i + 1
+	}
+	if m := ordinalNumber.FindStringSubmatch(word); m != nil {
+		n, _ := strconv.Atoi(m[1] + m[2])
+		return n
+	}
+	return 0
+}
+
+// takeRole takes the words for what a thing is from the end of the phrase
+// ("Search box"), or from its beginning before a quoted name (button "Buy").
+// Alone they remain only if something is counted ("first link").
+func takeRole(p phrase, counted bool) (phrase, string) {
+	for _, n := range []int{2, 1} {
+		if len(p) < n {
+			continue
+		}
+		if role, ok := roleOf(p[len(p)-n:]); ok && (len(p) > n || counted || n == 2 || p.is(0, "button", "link", "checkbox", "textbox", "field")) {
+			if n == 2 && len(p) == 2 && p.is(0, "search") && !counted {
+				return p[:1], role // "search box": the field called search
+			}
+			return p[:len(p)-n], role
+		}
+	}
+	if role, ok := roleOf(p[:min(1, len(p))]); ok && len(p) > 1 && (p[1].quoted || p.is(1, "named", "called", "labelled", "labeled")) {
+		return p[1:], role
+	}
+	return p, ""
+}
+
+// roleOf returns the words as a key of roleWords.
+func roleOf(p phrase) (string, bool) {
+	words := p.lower()
+	if one, ok := strings.CutSuffix(words, "s"); ok && roleWords[one] != nil {
+		words = one
+	}
+	_, ok := roleWords[words]
+	return words, ok && words != ""
+}
+
+// wants reports whether an element of this role is what the target's role word
+// means.
+func (t target) wants(role string) bool {
+	return t.role == "" || slices.Contains(roleWords[t.role], role)
+}

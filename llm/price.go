@@ -1,0 +1,89 @@
+package llm
+
+import "strings"
+
+// PricesAsOf is the day on which the tables of prices and abilities were last
+// read from the vendors' pages. Prices move: settings can override both.
+const PricesAsOf = "2026-11-21"
+
+// priced is what one model costs. Above longFrom input tokens (0: never) the
+// whole call costs the long price.
+type priced struct {
+	model    string
+	price    Price
+	longFrom int
+	long     Price
+}
+
+// longContext is where OpenAI's long-context rates begin.
+const longContext = 272_000
+
+// prices are list prices for standard service, US dollars per million tokens.
+var prices = []priced{
+	{"gpt-6.1-sol", Price{2, 0.10, 10}, longContext, Price{4, 0.20, 15}},
+	{"gpt-6-astra", Price{10, 1, 50}, longContext, Price{20, 2, 75}},
+	{"gpt-6-sol", Price{2, 0.20, 10}, longContext, Price{4, 0.40, 15}},
+	{"gpt-6-luna", Price{0.10, 0.01, 0.50}, longContext, Price{0.20, 0.02, 0.75}},
+	{"gpt-5.6-sol", Price{4, 0.40, 20}, longContext, Price{8, 0.80, 30}},
+	{"gpt-5.6-terra", Price{2, 0.20, 12}, longContext, Price{4, 0.40, 18}},
+	{"gpt-5.6-luna", Price{0.20, 0.02, 1.20}, longContext, Price{0.40, 0.04, 1.80}},
+	{"gpt-5.5", Price{5, 0.50, 30}, longContext, Price{10, 1, 45}},
+	{"gpt-5.4", Price{2.50, 0.25, 15}, longContext, Price{5, 0.50, 22.50}},
+	{"gpt-5.4-mini", Price{0.75, 0.075, 4.50}, 0, Price{}},
+	{"gpt-5.2", Price{1.75, 0.175, 14}, 0, Price{}},
+	{"gpt-5-mini", Price{0.25, 0.025, 2}, 0, Price{}},
+	{"gpt-4.1", Price{2, 0.50, 8}, 0, Price{}},
+}
+
+// Charge returns u with USD set to the list price of one call of model, or
+// with Unpriced set if the price is unknown. Model is a vendor's name for it,
+// with or without the vendor in front ("openai/gpt-6-sol"); snapshots
+// ("gpt-6-sol-2026-09-22") cost what their model costs, but a variant with a
+// name of its own does not.
+func Charge(model string, u Usage) Usage {
+	p, ok := lookUp(model)
+	if !ok {
+		u.Unpriced = true
+		return u
+	}
+	price := p.price
+	if p.longFrom > 0 && u.InputTokens > p.longFrom {
+		price = p.long
+	}
+	u.USD = price.Cost(u)
+	return u
+}
+
+// PriceOf is the list price of a model, as [Charge] finds it, for calls of
+// usual length.
+func PriceOf(model string) (Price, bool) {
+	p, ok := lookUp(model)
+	return p.price, ok
+}
+
+func lookUp(model string) (priced, bool) {
+	name := bareName(model)
+	var best priced
+	for _, p := range prices {
+		rest, ok := strings.CutPrefix(name, p.model)
+		if ok && isSnapshot(rest) && len(p.model) > len(best.model) {
+			best = p
+		}
+	}
+	return best, best.model != ""
+}
+
+// isSnapshot says whether what follows a model's name only picks a version of
+// it: nothing, a date, "-latest".
+func isSnapshot(rest string) bool {
+	if rest == "" || rest == "-latest" {
+		return true
+	}
+	date, ok := strings.CutPrefix(rest, "-20")
+	return ok && strings.Trim(date, "0123456789-") == ""
+}
+
+// bareName is a model's name in lower case without the vendor in front.
+func bareName(model string) string {
+	return strings.ToLower(model[strings.LastIndex(model, "/")+1:])
+}

@@ -1,0 +1,245 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"clank/cancel"
+)
+
+// admit checks a task, gives it a session and writes it down. The caller must
+// then put it in line, and in the end take it out.
+func (m *Manager) admit(ctx context.Context, t Task, watch func(Event)) (*job, error) {
+	lim := m.Limits()
+	if err := checkPrompt(t.Prompt); err != nil {
+		return nil, err
+	}
+	if lim.Disabled {
+		return nil, ErrDisabled
+	}
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.leave()
+	if err := m.checkHour(ctx, t.Origin, lim); err != nil {
+		return nil, err
+	}
+	l, err := m.sessionFor(ctx, &t)
+	if err != nil {
+		return nil, err
+	}
+	defer m.unpin(l)
+	if err := m.identify(ctx, &t); err != nil {
+		return nil, err
+	}
+	t.MaxSteps = lim.steps(t.MaxSteps)
+	j := &job{
+		rec:  Record{Task: t, State: TaskQueued, Asked: m.Now()},
+		live: l, user: userKey(t.Origin), guild: guildKey(t.Origin), watch: watch,
+		start: make(chan struct{}), moved: make(chan struct{}, 1),
+	}
+	if err := m.reserve(j, lim); err != nil {
+		return nil, err
+	}
+	err = m.saving(ctx, l, func(ctx context.Context, s Session) error { return m.Store.SaveTask(ctx, j.rec, s) })
+	if err != nil {
+		m.end(j, false)
+		m.runs.Done()
+		return nil, fmt.Errorf("write down the task: %w", err)
+	}
+	return j, nil
+}
+
+// queue puts j in line, where it can be stopped and started, and returns the
+// context it is stopped by.
+func (m *Manager) queue(ctx context.Context, j *job) context.Context {
+	o := j.rec.Origin
+	ctx, handle := m.Scopes.Begin(ctx, cancel.Scope{Guild: o.Guild, Channel: o.Channel},
+		cancel.Work{ID: j.rec.ID, Owner: o.User, Label: "browse: " + brief(j.rec.Prompt)})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	j.handle = handle
+	switch {
+	case m.closed:
+		handle.Stop(&cancel.Cause{Reason: cancel.ShuttingDown})
+	case j.live.State == SessionClosed:
+		handle.Stop(&cancel.Cause{Reason: cancel.Stopped, Detail: "the session was closed"})
+	}
+	m.line.waiting = append(m.line.waiting, j)
+	for i, j := range m.line.order() {
+		j.move(i + 1)
+	}
+	m.dispatch()
+	return ctx
+}
+
+// reserve makes sure that there is room in line for j and binds it to its
+// session.
+func (m *Manager) reserve(j *job, lim Limits) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return ErrShuttingDown
+	}
+	if j.live.State == SessionClosed {
+		return refuse(ErrSessionClosed, "session %s is closed; leave it out to start a new one", j.live.ID)
+	}
+	all, own := 0, 0
+	for _, l := range m.live {
+		for _, o := range l.tasks {
+			if o.started {
+				continue
+			}
+			all++
+			if o.user == j.user {
+				own++
+			}
+		}
+	}
+	switch {
+	case lim.Queued > 0 && all >= lim.Queued:
+		return refuse(ErrQueueFull, "%d tasks are waiting already, which is the most there may be; try again in a while", all)
+	case lim.QueuedPerUser > 0 && own >= lim.QueuedPerUser:
+		return refuse(ErrQueueFull, "%d of your tasks are waiting already, which is the most one person may have; wait for one of them, or stop it", own)
+	}
+	j.live.tasks = append(j.live.tasks, j)
+	m.runs.Add(1)
+	return nil
+}
+
+func checkPrompt(prompt string) error {
+	if strings.TrimSpace(prompt) == "" {
+		return refuse(ErrBadTask, "the task is empty; say what to do")
+	}
+	if n := utf8.RuneCountInString(prompt); n > maxPrompt {
+		return refuse(ErrBadTask, "the task has %d characters and may have %d; say it more briefly", n, maxPrompt)
+	}
+	return nil
+}
+
+// checkHour refuses a task from Discord if the hour's are used up.
+func (m *Manager) checkHour(ctx context.Context, o Origin, lim Limits) error {
+	if o.Kind != FromDiscord || lim.PerHour == 0 {
+		return nil
+	}
+	if lim.PerHour < 0 {
+		return refuse(ErrSpent, "browsing from Discord is switched off: the settings allow no tasks per hour")
+	}
+	now := m.Now()
+	rs, err := m.Store.Tasks(ctx, TaskQuery{Kind: FromDiscord, Since: now.Add(-time.Hour), Limit: lim.PerHour})
+	if err != nil {
+		return fmt.Errorf("count the tasks of the last hour: %w", err)
+	}
+	if len(rs) < lim.PerHour {
+		return nil
+	}
+	free := rs[len(rs)-1].Asked.Add(time.Hour).Sub(now)
+	return refuse(ErrSpent, "the %d tasks that may be asked for within an hour are used up; the next one can start in %s",
+		lim.PerHour, max(free, time.Second).Round(time.Second))
+}
+
+// sessionFor returns the session that t goes on with, or a new one, pinned, and
+// completes t with it.
+func (m *Manager) sessionFor(ctx context.Context, t *Task) (*live, error) {
+	t.SessionID = strings.ToLower(strings.TrimSpace(t.SessionID))
+	if t.SessionID == "" {
+		return m.newSession(ctx, t)
+	}
+	l, err := m.find(ctx, t.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	s := l.Session
+	m.mu.Unlock()
+	switch {
+	case !s.MayUse(t.Origin):
+		err = refuse(ErrNotOwner, "session %s belongs to %s; leave it out to start one of your own", s.ID, s.owner())
+	case s.State == SessionClosed:
+		err = refuse(ErrSessionClosed, "session %s is closed; leave it out to start a new one", s.ID)
+	case t.Runtime != "" && t.Runtime != s.Runtime:
+		err = refuse(ErrBadTask, "session %s is worked by %s; to use %s, start a new one", s.ID, s.Runtime, t.Runtime)
+	default:
+		t.Runtime = s.Runtime
+		err = m.checkRuntime(t.Runtime)
+	}
+	if err != nil {
+		m.unpin(l)
+		return nil, err
+	}
+	return l, nil
+}
+
+func (m *Manager) newSession(ctx context.Context, t *Task) (*live, error) {
+	if t.Runtime == "" {
+		t.Runtime = m.DefaultRuntime()
+	}
+	if err := m.checkRuntime(t.Runtime); err != nil {
+		return nil, err
+	}
+	id, err := newID(ctx, sessionIDLen, func(ctx context.Context, id string) error {
+		m.mu.Lock()
+		_, taken := m.live[id]
+		m.mu.Unlock()
+		if taken {
+			return nil
+		}
+		_, err := m.Store.Session(ctx, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.SessionID = id
+	now := m.Now()
+	// Parked: it has no page yet. Its first task opens it like one that was parked.
+	return m.bring(Session{
+		ID: id, Origin: t.Origin, Runtime: t.Runtime, State: SessionParked, Created: now, LastUsed: now,
+	}), nil
+}
+
+func (m *Manager) checkRuntime(name string) error {
+	if m.Backends[name] != nil {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(m.Backends))
+	return refuse(ErrBadTask, "there is no runtime %q; there is: %s", name, strings.Join(names, ", "))
+}
+
+// identify gives t an id, or makes sure that the one it has is new.
+func (m *Manager) identify(ctx context.Context, t *Task) error {
+	taken := func(ctx context.Context, id string) error {
+		_, err := m.Store.Task(ctx, id)
+		return err
+	}
+	if t.ID == "" {
+		id, err := newID(ctx, taskIDLen, taken)
+		t.ID = id
+		return err
+	}
+	switch err := taken(ctx, t.ID); {
+	case err == nil:
+		return refuse(ErrBadTask, "there is a task %q already", t.ID)
+	case !errors.Is(err, ErrNotFound):
+		return fmt.Errorf("look for task %q: %w", t.ID, err)
+	}
+	return nil
+}
+
+// briefLen is how much of a prompt is shown where a few words must do.
+const briefLen = 60
+
+// brief returns the beginning of s as one line.
+func brief(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > briefLen {
+		return string(r[:briefLen-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,276 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+
+	"clank/cancel"
+)
+
+// Run puts t in line, waits for its turn, runs it and returns what became of it.
+// It blocks until the task is final. The error is set, and the Record is not,
+// only where the task was never accepted; it wraps one of the sentinels of this
+// package, unless ctx ended or the store failed.
+//
+// When ctx ends, so does the task. Unless the cause of ctx is a [cancel.Cause],
+// the reason is then [cancel.Gone], or [cancel.TimedOut] after a deadline.
+//
+// watch, which may be nil, is called with every change, in order and on the
+// calling goroutine: when the task is in line, whenever its place changes, when
+// it starts, with every step as it begins and is done, and when it is final. It
+// must not block, and not change what the event points to.
+func (m *Manager) Run(ctx context.Context, t Task, watch func(Event)) (Record, error) {
+	j, err := m.admit(ctx, t, watch)
+	if err != nil {
+		return Record{}, err
+	}
+	defer m.runs.Done()
+	defer m.end(j, false) // should watch panic, nobody waits behind this task for ever
+	ctx = m.queue(ctx, j)
+	defer j.handle.End()
+
+	out := outcome{}
+	if m.await(ctx, j) {
+		out = m.turn(ctx, j)
+	}
+	m.finish(ctx, j, out)
+	return j.rec, nil
+}
+
+// await tells j's places until its turn has come, or ctx has ended: then it
+// returns false.
+func (m *Manager) await(ctx context.Context, j *job) bool {
+	for started := false; ; {
+		for _, place := range m.takePlaces(j) {
+			j.rec.Position = place
+			m.tell(j, nil)
+		}
+		if started {
+			j.rec.Position = 0
+			return ctx.Err() == nil
+		}
+		select {
+		case <-j.moved:
+		case <-j.start:
+			started = true
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+func (m *Manager) takePlaces(j *job) []int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	places := j.places
+	j.places = nil
+	return places
+}
+
+// outcome is how a turn ended: with an answer, or with an error.
+type outcome struct {
+	answer *Step
+	err    error
+	gone   <-chan struct{} // closed when the backend has let go; nil = it has
+}
+
+// turn runs a task whose turn has come, until it is over or ctx ends.
+func (m *Manager) turn(ctx context.Context, j *job) outcome {
+	if limit := m.Limits().TaskTimeout; limit > 0 {
+		var done context.CancelFunc
+		ctx, done = context.WithTimeoutCause(ctx, limit, &cancel.Cause{Reason: cancel.TimedOut, Detail: "a task may take " + limit.String()})
+		defer done()
+	}
+	j.rec.State, j.rec.Started = TaskRunning, m.Now()
+	session, err := m.touch(ctx, j)
+	if err != nil {
+		return outcome{err: unwritten(err)}
+	}
+	m.tell(j, nil)
+
+	p := startPull(ctx, m.Backends[j.rec.Runtime], session, j.rec.Task)
+	defer p.stop()
+	for {
+		step, err := p.next(ctx)
+		if err == nil {
+			err = m.record(ctx, j, &step)
+		}
+		switch {
+		case err != nil:
+			return outcome{err: err, gone: p.stop()}
+		case step.Kind == StepAnswer:
+			return outcome{answer: &step, gone: p.end(ctx)}
+		}
+	}
+}
+
+// touch marks the session of j as used, saves both and returns the session.
+func (m *Manager) touch(ctx context.Context, j *job) (s Session, err error) {
+	m.mu.Lock()
+	j.live.LastUsed = m.Now()
+	m.mu.Unlock()
+	err = m.saving(ctx, j.live, func(ctx context.Context, now Session) error {
+		s = now
+		return m.Store.SaveTask(ctx, j.rec, now)
+	})
+	return s, err
+}
+
+// record counts a step, writes it down and tells it.
+func (m *Manager) record(ctx context.Context, j *job, step *Step) error {
+	step.At = m.Now()
+	if step.Kind == StepAnswer || step.Kind == StepNotice {
+		step.Phase = Done
+	}
+	if step.Phase == Done {
+		j.rec.Usage = j.rec.Usage.Add(step.Usage)
+		if step.Kind == StepAct {
+			j.rec.Steps++
+		}
+	}
+	m.mu.Lock()
+	j.live.take(*step)
+	m.mu.Unlock()
+	views := m.Limits().Views
+	err := m.saving(ctx, j.live, func(ctx context.Context, s Session) error {
+		kept := *step
+		if views <= 0 {
+			kept.View = nil
+		}
+		return m.Store.SaveStep(ctx, j.rec, s, kept, views)
+	})
+	if err != nil {
+		return unwritten(err)
+	}
+	m.tell(j, step)
+	return nil
+}
+
+// take brings the session up to date with a step.
+func (s *Session) take(step Step) {
+	s.LastUsed = step.At
+	if step.URL != "" {
+		s.URL, s.Title = step.URL, step.Title
+	}
+	if step.Memory != nil {
+		s.Memory = step.Memory
+	}
+	if step.Phase == Done {
+		s.Usage = s.Usage.Add(step.Usage)
+		if step.Kind == StepAct {
+			s.Steps++
+		}
+	}
+}
+
+// storeError says that what was done could not be written down.
+type storeError struct{ err error }
+
+func unwritten(err error) error { return &storeError{err} }
+
+func (e *storeError) Error() string {
+	return "what was done could not be written down: " + e.err.Error()
+}
+func (e *storeError) Unwrap() error { return e.err }
+
+// finish writes down and tells what became of j, and frees what it held.
+func (m *Manager) finish(ctx context.Context, j *job, out outcome) {
+	j.rec.Position, j.rec.Ended = 0, m.Now()
+	j.rec.State, j.rec.Reason = ending(ctx, out)
+	closed := false
+	if a := out.answer; a != nil {
+		j.rec.Answer, j.rec.Images, j.rec.Closed = a.Text, a.Images, a.Closed
+		closed = a.Closed
+	}
+	m.mu.Lock()
+	l := j.live
+	switch {
+	case l.State == SessionClosed:
+	case closed:
+		l.State, l.Shared = SessionClosed, false
+		l.stopAll(&cancel.Cause{Reason: cancel.Stopped, Detail: "the task before it closed the session"})
+	case j.started && out.gone == nil:
+		l.State = SessionIdle
+	}
+	if j.started {
+		l.LastUsed = j.rec.Ended
+	}
+	if !j.started {
+		m.line.remove(j) // so that it does not start now
+	}
+	m.mu.Unlock()
+	err := m.saving(ctx, l, func(ctx context.Context, s Session) error { return m.Store.SaveTask(ctx, j.rec, s) })
+	if err != nil {
+		m.Logger.Error("writing down the end of a task failed", "task", j.rec.ID, "state", j.rec.State, "err", err)
+	}
+	held := out.gone != nil
+	if held {
+		m.work.Go(func() { m.track(context.WithoutCancel(ctx), j, out.gone) })
+	}
+	if closed {
+		m.work.Go(func() { m.letGo(context.WithoutCancel(ctx), l, SessionClosed) })
+	}
+	m.end(j, held)
+	j.handle.End()
+	m.tell(j, nil)
+}
+
+// track waits for a backend that did not let go of its session in time. No
+// task of that session starts before.
+func (m *Manager) track(ctx context.Context, j *job, gone <-chan struct{}) {
+	id, runtime := j.live.ID, j.live.Runtime
+	m.Logger.Warn("a backend does not let go of its session", "session", id, "runtime", runtime, "task", j.rec.ID)
+	<-gone
+	m.Logger.Info("the backend has let go of its session", "session", id, "runtime", runtime)
+	m.mu.Lock()
+	if j.live.State == SessionRunning {
+		j.live.State = SessionIdle
+	}
+	m.mu.Unlock()
+	if err := m.saveSession(ctx, j.live); err != nil {
+		m.Logger.Error("saving a session failed", "session", id, "err", err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	j.live.release()
+	m.forget(j.live)
+	m.dispatch()
+}
+
+// ending returns the final state of a task, and the reason for people.
+func ending(ctx context.Context, out outcome) (TaskState, string) {
+	if a := out.answer; a != nil {
+		if a.Limit != "" {
+			return TaskLimited, a.Limit
+		}
+		return TaskDone, ""
+	}
+	var failed *storeError
+	if errors.As(out.err, &failed) {
+		return TaskFailed, out.err.Error()
+	}
+	var c *cancel.Cause
+	if !errors.As(out.err, &c) && ctx.Err() != nil {
+		c = causeOf(ctx)
+	}
+	switch {
+	case c == nil:
+		return TaskFailed, out.err.Error()
+	case c.Reason == cancel.ShuttingDown:
+		return TaskInterrupted, c.Error()
+	case c.Reason == cancel.BudgetSpent, c.Reason == cancel.TimedOut:
+		return TaskLimited, c.Error()
+	}
+	return TaskStopped, c.Error()
+}
+
+// causeOf returns why ctx, which has ended, did so.
+func causeOf(ctx context.Context) *cancel.Cause {
+	if c := cancel.CauseOf(ctx, nil); c != nil {
+		return c
+	}
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return &cancel.Cause{Reason: cancel.TimedOut}
+	}
+	return &cancel.Cause{Reason: cancel.Gone}
+}

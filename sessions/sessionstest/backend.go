@@ -1,0 +1,143 @@
+package sessionstest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+
+	"clank/sessions"
+)
+
+// Backend is a [sessions.Backend] that follows a script. The zero value does
+// one act for every task and answers with its prompt. Set the exported fields
+// before the first call.
+type Backend struct {
+	// Script returns what to do about a task; nil = one act and an answer.
+	Script func(s sessions.Session, t sessions.Task) []Move
+	// OnClose, where it is set, is called when a session is closed.
+	OnClose func(ctx context.Context, sessionID string) error
+
+	mu     sync.Mutex
+	acts   int
+	closed []string
+}
+
+// Move is one step of a script.
+type Move struct {
+	Step  sessions.Step // N and Phase are filled in; Kind is an act if it is not set
+	Err   error         // instead of a step: how it fails
+	Hold  <-chan struct{}
+	Stuck <-chan struct{} // like Hold, but it does not obey the context: as a broken backend would do
+	Panic any
+}
+
+// Act returns a move that does something with a page.
+func Act(label string) Move {
+	return Move{Step: sessions.Step{
+		Kind: sessions.StepAct, Tool: "click", Input: []byte(`{}`), Label: label,
+		URL: "http://example.test/" + label, Title: label,
+	}}
+}
+
+// Wait returns an act that takes until hold is closed.
+func Wait(label string, hold <-chan struct{}) Move {
+	m := Act(label)
+	m.Hold = hold
+	return m
+}
+
+// Answer returns the move that ends a task well.
+func Answer(text string) Move {
+	return Move{Step: sessions.Step{Kind: sessions.StepAnswer, Label: "answer", Text: text}}
+}
+
+// Acts returns how many acts were done so far.
+func (b *Backend) Acts() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.acts
+}
+
+// Closed returns the sessions that were closed so far, in order.
+func (b *Backend) Closed() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.closed)
+}
+
+// Close implements [sessions.Backend].
+func (b *Backend) Close(ctx context.Context, sessionID string) error {
+	b.mu.Lock()
+	b.closed = append(b.closed, sessionID)
+	b.mu.Unlock()
+	if b.OnClose != nil {
+		return b.OnClose(ctx, sessionID)
+	}
+	return nil
+}
+
+// Run implements [sessions.Backend].
+func (b *Backend) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
+	script := []Move{Act("look"), Answer("done: " + t.Prompt)}
+	if b.Script != nil {
+		script = b.Script(s, t)
+	}
+	return func(yield func(sessions.Step, error) bool) {
+		for i, move := range script {
+			if ctx.Err() != nil {
+				yield(sessions.Step{}, context.Cause(ctx))
+				return
+			}
+			move.Step.N = i + 1
+			if !b.play(ctx, move, yield) {
+				return
+			}
+		}
+	}
+}
+
+// play does one move and reports whether to go on.
+func (b *Backend) play(ctx context.Context, m Move, yield func(sessions.Step, error) bool) bool {
+	if m.Step.Kind == "" {
+		m.Step.Kind = sessions.StepAct
+	}
+	twice := m.Err == nil && (m.Step.Kind == sessions.StepAct || m.Step.Kind == sessions.StepThink)
+	if twice {
+		begun := m.Step
+		begun.Phase = sessions.Begun
+		begun.Text, begun.URL, begun.Title, begun.View, begun.Memory = "", "", "", nil, nil
+		begun.Usage = sessions.Usage{}
+		if !yield(begun, nil) {
+			return false
+		}
+	}
+	if m.Panic != nil {
+		panic(m.Panic)
+	}
+	if m.Stuck != nil {
+		<-m.Stuck
+	}
+	if m.Hold != nil {
+		select {
+		case <-m.Hold:
+		case <-ctx.Done():
+		}
+	}
+	if ctx.Err() != nil {
+		yield(sessions.Step{}, fmt.Errorf("%s: %w", m.Step.Label, context.Cause(ctx)))
+		return false
+	}
+	if m.Err != nil {
+		yield(sessions.Step{}, m.Err)
+		return false
+	}
+	if m.Step.Kind == sessions.StepAct {
+		b.mu.Lock()
+		b.acts++
+		b.mu.Unlock()
+	}
+	m.Step.Phase = sessions.Done
+	return yield(m.Step, nil) && m.Step.Kind != sessions.StepAnswer
+}

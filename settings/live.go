@@ -1,0 +1,218 @@
+package settings
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// ErrConflict says that somebody else saved settings since the version that a
+// change was based on. Nothing was changed; [Live.State] holds theirs.
+var ErrConflict = errors.New("the settings were changed by somebody else in the meantime")
+
+// Store keeps what was set: only values that differ from their default, by key.
+//
+// LoadSettings returns no values and the version "" where nothing was ever
+// saved. SaveSettings replaces all values if the stored version still is
+// expectVersion, and returns the new version; otherwise it changes nothing and
+// its error wraps [ErrConflict]. A version is never used twice.
+type Store interface {
+	LoadSettings(ctx context.Context) (values map[string]json.RawMessage, version string, err error)
+	SaveSettings(ctx context.Context, values map[string]json.RawMessage, expectVersion string) (version string, err error)
+}
+
+// Live is the settings of a running program. Set the exported fields, then call
+// Open; after that all methods are safe for concurrent use.
+type Live struct {
+	Store     Store
+	Log       *slog.Logger
+	Providers []string // names that a model may begin with; nil = any
+
+	now atomic.Pointer[State]
+
+	mu       sync.Mutex // held while saving, so that versions are applied in order
+	watchers map[chan struct{}]struct{}
+}
+
+// State is everything known about the settings at one moment. It is not to be
+// changed.
+type State struct {
+	Settings Settings
+	Version  string
+	Stored   map[string]json.RawMessage // what differs from the defaults, and what was not understood
+	Problems []FieldError               // stored values that are not used, and why
+}
+
+// Open loads what is stored. A stored value that is unknown or out of its limits
+// does not stop the start: its default is used, the fact is logged and listed
+// in [State.Problems], and the value stays stored.
+func (l *Live) Open(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	st, err := l.load(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range st.Problems {
+		l.Log.Warn("stored setting is not used", "key", p.Key, "value", p.Value, "why", p.Why)
+	}
+	l.now.Store(st)
+	return nil
+}
+
+// Now returns the settings as they are. It takes no lock. Before Open it
+// returns the defaults.
+func (l *Live) Now() Settings { return l.State().Settings }
+
+// State returns the settings with their version and what is wrong with them.
+func (l *Live) State() State {
+	if st := l.now.Load(); st != nil {
+		return *st
+	}
+	return State{Settings: Defaults()}
+}
+
+// Update checks all changes, saves them and applies them at once, or does
+// nothing of it. A change is the JSON form of a field's value, or null for its
+// default. expectVersion is the version that the changes were based on. The
+// error is an [*InvalidError], wraps [ErrConflict], or is the store's.
+func (l *Live) Update(ctx context.Context, changes map[string]json.RawMessage, expectVersion string) (Settings, string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.State()
+	if err := l.check(changes, before.Stored); err != nil {
+		return before.Settings, before.Version, err
+	}
+	if expectVersion != before.Version {
+		return before.Settings, before.Version, fmt.Errorf("update settings: %w", ErrConflict)
+	}
+	stored := maps.Clone(before.Stored)
+	if stored == nil {
+		stored = make(map[string]json.RawMessage)
+	}
+	for key, raw := range changes {
+		if f, _ := FieldOf(key); isNull(raw) || bytes.Equal(compact(f, raw), f.DefaultJSON()) {
+			delete(stored, key)
+		} else {
+			stored[key] = compact(f, raw)
+		}
+	}
+	version, err := l.Store.SaveSettings(ctx, stored, expectVersion)
+	if errors.Is(err, ErrConflict) {
+		return l.catchUp(ctx, err)
+	}
+	if err != nil {
+		return before.Settings, before.Version, fmt.Errorf("save settings: %w", err)
+	}
+	st := l.understand(stored, version)
+	l.apply(st)
+	return st.Settings, st.Version, nil
+}
+
+// Watch returns a channel that receives after settings changed, and a function
+// that ends it. Changes in quick succession may be told as one.
+func (l *Live) Watch() (<-chan struct{}, func()) {
+	ch := make(chan struct{}, 1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.watchers == nil {
+		l.watchers = make(map[chan struct{}]struct{})
+	}
+	l.watchers[ch] = struct{}{}
+	return ch, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.watchers, ch)
+	}
+}
+
+// catchUp takes over what another process saved, so that the person who is told
+// of the conflict sees it. The lock is held.
+func (l *Live) catchUp(ctx context.Context, conflict error) (Settings, string, error) {
+	st, err := l.load(ctx)
+	if err != nil {
+		before := l.State()
+		return before.Settings, before.Version, errors.Join(conflict, err)
+	}
+	l.apply(st)
+	return st.Settings, st.Version, fmt.Errorf("update settings: %w", conflict)
+}
+
+// apply makes st the settings and tells the watchers. The lock is held.
+func (l *Live) apply(st *State) {
+	l.now.Store(st)
+	for ch := range l.watchers {
+		select {
+		case ch <- struct{}{}:
+		default: // already told, not yet looked
+		}
+	}
+}
+
+func (l *Live) load(ctx context.Context) (*State, error) {
+	stored, version, err := l.Store.LoadSettings(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("load settings: %w", err)
+	}
+	return l.understand(stored, version), nil
+}
+
+// understand turns stored values into settings, leaving out what it cannot use.
+func (l *Live) understand(stored map[string]json.RawMessage, version string) *State {
+	st := &State{Settings: Defaults(), Version: version, Stored: stored}
+	for _, key := range slices.Sorted(maps.Keys(stored)) {
+		v, err := l.decode(key, stored[key])
+		if err != nil {
+			st.Problems = append(st.Problems, FieldError{Key: key, Value: brief(stored[key]), Why: err.Error()})
+			continue
+		}
+		f, _ := FieldOf(key)
+		f.assign(&st.Settings, v)
+	}
+	return st
+}
+
+// check returns an InvalidError that lists what is wrong with changes. What is
+// stored can always be reset, also where this version does not know it.
+func (l *Live) check(changes, stored map[string]json.RawMessage) error {
+	var bad []FieldError
+	for _, key := range slices.Sorted(maps.Keys(changes)) {
+		if isNull(changes[key]) {
+			f, known := FieldOf(key)
+			if _, there := stored[key]; there || known && f.Kind != Secret {
+				continue
+			}
+		}
+		if _, err := l.decode(key, changes[key]); err != nil {
+			bad = append(bad, FieldError{Key: key, Value: brief(changes[key]), Why: err.Error()})
+		}
+	}
+	if bad == nil {
+		return nil
+	}
+	return &InvalidError{Fields: bad}
+}
+
+func (l *Live) decode(key string, raw json.RawMessage) (any, error) {
+	f, ok := FieldOf(key)
+	if !ok {
+		return nil, errors.New("is not a setting of this version")
+	}
+	return f.decode(raw, l.Providers)
+}
+
+// compact returns raw as it is stored: in one form for one value.
+func compact(f Field, raw json.RawMessage) json.RawMessage {
+	v, err := f.decode(raw, nil)
+	if err != nil {
+		return raw
+	}
+	return encode(v)
+}

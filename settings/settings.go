@@ -1,0 +1,71 @@
+// Package settings holds what an operator may change while the program runs:
+// one table of fields with their defaults and limits, a typed snapshot that is
+// read without a lock, and the rules by which a change is checked, saved and
+// applied. It also reads secrets, which come from the environment only.
+//
+// It does not know who reads a setting, and it has no place to store them: a
+// [Store] is given to [Live].
+package settings
+
+import "time"
+
+// Settings is a snapshot of every setting. It is a value: it never changes
+// under its reader. What each one does stands in the table, see [Fields].
+type Settings struct {
+	BrowserEnabled  bool
+	Headed          bool
+	Profile         string // name or folder; empty = a fresh one for each start
+	BrowserPath     string // empty = found by itself
+	Runtime         string // empty = clank chooses, see the Runtime constants
+	AgentMode       string // see the Mode constants
+	AgentModel      string // "provider:model"
+	BrowsesPerHour  int    // 0 = none
+	MaxSteps        int
+	StepTimeout     time.Duration
+	TabTimeout      time.Duration // of a tab nobody uses
+	BrainModel      string        // "provider:model"; empty = no brain
+	BrainGuidance   string
+	CompatibleURL   string // base URL of an OpenAI-compatible server
+	SessionTimeout  time.Duration
+	MaxSessions     int
+	MaxTasks        int
+	MaxTasksPer     PerCaller
+	TaskTimeout     time.Duration
+	WhoMayStop      string // see the Stop constants
+	RetentionInDays int    // 0 = for ever
+}
+
+// PerCaller limits the tasks that run at once for one guild and for one person.
+type PerCaller struct {
+	Guild, User int
+}
+
+// Values of [Settings.Runtime].
+const (
+	RuntimeAuto  = ""
+	RuntimeLocal = "local_browser_agent"
+)
+
+// Values of [Settings.AgentMode].
+const (
+	ModeDisabled  = "disabled"             // nobody browses
+	ModeInherit   = "inherit_orchestrator" // the brain's model drives the browser too
+	ModeDedicated = "dedicated_model"      // AgentModel drives the browser
+)
+
+// Values of [Settings.WhoMayStop].
+const (
+	StopRequester = "requester_and_moderators"
+	StopAnyone    = "anyone"
+)
+
+// Defaults returns the settings of somebody who changed nothing.
+func Defaults() Settings {
+	var s Settings
+	for _, f := range table {
+		if f.at != nil {
+			f.assign(&s, f.Default)
+		}
+	}
+	return s
+}

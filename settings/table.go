@@ -1,0 +1,156 @@
+package settings
+
+import "time"
+
+// The groups of the table.
+const (
+	groupBrowser  = "Browser"
+	groupModel    = "Models"
+	groupTasks    = "Tasks and limits"
+	groupSessions = "Sessions"
+	groupSecrets  = "Keys"
+)
+
+const (
+	runtimeKeys  = "agentStack.runtimeConfig.browser."
+	agentKeys    = runtimeKeys + "localBrowserAgent."
+	sessionKeys  = "interaction.sessions."
+	taskKeys     = "interaction.tasks."
+	brainKeys    = "interaction.brain."
+	second       = int(time.Second / time.Millisecond)
+	minute       = 60 * second
+	modelMaxLen  = 120
+	longTextMax  = 4000
+	pathMaxLen   = 500
+	defaultModel = "plain:steps"
+)
+
+// table is the one source of what can be set. Everything else (defaults,
+// checks, the settings page, the command line) is derived from it.
+var table = []Field{
+	{
+		Key: runtimeKeys + "enabled", Group: groupBrowser, Label: "Browsing",
+		Effect: "Whether anybody can start a browse.",
+		Kind:   Toggle, Default: true, at: func(s *Settings) any { return &s.BrowserEnabled },
+	},
+	{
+		Key: runtimeKeys + "headed", Group: groupBrowser, Label: "Show the window",
+		Effect: "Opens the browser with a window on the machine clank runs on. It takes effect when the browser next starts.",
+		Kind:   Toggle, Default: false, at: func(s *Settings) any { return &s.Headed },
+	},
+	{
+		Key: runtimeKeys + "profile", Group: groupBrowser, Label: "Profile",
+		Effect: "The profile that keeps logins and cookies between browses: a name, or a folder. Leave it empty to start clean every time.",
+		Kind:   Text, Default: "clank", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.Profile },
+	},
+	{
+		Key: runtimeKeys + "executablePath", Group: groupBrowser, Label: "Browser program",
+		Effect: "The Chrome or Chromium to run. Leave it empty and clank finds one.",
+		Kind:   Text, Default: "", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.BrowserPath },
+	},
+	{
+		Key: "agentStack.overrides.browserRuntime", Group: groupBrowser, Label: "Runtime",
+		Effect: "What drives the browser when a task does not say.",
+		Kind:   Choice, Default: RuntimeAuto, at: func(s *Settings) any { return &s.Runtime },
+		Options: []Option{{RuntimeAuto, "Let clank choose"}, {RuntimeLocal, "Local browser agent"}},
+	},
+	{
+		Key: agentKeys + "execution.mode", Group: groupModel, Label: "Who drives the browser",
+		Effect: "Whether browsing has a model of its own, shares the brain's, or is off.",
+		Kind:   Choice, Default: ModeDedicated, at: func(s *Settings) any { return &s.AgentMode },
+		Options: []Option{{ModeDedicated, "The browsing model below"}, {ModeInherit, "The brain's model"}, {ModeDisabled, "Nobody"}},
+	},
+	{
+		Key: agentKeys + "execution.model", Group: groupModel, Label: "Browsing model",
+		Effect: "The model that drives the browser, as provider:model, for example openai:gpt-5.6 or compatible:llama3. plain:steps needs no key and follows written steps.",
+		Kind:   Model, Default: defaultModel, MaxLen: modelMaxLen, at: func(s *Settings) any { return &s.AgentModel },
+	},
+	{
+		Key: brainKeys + "model", Group: groupModel, Label: "Brain",
+		Effect: "The model that talks with people and decides when to browse, as provider:model. Leave it empty and every message to clank is a task.",
+		Kind:   Model, Default: "", Optional: true, MaxLen: modelMaxLen, at: func(s *Settings) any { return &s.BrainModel },
+	},
+	{
+		Key: brainKeys + "instructions", Group: groupModel, Label: "Instructions for the brain",
+		Effect: "Added to what the brain is told before every conversation: tone, language, what to leave alone.",
+		Kind:   LongText, Default: "", MaxLen: longTextMax, at: func(s *Settings) any { return &s.BrainGuidance },
+	},
+	{
+		Key: "agentStack.runtimeConfig.models.compatibleBaseUrl", Group: groupModel, Label: "OpenAI-compatible server",
+		Effect: "Where models named compatible:… are served, for example http://127.0.0.1:11434/v1.",
+		Kind:   URL, Default: "", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.CompatibleURL },
+	},
+	{
+		Key: agentKeys + "maxStepsPerTask", Group: groupTasks, Label: "Steps per task",
+		Effect: "After this many steps a task ends with what it has found so far.",
+		Kind:   Number, Default: 10, Min: 1, Max: 30, at: func(s *Settings) any { return &s.MaxSteps },
+	},
+	{
+		Key: agentKeys + "stepTimeoutMs", Group: groupTasks, Label: "Time for one step",
+		Effect: "A browser action that takes longer fails, and the model is told.",
+		Kind:   Duration, Default: 30 * time.Second, Min: 5 * second, Max: 2 * minute, at: func(s *Settings) any { return &s.StepTimeout },
+	},
+	{
+		Key: taskKeys + "timeoutMs", Group: groupTasks, Label: "Time for one task",
+		Effect: "A task that works longer is ended. Waiting in line does not count.",
+		Kind:   Duration, Default: 10 * time.Minute, Min: 30 * second, Max: 60 * minute, at: func(s *Settings) any { return &s.TaskTimeout },
+	},
+	{
+		Key: agentKeys + "maxBrowseCallsPerHour", Group: groupTasks, Label: "Browses per hour",
+		Effect: "How many browses may start from Discord within one hour. 0 allows none.",
+		Kind:   Number, Default: 10, Min: 0, Max: 600, at: func(s *Settings) any { return &s.BrowsesPerHour },
+	},
+	{
+		Key: taskKeys + "maxAtOnce", Group: groupTasks, Label: "Tasks at once",
+		Effect: "How many tasks run at the same time; the others wait in line.",
+		Kind:   Number, Default: 4, Min: 1, Max: 32, at: func(s *Settings) any { return &s.MaxTasks },
+	},
+	{
+		Key: taskKeys + "maxAtOncePerGuild", Group: groupTasks, Label: "Tasks at once in one Discord server",
+		Effect: "How many of them may belong to the same Discord server.",
+		Kind:   Number, Default: 3, Min: 1, Max: 32, at: func(s *Settings) any { return &s.MaxTasksPer.Guild },
+	},
+	{
+		Key: taskKeys + "maxAtOncePerUser", Group: groupTasks, Label: "Tasks at once for one person",
+		Effect: "How many of them may belong to the same person.",
+		Kind:   Number, Default: 2, Min: 1, Max: 32, at: func(s *Settings) any { return &s.MaxTasksPer.User },
+	},
+	{
+		Key: "interaction.stop.allowedTo", Group: groupTasks, Label: "Who may stop a task",
+		Effect: "Whose “stop” counts in a Discord channel.",
+		Kind:   Choice, Default: StopRequester, at: func(s *Settings) any { return &s.WhoMayStop },
+		Options: []Option{{StopRequester, "Who asked for it, and moderators"}, {StopAnyone, "Anyone in the channel"}},
+	},
+	{
+		Key: sessionKeys + "sessionIdleTimeoutMs", Group: groupSessions, Label: "Idle session",
+		Effect: "A session without a task for this long is parked: its page is closed, and opened again when the session goes on.",
+		Kind:   Duration, Default: 5 * time.Minute, Min: 10 * second, Max: 30 * minute, at: func(s *Settings) any { return &s.SessionTimeout },
+	},
+	{
+		Key: agentKeys + "sessionTimeoutMs", Group: groupSessions, Label: "Idle tab",
+		Effect: "A tab that nothing has used for this long is closed, whoever opened it.",
+		Kind:   Duration, Default: 5 * time.Minute, Min: 10 * second, Max: 30 * minute, at: func(s *Settings) any { return &s.TabTimeout },
+	},
+	{
+		Key: sessionKeys + "maxConcurrentSessions", Group: groupSessions, Label: "Sessions at once",
+		Effect: "How many sessions keep a page open; beyond that, the longest idle one is parked.",
+		Kind:   Number, Default: 20, Min: 1, Max: 100, at: func(s *Settings) any { return &s.MaxSessions },
+	},
+	{
+		Key: "interaction.history.retentionDays", Group: groupSessions, Label: "Keep history for",
+		Effect: "Tasks, steps and pictures older than this many days are deleted. 0 keeps them.",
+		Kind:   Number, Default: 30, Min: 0, Max: 3650, at: func(s *Settings) any { return &s.RetentionInDays },
+	},
+	{
+		Key: "DISCORD_TOKEN", Group: groupSecrets, Label: "Discord bot token",
+		Effect: "With it, clank joins Discord.", Kind: Secret,
+	},
+	{
+		Key: "OPENAI_API_KEY", Group: groupSecrets, Label: "OpenAI key",
+		Effect: "OpenAI's models, named openai:…, need it.", Kind: Secret,
+	},
+	{
+		Key: "COMPATIBLE_API_KEY", Group: groupSecrets, Label: "Key of the OpenAI-compatible server",
+		Effect: "Sent to the server of the models named compatible:…, if that wants one.", Kind: Secret,
+	},
+}

@@ -1,0 +1,134 @@
+package settings_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/settings"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDefaultsAreThoseOfTheTable(t *testing.T) {
+	want := settings.Settings{
+		BrowserEnabled: true, Profile: "clank", AgentMode: settings.ModeDedicated, AgentModel: "plain:steps",
+		BrowsesPerHour: 10, MaxSteps: 10, StepTimeout: 30 * time.Second, TabTimeout: 5 * time.Minute,
+		SessionTimeout: 5 * time.Minute, MaxSessions: 20, MaxTasks: 4, MaxTasksPer: settings.PerCaller{Guild: 3, User: 2},
+		TaskTimeout: 10 * time.Minute, WhoMayStop: settings.StopRequester, RetentionInDays: 30,
+	}
+	if diff := cmp.Diff(want, settings.Defaults()); diff != "" {
+		t.Errorf("defaults (-want +got):\n%s", diff)
+	}
+}
+
+func TestEveryFieldIsFitToBeShown(t *testing.T) {
+	seen := map[string]bool{}
+	group := ""
+	for _, f := range settings.Fields() {
+		if seen[f.Key] {
+			t.Errorf("%s is in the table twice", f.Key)
+		}
+		seen[f.Key] = true
+		if f.Label == "" || !strings.HasSuffix(f.Effect, ".") || f.Kind == "" {
+			t.Errorf("%s lacks a label, a sentence about its effect, or a kind", f.Key)
+		}
+		if f.Group != group {
+			if group = f.Group; seen["group "+group] {
+				t.Errorf("group %q is split", group)
+			}
+			seen["group "+group] = true
+		}
+		if f.Kind == settings.Secret {
+			continue
+		}
+		if f.ShowDefault() == "" || f.Kind != settings.Toggle && f.Limits() == "" {
+			t.Errorf("%s: default %q, limits %q: one is missing", f.Key, f.ShowDefault(), f.Limits())
+		}
+	}
+}
+
+func TestEveryDefaultIsAValidValue(t *testing.T) {
+	l := open(t, &memory{})
+	for _, f := range settings.Fields() {
+		if f.Kind == settings.Secret {
+			continue
+		}
+		changes := map[string]json.RawMessage{f.Key: f.DefaultJSON()}
+		if _, _, err := l.Update(t.Context(), changes, l.State().Version); err != nil {
+			t.Errorf("default of %s: %v", f.Key, err)
+		}
+	}
+	if got := l.State().Stored; len(got) != 0 {
+		t.Errorf("defaults were stored: %v", got)
+	}
+}
+
+func TestWhatPeopleTypeBecomesAValue(t *testing.T) {
+	for _, tc := range []struct{ key, text, want string }{
+		{"agentStack.runtimeConfig.browser.headed", " On ", "true"},
+		{"agentStack.runtimeConfig.browser.headed", "no", "false"},
+		{"agentStack.runtimeConfig.browser.headed", "maybe", `"maybe"`},
+		{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask", "12", "12"},
+		{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask", "a dozen", `"a dozen"`},
+		{"agentStack.runtimeConfig.browser.localBrowserAgent.stepTimeoutMs", "20000", "20000"},
+		{"agentStack.runtimeConfig.browser.localBrowserAgent.stepTimeoutMs", "1m30s", "90000"},
+		{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask", "3s", `"3s"`},
+		{"interaction.brain.model", "openai:gpt-5.6", `"openai:gpt-5.6"`},
+	} {
+		f, ok := settings.FieldOf(tc.key)
+		if !ok {
+			t.Fatalf("no field %s", tc.key)
+		}
+		if got := string(f.FromText(tc.text)); got != tc.want {
+			t.Errorf("%s from %q = %s, want %s", tc.key, tc.text, got, tc.want)
+		}
+	}
+}
+
+func TestValuesAreShownAsPeopleReadThem(t *testing.T) {
+	s := settings.Defaults()
+	s.StepTimeout = 1500 * time.Millisecond
+	for key, want := range map[string]string{
+		"agentStack.runtimeConfig.browser.enabled":                         "on",
+		"agentStack.runtimeConfig.browser.headed":                          "off",
+		"agentStack.runtimeConfig.browser.localBrowserAgent.stepTimeoutMs": "1500 ms",
+		"interaction.tasks.timeoutMs":                                      "10 min",
+		"interaction.brain.model":                                          "empty",
+		"interaction.stop.allowedTo":                                       "Who asked for it, and moderators",
+		"interaction.tasks.maxAtOnce":                                      "4",
+		"DISCORD_TOKEN":                                                    "",
+	} {
+		f, _ := settings.FieldOf(key)
+		if got := f.Show(s); got != want {
+			t.Errorf("%s shows %q, want %q", key, got, want)
+		}
+	}
+}
+
+func FuzzAValueIsAppliedOrRefusedButNeverHalf(f *testing.F) {
+	for _, seed := range []string{"true", "12", "-1", "1e400", `"plain:steps"`, `"http://a b"`, "null", "[1]", `{"a":1}`, "\"\u0000\"", "9007199254740993"} {
+		for i := range settings.Fields() {
+			f.Add(i, seed)
+		}
+	}
+	fields := settings.Fields()
+	f.Fuzz(func(t *testing.T, i int, raw string) {
+		if !json.Valid([]byte(raw)) {
+			t.Skip()
+		}
+		field := fields[((i%len(fields))+len(fields))%len(fields)]
+		store := &memory{}
+		l := open(t, store)
+		_, _, err := l.Update(t.Context(), map[string]json.RawMessage{field.Key: json.RawMessage(raw)}, "")
+		if err != nil {
+			if l.Now() != settings.Defaults() || store.values != nil {
+				t.Fatalf("%s = %s was refused (%v) and applied", field.Key, raw, err)
+			}
+			return
+		}
+		if again := open(t, store); again.Now() != l.Now() || again.State().Problems != nil {
+			t.Fatalf("%s = %s reads back as something else", field.Key, raw)
+		}
+	})
+}

@@ -1,0 +1,250 @@
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// FieldError says why a value was refused, in words for the person who gave it.
+type FieldError struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`   // as it was given, shortened
+	Why   string `json:"message"` // "must be from 1 to 30"
+}
+
+// Error implements error.
+func (e FieldError) Error() string { return fmt.Sprintf("%s = %s: %s", e.Key, e.Value, e.Why) }
+
+// InvalidError lists every value that was refused. Nothing was changed.
+type InvalidError struct {
+	Fields []FieldError
+}
+
+// Error implements error.
+func (e *InvalidError) Error() string {
+	lines := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		lines[i] = f.Error()
+	}
+	return "invalid settings: " + strings.Join(lines, "; ")
+}
+
+// FromText turns what a person typed into the JSON form of f's value, unchecked:
+// "on" and "yes" for a toggle, "30s" or "30000" for a duration.
+func (f Field) FromText(text string) json.RawMessage {
+	t := strings.TrimSpace(text)
+	switch f.Kind {
+	case Toggle:
+		switch strings.ToLower(t) {
+		case "true", "on", "yes", "1":
+			return json.RawMessage("true")
+		case "false", "off", "no", "0":
+			return json.RawMessage("false")
+		}
+	case Number, Duration:
+		if n, err := strconv.Atoi(t); err == nil {
+			return json.RawMessage(strconv.Itoa(n))
+		}
+		if d, err := time.ParseDuration(t); err == nil && f.Kind == Duration {
+			return json.RawMessage(strconv.FormatInt(d.Milliseconds(), 10))
+		}
+	default:
+	}
+	raw, _ := json.Marshal(text) // a string always marshals
+	return raw
+}
+
+// JSON returns the stored form of f's value in s, and nil for a [Secret].
+func (f Field) JSON(s Settings) json.RawMessage { return encode(f.Get(s)) }
+
+// DefaultJSON returns the stored form of f's default, and nil for a [Secret].
+func (f Field) DefaultJSON() json.RawMessage { return encode(f.Default) }
+
+func encode(v any) json.RawMessage {
+	if v == nil {
+		return nil
+	}
+	if d, ok := v.(time.Duration); ok {
+		v = d.Milliseconds()
+	}
+	raw, _ := json.Marshal(v) // bool, int64, int and string always marshal
+	return raw
+}
+
+// Limits says in a few words what f takes: "1 to 30", "5 s to 2 min", "at most
+// 120 characters". It is empty where there is nothing to say.
+func (f Field) Limits() string {
+	switch f.Kind {
+	case Number:
+		return fmt.Sprintf("%d to %d", f.Min, f.Max)
+	case Duration:
+		return fmt.Sprintf("%s to %s", humanMillis(f.Min), humanMillis(f.Max))
+	case Text, LongText, Model, URL:
+		return fmt.Sprintf("at most %d characters", f.MaxLen)
+	case Choice:
+		values := make([]string, len(f.Options))
+		for i, o := range f.Options {
+			values[i] = strconv.Quote(o.Value)
+		}
+		return "one of " + strings.Join(values, ", ")
+	default:
+		return ""
+	}
+}
+
+// Show returns f's value in s as people read it.
+func (f Field) Show(s Settings) string { return f.show(f.Get(s)) }
+
+// ShowDefault returns f's default as people read it.
+func (f Field) ShowDefault() string { return f.show(f.Default) }
+
+func (f Field) show(v any) string {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return "on"
+		}
+		return "off"
+	case int:
+		return strconv.Itoa(v)
+	case time.Duration:
+		return humanMillis(int(v.Milliseconds()))
+	case string:
+		for _, o := range f.Options {
+			if o.Value == v {
+				return o.Label
+			}
+		}
+		if v == "" {
+			return "empty"
+		}
+		return v
+	}
+	return ""
+}
+
+// humanMillis writes ms milliseconds as people say it: "5 s", "2 min", "1,500 ms".
+func humanMillis(ms int) string {
+	switch {
+	case ms >= minute && ms%minute == 0:
+		return fmt.Sprintf("%d min", ms/minute)
+	case ms%second == 0:
+		return fmt.Sprintf("%d s", ms/second)
+	}
+	return fmt.Sprintf("%d ms", ms)
+}
+
+// decode checks raw against f and returns its typed value. The error says what
+// f takes. providers are the model providers there are; nil means any.
+func (f Field) decode(raw json.RawMessage, providers []string) (any, error) {
+	switch f.Kind {
+	case Toggle:
+		var v bool
+		if json.Unmarshal(raw, &v) != nil || isNull(raw) {
+			return nil, errors.New("must be true or false")
+		}
+		return v, nil
+	case Number, Duration:
+		return f.decodeNumber(raw)
+	case Secret:
+		return nil, fmt.Errorf("is a secret: set the environment variable %s or %s_FILE and start clank again", f.Key, f.Key)
+	default:
+	}
+	var v string
+	if json.Unmarshal(raw, &v) != nil || isNull(raw) {
+		return nil, errors.New("must be text")
+	}
+	return f.checkText(v, providers)
+}
+
+func (f Field) decodeNumber(raw json.RawMessage) (any, error) {
+	var v float64
+	if json.Unmarshal(raw, &v) != nil || isNull(raw) || v != math.Trunc(v) || v < float64(f.Min) || v > float64(f.Max) {
+		if f.Kind == Duration {
+			return nil, fmt.Errorf("must be %s (%d to %d milliseconds)", f.Limits(), f.Min, f.Max)
+		}
+		return nil, fmt.Errorf("must be a whole number, %s", f.Limits())
+	}
+	if f.Kind == Duration {
+		return time.Duration(v) * time.Millisecond, nil
+	}
+	return int(v), nil
+}
+
+func (f Field) checkText(v string, providers []string) (any, error) {
+	if f.Kind != LongText {
+		v = strings.TrimSpace(v)
+	}
+	if f.Kind == Choice {
+		if !slices.ContainsFunc(f.Options, func(o Option) bool { return o.Value == v }) {
+			return nil, errors.New("must be " + f.Limits())
+		}
+		return v, nil
+	}
+	if n := utf8.RuneCountInString(v); n > f.MaxLen {
+		return nil, fmt.Errorf("is %d characters long; %s fit", n, f.Limits())
+	}
+	if strings.ContainsFunc(v, func(r rune) bool {
+		return unicode.IsControl(r) && (f.Kind != LongText || r != '\n' && r != '\t' && r != '\r')
+	}) {
+		return nil, errors.New("must not hold control characters")
+	}
+	switch f.Kind {
+	case Model:
+		return v, f.checkModel(v, providers)
+	case URL:
+		return v, checkURL(v)
+	default:
+		return v, nil
+	}
+}
+
+func (f Field) checkModel(v string, providers []string) error {
+	if v == "" && f.Optional {
+		return nil
+	}
+	provider, model, ok := strings.Cut(v, ":")
+	if !ok || provider == "" || strings.TrimSpace(model) == "" || strings.ContainsAny(v, " \t") {
+		return fmt.Errorf("must be provider:model, such as %s or openai:gpt-5.6", defaultModel)
+	}
+	if providers != nil && !slices.Contains(providers, provider) {
+		return fmt.Errorf("names the unknown provider %q; there are %s", provider, strings.Join(providers, ", "))
+	}
+	return nil
+}
+
+func checkURL(v string) error {
+	if v == "" {
+		return nil
+	}
+	u, err := url.Parse(v)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return errors.New("must be a URL that begins with http:// or https://")
+	}
+	if u.User != nil {
+		return errors.New("must not hold a user name or password; keys come from the environment")
+	}
+	return nil
+}
+
+func isNull(raw json.RawMessage) bool { return bytes.Equal(bytes.TrimSpace(raw), []byte("null")) }
+
+// brief shortens raw for an error message.
+func brief(raw json.RawMessage) string {
+	const limit = 60
+	s := []rune(strings.ToValidUTF8(string(raw), "?"))
+	if len(s) <= limit {
+		return string(s)
+	}
+	return string(s[:limit]) + "…"
+}

@@ -1,0 +1,128 @@
+package sqlite
+
+import (
+	"strings"
+	"time"
+
+	"clank/sessions"
+)
+
+// micro is a time as it is stored: microseconds since 1970, or 0 for none.
+func micro(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+func fromMicro(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us)
+}
+
+// upsert returns a statement that inserts a row with these columns, or replaces
+// all but the key of the one that has the same key.
+func upsert(table, key, columns string) string {
+	names := strings.Split(columns, ", ")
+	set := make([]string, 0, len(names))
+	for _, n := range names {
+		set = append(set, n+" = excluded."+n)
+	}
+	return "INSERT INTO " + table + " (" + columns + ") VALUES (?" + strings.Repeat(", ?", len(names)-1) + ")" +
+		" ON CONFLICT (" + key + ") DO UPDATE SET " + strings.Join(set, ", ")
+}
+
+const (
+	originColumns = "kind, guild, channel, user, user_name, private"
+	usageColumns  = "calls, input_tokens, cached_tokens, output_tokens, usd, unpriced"
+
+	sessionColumns = "id, " + originColumns + ", runtime, state, title, url, memory, shared, steps, " + usageColumns + ", created, last_used"
+	taskColumns    = "id, session, prompt, " + originColumns + ", runtime, model, max_steps, headed, state, answer, closed, reason, steps, " +
+		usageColumns + ", asked, started, ended"
+	stepColumns = "n, kind, phase, tool, input, label, text, failed, url, title, " + usageColumns + ", limited_by, closed, at"
+)
+
+// Each of these returns pointers to what goes into the columns above, in their
+// order. Through them a row is written as well as read.
+
+func originFields(o *sessions.Origin) []any {
+	return []any{&o.Kind, &o.Guild, &o.Channel, &o.User, &o.UserName, &o.Private}
+}
+
+func usageFields(u *sessions.Usage) []any {
+	return []any{&u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.USD, &u.Unpriced}
+}
+
+func join(groups ...[]any) []any {
+	var all []any
+	for _, g := range groups {
+		all = append(all, g...)
+	}
+	return all
+}
+
+// sessionRow is a session with what is stored otherwise than it is in memory.
+type sessionRow struct {
+	sessions.Session
+	memory            []byte
+	created, lastUsed int64
+}
+
+func (r *sessionRow) fields() []any {
+	return join([]any{&r.ID}, originFields(&r.Origin),
+		[]any{&r.Runtime, &r.State, &r.Title, &r.URL, &r.memory, &r.Shared, &r.Steps}, usageFields(&r.Usage),
+		[]any{&r.created, &r.lastUsed})
+}
+
+func newSessionRow(s sessions.Session) *sessionRow {
+	return &sessionRow{Session: s, memory: s.Memory, created: micro(s.Created), lastUsed: micro(s.LastUsed)}
+}
+
+func (r *sessionRow) session() sessions.Session {
+	r.Memory, r.Created, r.LastUsed = r.memory, fromMicro(r.created), fromMicro(r.lastUsed)
+	return r.Session
+}
+
+// taskRow is a task with what is stored otherwise than it is in memory.
+type taskRow struct {
+	sessions.Record
+	asked, started, ended int64
+}
+
+func (r *taskRow) fields() []any {
+	return join([]any{&r.ID, &r.SessionID, &r.Prompt}, originFields(&r.Origin),
+		[]any{&r.Runtime, &r.Model, &r.MaxSteps, &r.Headed, &r.State, &r.Answer, &r.Closed, &r.Reason, &r.Steps},
+		usageFields(&r.Usage), []any{&r.asked, &r.started, &r.ended})
+}
+
+func newTaskRow(r sessions.Record) *taskRow {
+	return &taskRow{Record: r, asked: micro(r.Asked), started: micro(r.Started), ended: micro(r.Ended)}
+}
+
+func (r *taskRow) record() sessions.Record {
+	r.Asked, r.Started, r.Ended = fromMicro(r.asked), fromMicro(r.started), fromMicro(r.ended)
+	return r.Record
+}
+
+// stepRow is a step with what is stored otherwise than it is in memory.
+type stepRow struct {
+	sessions.Step
+	input []byte
+	at    int64
+}
+
+func (r *stepRow) fields() []any {
+	return join([]any{&r.N, &r.Kind, &r.Phase, &r.Tool, &r.input, &r.Label, &r.Text, &r.Failed, &r.URL, &r.Title},
+		usageFields(&r.Usage), []any{&r.Limit, &r.Closed, &r.at})
+}
+
+func newStepRow(s sessions.Step) *stepRow {
+	return &stepRow{Step: s, input: s.Input, at: micro(s.At)}
+}
+
+func (r *stepRow) step() sessions.Step {
+	r.Input, r.At = r.input, fromMicro(r.at)
+	return r.Step
+}
