@@ -201,8 +201,7 @@ func (c *Client) run(ctx context.Context, ready func()) {
 			return
 		}
 		last := c.relay.lastError()
-		var refused *RefusedError
-		if errors.As(last, &refused) {
+		if refused, ok := errors.AsType[*RefusedError](last); ok {
 			c.err = last
 			c.logger().Error("gateway refused the connection", "code", refused.Code, "reason", refused.Reason)
 			return
