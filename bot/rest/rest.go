@@ -15,12 +15,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -103,7 +99,12 @@ func Is(err error, codes ...int) bool {
 	if !errors.As(err, &e) {
 		return false
 	}
-	return slices.Contains(codes, e.Code)
+	for _, c := range codes {
+		if e.Code == c {
+			return true
+		}
+	}
+	return false
 }
 
 // call is one request.
@@ -151,60 +152,13 @@ func (c *Client) open() *discordgo.Session {
 	if c.HTTPClient != nil {
 		client = *c.HTTPClient
 	}
-	if c.Base != "" {
-		client.Transport = elsewhere{base: strings.TrimSuffix(c.Base, "/"), next: client.Transport}
-	}
-	client.Transport = readable{next: client.Transport}
+	client.Transport = transport{base: c.Base, next: client.Transport}
 	return &discordgo.Session{
 		Token:     "Bot " + c.Token,
 		Client:    &client,
 		UserAgent: "DiscordBot (clank, 1)",
 		LogLevel:  -1, // what matters comes back as an error
 	}
-}
-
-// elsewhere sends what is meant for Discord to another server.
-type elsewhere struct {
-	base string // scheme and host
-	next http.RoundTripper
-}
-
-// RoundTrip implements http.RoundTripper.
-func (e elsewhere) RoundTrip(req *http.Request) (*http.Response, error) {
-	u, err := url.Parse(e.base)
-	if err != nil {
-		return nil, fmt.Errorf("parse the address of Discord: %w", err)
-	}
-	moved := req.Clone(req.Context())
-	moved.URL.Scheme, moved.URL.Host, moved.Host = u.Scheme, u.Host, ""
-	return pass(e.next, moved)
-}
-
-// readable makes refusals for going too fast readable for the library: those of
-// the network in front of Discord are HTML, and say how long in a header alone.
-type readable struct{ next http.RoundTripper }
-
-// RoundTrip implements http.RoundTripper.
-func (r readable) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := pass(r.next, req)
-	if err != nil || resp.StatusCode != http.StatusTooManyRequests || strings.Contains(resp.Header.Get("Content-Type"), "json") {
-		return resp, err
-	}
-	_ = resp.Body.Close()
-	after, err := strconv.ParseFloat(resp.Header.Get("Retry-After"), 64)
-	if err != nil || after <= 0 || after > longestWait.Seconds() {
-		after = 1
-	}
-	body := fmt.Sprintf(`{"message":"too many requests","retry_after":%g}`, after)
-	resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
-	return resp, nil
-}
-
-func pass(next http.RoundTripper, req *http.Request) (*http.Response, error) {
-	if next == nil {
-		next = http.DefaultTransport
-	}
-	return next.RoundTrip(req)
 }
 
 // do makes the request, waiting for its turn as long as ctx lasts. It tries
