@@ -86,7 +86,11 @@ func (p *profile) start(ctx context.Context, headed bool) (*browser, error) {
 	m := p.manager
 	ctx, release := m.untilClosed(ctx)
 	defer release()
-	executable, err := chrome.Find(ctx, m.Executable)
+	configured := ""
+	if m.Executable != nil {
+		configured = m.Executable()
+	}
+	executable, err := chrome.Find(ctx, configured)
 	if err != nil {
 		return nil, err
 	}

@@ -191,7 +191,7 @@ type Record struct {
 	Asked    time.Time `json:"asked"`
 	Started  time.Time `json:"started,omitzero"`
 	Ended    time.Time `json:"ended,omitzero"`
-	Position int       `json:"position,omitempty"` // place in line while queued, from 1
+	Position int       `json:"position,omitempty"` // place in line, from 1; 0 = not in line, or its turn has come
 }
 
 // Event tells those who watch what has happened. Record is always set (without
