@@ -398,9 +398,11 @@ func TestADeletedProgressMessageStaysDeletedUntilTheAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.step("third", nil)
-	s.say(s.room, s.bob, s.account.Mention()+" meanwhile")
-	s.next().done("time has passed")
-	s.message(s.room, "time has passed")
+	for n := range 10 { // other talk, longer than the pause between edits
+		s.say(s.room, s.bob, s.account.Mention()+" meanwhile")
+		s.next().done(fmt.Sprint("talk ", n))
+		s.message(s.room, fmt.Sprint("talk ", n))
+	}
 	k.done("the answer")
 	answer := s.message(s.room, "the answer")
 	if first := s.History(answer.ID)[0].Content; !strings.Contains(first, "the answer") {
