@@ -16,6 +16,7 @@ const (
 	fileExcerpt = 1500    // characters of an answer that are shown when the whole is a file
 	maxPrompt   = 4000    // characters of a task
 	maxLabel    = 60      // characters of a piece of work's label
+	nothingText = "Done; there is nothing to report."
 	mdType      = "text/markdown; charset=utf-8"
 )
 
@@ -25,6 +26,9 @@ func compose(text, footer string, images []sessions.Image) []view {
 	files, left := pictureFiles(images)
 	if left > 0 {
 		text = strings.TrimSpace(text + fmt.Sprintf("\n\n(Pictures left out because they are too large: %d)", left))
+	}
+	if strings.TrimSpace(text) == "" && len(files) == 0 {
+		text = nothingText
 	}
 	parts := split(text, maxMessage)
 	if len(parts) > maxParts {
@@ -94,9 +98,6 @@ func outcome(ctx context.Context, rec sessions.Record, err error) (text, footer 
 	switch rec.State {
 	case sessions.TaskDone:
 		text = rec.Answer
-		if text == "" && len(rec.Images) == 0 {
-			text = "Done; there is nothing to report."
-		}
 	case sessions.TaskLimited:
 		text = strings.TrimSpace(rec.Answer + "\n\n*Ended early:* " + why)
 	case sessions.TaskStopped, sessions.TaskInterrupted:

@@ -71,9 +71,6 @@ func (r *run) call(ctx context.Context, c llm.ToolCall) error {
 			return err
 		}
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	r.guard(c, &o)
 	full, short := o.text(step.N)
 	r.held.history.result(llm.ToolResult{ID: c.ID, Text: full, Images: o.images, IsError: o.failed()}, short, o.section)

@@ -2,6 +2,7 @@ package browseagent
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -56,9 +57,9 @@ func commonLengths(a, b []string) [][]int32 {
 	for i := range l {
 		l[i] = make([]int32, len(b)+1)
 	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
+	for i, la := range slices.Backward(a) {
+		for j, lb := range slices.Backward(b) {
+			if la == lb {
 				l[i][j] = l[i+1][j+1] + 1
 			} else {
 				l[i][j] = max(l[i+1][j], l[i][j+1])

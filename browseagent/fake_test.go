@@ -51,11 +51,11 @@ func (p *page) Act(ctx context.Context, kind string, args map[string]any) ([]str
 		return nil, ctx.Err()
 	}
 	p.mu.Lock()
-	s := kind
+	words := []string{kind}
 	for _, k := range slices.Sorted(maps.Keys(args)) {
-		s += fmt.Sprintf(" %s=%v", k, args[k])
+		words = append(words, fmt.Sprintf("%s=%v", k, args[k]))
 	}
-	p.acts = append(p.acts, s)
+	p.acts = append(p.acts, strings.Join(words, " "))
 	on := p.on[kind]
 	p.mu.Unlock()
 	if on != nil {
@@ -171,6 +171,7 @@ func (b *browser) acts() int {
 type model struct {
 	mu       sync.Mutex
 	caps     llm.Caps
+	deaf     bool // does not notice that its context ends
 	replies  []func(ctx context.Context, req llm.Request) (llm.Reply, error)
 	requests []llm.Request
 }
@@ -202,7 +203,7 @@ func (m *model) Generate(ctx context.Context, req llm.Request, _ func(llm.Delta)
 	}
 	m.mu.Unlock()
 	reply, err := next(ctx, req)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !m.deaf {
 		return llm.Reply{}, context.Cause(ctx)
 	}
 	reply.Usage = llm.Usage{Calls: 1, InputTokens: 100, OutputTokens: 10, USD: 0.5}

@@ -91,8 +91,7 @@ func (h *history) result(res llm.ToolResult, short, section string) {
 func (h *history) settle(why string) {
 	open := map[string]bool{}
 	var order []string
-	for i := len(h.entries) - 1; i >= 0; i-- {
-		e := h.entries[i]
+	for _, e := range slices.Backward(h.entries) {
 		for _, p := range e.Parts {
 			switch {
 			case p.Result != nil:
@@ -160,7 +159,7 @@ func (h *history) trim(keep, limit int) bool {
 	states, pictures := 0, 0
 	for i := len(h.entries) - 1; i >= 0; i-- {
 		e := &h.entries[i]
-		for b := len(e.Bulk) - 1; b >= 0; b-- {
+		for b := range slices.Backward(e.Bulk) {
 			if e.Bulk[b].state() {
 				if states++; states > keep {
 					h.shorten(i, b)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -42,8 +43,8 @@ type outcome struct {
 func failure(err error) outcome { return outcome{err: err} }
 
 // misuse is the outcome of a call that could not be understood.
-func misuse(format string, args ...any) outcome {
-	return outcome{invalid: true, remarks: []string{fmt.Sprintf(format, args...)}}
+func misuse(format string, args ...any) *outcome {
+	return &outcome{invalid: true, remarks: []string{fmt.Sprintf(format, args...)}}
 }
 
 // failed reports whether the tool did not do what it was asked to do.
@@ -73,7 +74,7 @@ func (o *outcome) text(n int) (full, short string) {
 	switch {
 	case o.section != "" && o.body != "":
 		gone := fmt.Sprintf("(%s of step %d left out)", strings.Replace(o.section, sectionPage, "page state", 1), n)
-		short = head + "\n" + untrusted(strings.Join(append(lines[:len(lines):len(lines)], gone), "\n"))
+		short = head + "\n" + untrusted(strings.Join(append(slices.Clip(lines), gone), "\n"))
 		lines = append(lines, o.section+":", o.body)
 	case o.section != "":
 		lines = append(lines, o.section+": none")

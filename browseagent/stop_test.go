@@ -65,6 +65,7 @@ func TestAStopWhileTheModelThinksIsNoAct(t *testing.T) {
 		stop(stopped)
 		return call("open", `{"url":"shop.test"}`)(ctx, req)
 	})
+	b.model.deaf = true
 	steps, err := b.run(ctx)
 	if !errors.Is(err, stopped) || len(steps) != 1 || len(b.browser.opened) != 0 {
 		t.Errorf("got error %v, %d steps, opened %q; want the cause after one step", err, len(steps), b.browser.opened)
@@ -110,9 +111,9 @@ func TestAWaitMayTakeLongerThanAStep(t *testing.T) {
 		b := newBench(call("wait", `{"timeMs":20000}`), say("ok"))
 		b.settings.StepTimeout = 5 * time.Second
 		withPage(b, &page{on: map[string]func(context.Context, map[string]any) ([]string, error){
-			"wait": func(ctx context.Context, args map[string]any) ([]string, error) {
+			"wait": func(ctx context.Context, _ map[string]any) ([]string, error) {
 				select {
-				case <-time.After(time.Duration(args["timeMs"].(int)) * time.Millisecond):
+				case <-time.After(20 * time.Second):
 					return nil, nil
 				case <-ctx.Done():
 					return nil, ctx.Err()
@@ -228,9 +229,7 @@ func TestAPageThatCannotBeReopenedIsReplacedByAnEmptyOne(t *testing.T) {
 }
 
 func TestACrashedPageIsReopenedAndTold(t *testing.T) {
-	b := newBench(call("open", `{"url":"http://shop.test/"}`), func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-		return call("click", `{"ref":"e5"}`)(ctx, req)
-	}, say("ok"))
+	b := newBench(call("open", `{"url":"http://shop.test/"}`), call("click", `{"ref":"e5"}`), say("ok"))
 	var steps []sessions.Step
 	for step, err := range b.agent.Run(t.Context(), b.session, b.task) {
 		if err != nil {
@@ -242,6 +241,10 @@ func TestACrashedPageIsReopenedAndTold(t *testing.T) {
 			delete(b.browser.pages, b.session.ID) // it crashed
 			b.browser.mu.Unlock()
 		}
+	}
+	rs := results(b.model.asked(t, 2).Messages)
+	if got := rs[1].Text; !strings.Contains(got, "\npage:\n") {
+		t.Errorf("the model reads %q, want the whole page again", got)
 	}
 	if !strings.Contains(labels(steps), "opened again") || len(b.browser.opened) != 2 {
 		t.Errorf("got steps %s and opened %q", labels(steps), b.browser.opened)

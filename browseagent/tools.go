@@ -137,10 +137,6 @@ func offered() []llm.Tool {
 // find returns the tool that c calls and its input, or an outcome that tells the
 // model what is wrong with the call.
 func find(c llm.ToolCall) (*tool, args, *outcome) {
-	refuse := func(format string, args ...any) (*tool, map[string]any, *outcome) {
-		o := misuse(format, args...)
-		return nil, nil, &o
-	}
 	var t *tool
 	for i := range tools {
 		if tools[i].name == c.Name {
@@ -148,17 +144,17 @@ func find(c llm.ToolCall) (*tool, args, *outcome) {
 		}
 	}
 	if t == nil {
-		return refuse("There is no tool %s.", quote(c.Name))
+		return nil, nil, misuse("There is no tool %s.", quote(c.Name))
 	}
 	if c.Malformed != "" {
-		return refuse("%s: the input is not a JSON object: %s", t.name, quote(c.Malformed))
+		return nil, nil, misuse("%s: the input is not a JSON object: %s", t.name, quote(c.Malformed))
 	}
 	a, err := decode(t.fields, c.Input)
 	if err == nil && t.check != nil {
 		err = t.check(a)
 	}
 	if err != nil {
-		return refuse("%s: %v", t.name, err)
+		return nil, nil, misuse("%s: %v", t.name, err)
 	}
 	return t, a, nil
 }

@@ -228,18 +228,51 @@ func TestLongPagesAreCutOnWholeLines(t *testing.T) {
 }
 
 func TestOldPageStatesAreLeftOut(t *testing.T) {
-	var replies []func(context.Context, llm.Request) (llm.Reply, error)
-	for range 5 {
-		replies = append(replies, call("snapshot", `{}`))
-	}
-	b := newBench(append(replies, say("ok"))...)
+	b := newBench(call("snapshot", `{}`), call("snapshot", `{}`), call("snapshot", `{}`), call("snapshot", `{}`), say("ok"))
+	b.session.URL = shop
 	b.settings.HistorySnapshots = 2
 	b.answer(t)
+	for i, r := range results(b.model.asked(t, -1).Messages) {
+		gone, whole := strings.Contains(r.Text, "(page state of step "), strings.Contains(r.Text, "\npage:\n")
+		if gone != (i < 2) || whole != (i >= 2) {
+			t.Errorf("state %d reads %q", i, r.Text)
+		}
+	}
+}
+
+func TestAnotherDocumentIsShownWholeAndSoIsALargeChange(t *testing.T) {
+	b := newBench(call("open", `{"url":"http://shop.test/"}`), call("click", `{"ref":"e5"}`), call("hover", `{"ref":"e3"}`), call("back", `{}`), say("ok"))
+	p := &page{}
+	change := func(url, state string) func(context.Context, map[string]any) ([]string, error) {
+		return func(context.Context, map[string]any) ([]string, error) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.url, p.state = url, state
+			return nil, nil
+		}
+	}
+	p.on = on{"click": change(shop+"b", home+"\n- text: b"), "hover": change(shop+"b", found), "back": change(shop+"b#top", found+"\n- text: top")}
+	b.settings.HistorySnapshots = 10
+	withPage(b, p).answer(t)
 	rs := results(b.model.asked(t, -1).Messages)
-	for i, r := range rs {
-		whole := strings.Contains(r.Text, "\npage:\n") || strings.Contains(r.Text, "page: none")
-		if gone := strings.Contains(r.Text, fmt.Sprintf("(page state of step %d left out)", 2*i+2)); gone != (i < 3) && !whole {
-			t.Errorf("state %d of %d: %q", i, len(rs), r.Text)
+	for i, whole := range []bool{true, true, true, false} {
+		if got := strings.Contains(rs[i].Text, "\npage:\n"); got != whole {
+			t.Errorf("state %d is whole: %v, want %v:\n%s", i, got, whole, rs[i].Text)
+		}
+	}
+}
+
+func TestABlindModelIsNotGivenPicturesOfASeeingOne(t *testing.T) {
+	b := newBench(call("screenshot", `{}`), say("I see."))
+	b.answer(t)
+	b.script(say("ok"))
+	b.model.caps = llm.Caps{Tools: true}
+	b.answer(t)
+	for _, m := range b.model.asked(t, 0).Messages {
+		for _, p := range m.Parts {
+			if p.Image != nil || (p.Result != nil && p.Result.Images != nil) {
+				t.Errorf("a picture is in %+v", m)
+			}
 		}
 	}
 }

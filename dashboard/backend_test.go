@@ -33,7 +33,7 @@ type script struct {
 
 // floodActs is more than a reader may be behind, and with it more than the
 // network holds for one who does not read.
-const floodActs = 300
+const floodActs = 400
 
 func (b *script) gate() chan struct{} {
 	b.mu.Lock()

@@ -119,6 +119,29 @@ func TestWhatPagesSayIsShownAsText(t *testing.T) {
 	c.clean()
 }
 
+func TestNewsThatComesLateDoesNotUndoWhatIsKnown(t *testing.T) {
+	r := start(t)
+	c := launch(t)
+	tb := r.arrive(c, 1280, 860, "light")
+	got := tb.eval(`(async () => {
+		const base = document.querySelector("script[type=module]").src.replace("chat.js", "turn.js");
+		const { Turn } = await import(base);
+		const task = { id: "t", prompt: "p", state: "running", asked: "2026-01-01T00:00:00Z" };
+		const turn = new Turn(task, {});
+		const step = (n, phase, label) => turn.setStep({ n, kind: "act", phase, label });
+		step(3, "done", "three");
+		step(1, "done", "one");
+		step(1, "begun", "one");
+		step(2, "begun", "two");
+		turn.setTask({ ...task, state: "done", answer: "so" });
+		turn.setTask(task);
+		return [...turn.list.children].map((row) => row.innerText.trim() + " " + row.querySelector(".sign").dataset.sign).join("|") + " " + turn.status()[0];
+	})()`)
+	if want := "one check false|two square false|three check false Done"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestFailuresAreToldCalmlyAndNothingIsLost(t *testing.T) {
 	r := start(t)
 	c := launch(t)
@@ -146,8 +169,8 @@ func TestFailuresAreToldCalmlyAndNothingIsLost(t *testing.T) {
 }
 
 func TestEarlierSessionsAreThereAfterARestart(t *testing.T) {
-	dir, store := t.TempDir(), newMemory()
-	r := startIn(t, dir, store, "127.0.0.1:0")
+	dir := t.TempDir()
+	r := startIn(t, dir, "127.0.0.1:0")
 	addr := strings.TrimPrefix(r.server.URL(), "http://")
 	c := launch(t)
 	tb := r.arrive(c, 1280, 860, "dark")
@@ -157,7 +180,7 @@ func TestEarlierSessionsAreThereAfterARestart(t *testing.T) {
 	tb.waitFor(`!document.getElementById("offline").hidden`)
 	tb.shot("wide-dark-offline")
 
-	again := startIn(t, dir, store, addr)
+	again := startIn(t, dir, addr)
 	tb.waitFor(`document.getElementById("offline").hidden`)
 	tb.reload()
 	tb.waitFor(`document.querySelectorAll(".turn").length === 1 && ` + status + ` === "Done"`)
@@ -281,7 +304,7 @@ func TestTheSettingsPage(t *testing.T) {
 	}
 
 	set(steps, "20")
-	if got, body := r.ask("PUT", "/api/settings", `{"version":"v1","changes":{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask":7,"interaction.tasks.maxAtOnce":9}}`); got != 200 {
+	if got, body := r.ask("PUT", "/api/settings", `{"version":"`+r.server.Settings.State().Version+`","changes":{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask":7,"interaction.tasks.maxAtOnce":9}}`); got != 200 {
 		t.Fatalf("somebody else's change: %d %s", got, body)
 	}
 	tb.click("#save")

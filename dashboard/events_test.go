@@ -171,6 +171,9 @@ func TestAReaderWhoDoesNotReadHoldsNobodyUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	if err := conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := io.WriteString(conn, "GET /api/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+r.token+"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}

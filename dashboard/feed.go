@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -44,7 +45,7 @@ type feed struct {
 
 // newFeed begins to listen, so that nothing is missed from now on.
 func newFeed(subscribe func() (<-chan sessions.Event, func())) *feed {
-	f := &feed{subscribe: subscribe, epoch: random()[:8], readers: make(map[chan frame]struct{})}
+	f := &feed{subscribe: subscribe, epoch: rand.Text()[:8], readers: make(map[chan frame]struct{})}
 	f.events, f.endEvents = subscribe()
 	return f
 }
@@ -79,7 +80,7 @@ func (f *feed) run(ctx context.Context) {
 func (f *feed) reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.epoch, f.frames, f.size = random()[:8], nil, 0
+	f.epoch, f.frames, f.size = rand.Text()[:8], nil, 0
 	for ch := range f.readers {
 		delete(f.readers, ch)
 		close(ch)

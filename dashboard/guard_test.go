@@ -28,7 +28,7 @@ var routes = []struct{ method, path, body string }{
 	{"GET", "/api/sessions", ""},
 	{"POST", "/api/sessions/x/close", "{}"},
 	{"GET", "/api/settings", ""},
-	{"PUT", "/api/settings", `{"changes":{},"version":"v0"}`},
+	{"PUT", "/api/settings", `{"changes":{},"version":"x"}`},
 }
 
 func TestNothingIsShownOrDoneForStrangers(t *testing.T) {
@@ -135,8 +135,8 @@ func TestEveryPageForbidsWhatIsNotOurs(t *testing.T) {
 }
 
 func TestALinkSignsInOnceAndTheCookieOutlivesARestart(t *testing.T) {
-	dir, store := t.TempDir(), newMemory()
-	r := startIn(t, dir, store, "127.0.0.1:0")
+	dir := t.TempDir()
+	r := startIn(t, dir, "127.0.0.1:0")
 	addr := strings.TrimPrefix(r.server.URL(), "http://")
 	link := r.server.LoginURL()
 	page, code, _ := strings.Cut(link, "#")
@@ -166,7 +166,7 @@ func TestALinkSignsInOnceAndTheCookieOutlivesARestart(t *testing.T) {
 		t.Errorf("with the cookie: %d", got)
 	}
 	r.close()
-	again := startIn(t, dir, store, addr)
+	again := startIn(t, dir, addr)
 	if got, _ := again.ask("GET", "/api/sessions", "", with); got != http.StatusOK {
 		t.Errorf("with the cookie after a restart: %d", got)
 	}
@@ -199,7 +199,7 @@ func TestTheTokenIsMadeOnceForTheOwnerAlone(t *testing.T) {
 		t.Errorf("token %d characters, left behind %v", len(r.token), left)
 	}
 	r.close()
-	if again := startIn(t, r.dir, newMemory(), "127.0.0.1:0"); again.token != r.token {
+	if again := startIn(t, r.dir, "127.0.0.1:0"); again.token != r.token {
 		t.Error("the token changed with a restart")
 	}
 	if _, err := dashboard.ReadToken(filepath.Join(r.dir, "none")); err == nil {

@@ -17,6 +17,7 @@ import (
 	"clank/dashboard"
 	"clank/sessions"
 	"clank/settings"
+	"clank/sqlite"
 )
 
 // rig is a page with a real Manager and a scripted Backend behind it.
@@ -25,11 +26,12 @@ type rig struct {
 	server  *dashboard.Server
 	manager *sessions.Manager
 	backend *script
-	store   *memory
+	store   *sqlite.DB
 	scopes  *cancel.Scopes
 	log     *safeBuffer
 	token   string
 	dir     string
+	closed  bool
 }
 
 // safeBuffer is a bytes.Buffer for several goroutines.
@@ -52,12 +54,16 @@ func (b *safeBuffer) String() string {
 
 func start(t *testing.T) *rig {
 	t.Helper()
-	return startIn(t, t.TempDir(), newMemory(), "127.0.0.1:0")
+	return startIn(t, t.TempDir(), "127.0.0.1:0")
 }
 
-// startIn starts a page on a home and a store that may have been used before.
-func startIn(t *testing.T, dir string, store *memory, addr string) *rig {
+// startIn starts a page on a home that may have been used before.
+func startIn(t *testing.T, dir, addr string) *rig {
 	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "clank.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := &rig{t: t, backend: new(script), store: store, scopes: new(cancel.Scopes), log: new(safeBuffer), dir: dir}
 	logger := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	live := &settings.Live{Store: store, Log: logger, Providers: []string{"plain", "openai", "compatible"}}
@@ -79,14 +85,18 @@ func startIn(t *testing.T, dir string, store *memory, addr string) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.close)
-	var err error
 	if r.token, err = dashboard.ReadToken(r.server.TokenFile); err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
+// close ends the page and what is behind it. It may be called twice.
 func (r *rig) close() {
+	if r.closed {
+		return
+	}
+	r.closed = true
 	ctx, done := context.WithTimeout(context.WithoutCancel(r.t.Context()), 10*time.Second)
 	defer done()
 	if err := r.server.Close(ctx); err != nil {
@@ -94,6 +104,9 @@ func (r *rig) close() {
 	}
 	if err := r.manager.Close(ctx); err != nil {
 		r.t.Errorf("close the manager: %v", err)
+	}
+	if err := r.store.Close(); err != nil {
+		r.t.Errorf("close the database: %v", err)
 	}
 }
 

@@ -53,11 +53,15 @@ func TestPicturesAreServedAsPicturesOnly(t *testing.T) {
 	if got, _ := r.ask("GET", "/api/steps/"+rec.ID+"/1/view", ""); got != http.StatusNotFound {
 		t.Errorf("a step without a picture: %d", got)
 	}
-	r.store.mu.Lock()
-	st := r.store.steps[rec.ID][2]
-	st.View = &sessions.Image{MediaType: "text/html", Data: []byte("<script>alert(1)</script>")}
-	r.store.steps[rec.ID][2] = st
-	r.store.mu.Unlock()
+	session, err := r.store.Session(t.Context(), rec.SessionID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := sessions.Image{MediaType: "text/html", Data: []byte("<script>alert(1)</script>")}
+	step := sessions.Step{N: 2, Kind: sessions.StepAct, Phase: sessions.Done, Label: "open", View: &page}
+	if err := r.store.SaveStep(t.Context(), rec, session, step, 20); err != nil {
+		t.Fatal(err)
+	}
 	if got, body := r.ask("GET", "/api/steps/"+rec.ID+"/2/view", ""); got != http.StatusNotFound || strings.Contains(body, "alert") {
 		t.Errorf("a page in place of a picture: %d %s", got, body)
 	}

@@ -62,8 +62,8 @@ func (l *link) fromGateway(ctx context.Context) error {
 			if f.Type == "READY" || f.Type == "RESUMED" {
 				late.Stop()
 			}
-			if f.Type != "RESUMED" && empty(f.Data) {
-				l.relay.log.Warn("gateway sent a dispatch without data", "type", f.Type)
+			if !digestible(f.Type, f.Data) {
+				l.relay.log.Warn("gateway sent a dispatch that cannot be read", "type", f.Type)
 				continue
 			}
 		}

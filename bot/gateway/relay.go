@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -279,9 +278,3 @@ type pipeAddr struct{}
 
 func (pipeAddr) Network() string { return "pipe" }
 func (pipeAddr) String() string  { return "gateway relay" }
-
-// empty reports whether data holds nothing a dispatch could be decoded from.
-func empty(data json.RawMessage) bool {
-	d := bytes.TrimSpace(data)
-	return len(d) == 0 || d[0] != '{'
-}

@@ -150,10 +150,6 @@ func (b *Browser) NewTab(ctx context.Context, opts TabOptions) (*Tab, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open a tab: %w", err)
 	}
-	// A navigation that begins before the page's process knows which events we want takes place without them.
-	if err := t.session.do(ctx, proto.PageSetLifecycleEventsEnabled{Enabled: true}); err != nil {
-		return t, fmt.Errorf("open a tab: %w", err)
-	}
 	if opts.URL == "" || opts.URL == "about:blank" {
 		return t, nil
 	}

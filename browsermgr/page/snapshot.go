@@ -76,6 +76,7 @@ type piece struct {
 	Stopped bool   `json:"stopped"`
 	Frames  []hole `json:"frames"`
 	Docs    int    `json:"documents"`
+	Title   string `json:"title"`
 	Links   []Link `json:"links"`
 
 	session *session
@@ -217,6 +218,7 @@ func (t *Tab) compose(main *piece, pieces map[*session]*piece, owners map[string
 		snap.Text, snap.Truncated = cut(text, opts.MaxChars), true
 	}
 	t.mu.Lock()
+	t.title = main.Title
 	snap.URL, snap.Title, snap.Status = t.url, t.title, t.load.status
 	t.mu.Unlock()
 	return snap

@@ -14,7 +14,6 @@ let sessions = [];
 let current = ""; // id of the session that is shown; "" = a new one
 let turns = new Map(); // by task id: what is shown
 let active = new Map(); // by task id: the session of each task that waits or runs, shown or not
-let mine = new Set(); // tasks sent from here that are not in a session yet
 let posting = Promise.resolve(); // messages are sent one after the other
 let loads = 0;
 
@@ -129,7 +128,6 @@ async function choose(id, remember = true) {
   if (remember && (id !== current || turns.size)) history.pushState(null, "", id ? `/s/${encodeURIComponent(id)}` : "/");
   current = id;
   turns = new Map();
-  mine = new Set();
   thread.replaceChildren();
   $("earlier").hidden = true;
   say("");
@@ -157,16 +155,17 @@ function submit() {
 }
 
 async function post(text) {
+  const from = current;
   const session = sessions.find((s) => s.id === current);
   const answer = await api("POST", "/api/tasks", { prompt: text, session_id: session?.state === "closed" ? "" : current });
   if (answer.stopped) return say(answer.stopped.length ? "Stopped." : "Nothing is running right now.");
+  if (from !== current) return refresh(); // another session was chosen meanwhile: stay there
   if (session?.state === "closed") await choose("");
-  mine.add(answer.task_id);
   active.set(answer.task_id, answer.session_id);
   if (!sessions.some((s) => s.id === answer.session_id)) {
     sessions.unshift({ id: answer.session_id, prompt: text, state: "running", origin: { kind: "dashboard" }, last_used: new Date().toISOString() });
   }
-  adopt(answer.task_id, answer.session_id);
+  adopt(answer.session_id);
   turnOf({ id: answer.task_id, session_id: answer.session_id, prompt: text, state: answer.state, position: answer.position, asked: new Date().toISOString() });
   draw();
   toEnd();
@@ -176,10 +175,8 @@ async function post(text) {
   draw();
 }
 
-// adopt makes the session of a task that was sent from here the current one.
-function adopt(taskID, sessionID) {
-  if (!sessionID || !mine.has(taskID)) return;
-  mine.delete(taskID);
+// adopt makes the new session of what was sent from here the current one.
+function adopt(sessionID) {
   if (current === sessionID) return;
   current = sessionID;
   history.replaceState(null, "", `/s/${encodeURIComponent(sessionID)}`);
@@ -215,7 +212,6 @@ function onTask(task) {
   const fresh = !final && !active.has(task.id);
   if (final) active.delete(task.id);
   else active.set(task.id, task.session_id);
-  adopt(task.id, task.session_id);
   if (turns.has(task.id) || (current && task.session_id === current)) {
     keeping(() => turnOf(task).setTask(task));
     if (final || fresh) $("live").textContent = turns.get(task.id).status()[0];

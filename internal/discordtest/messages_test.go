@@ -164,7 +164,7 @@ func TestDeletedAndEditedMessagesAreAnnounced(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	d := w.session(t)
 	edits, deletions := events[*discordgo.MessageUpdate](d), events[*discordgo.MessageDelete](d)
-	open(t, d)
+	open(t, w, d)
 	m, err := w.SendMessage(w.room, w.ada, "old")
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +191,7 @@ func TestMessageContentRule(t *testing.T) {
 	d := w.session(t)
 	d.Identify.Intents = discordgo.IntentsAllWithoutPrivileged
 	heard := events[*discordgo.MessageCreate](d)
-	open(t, d)
+	open(t, w, d)
 	picture := discordtest.File{Name: "x.png", Data: []byte("x")}
 	for _, c := range []struct {
 		in       discordtest.Channel
@@ -238,7 +238,7 @@ func TestReactionsAndTyping(t *testing.T) {
 	d := w.session(t)
 	added, removed := events[*discordgo.MessageReactionAdd](d), events[*discordgo.MessageReactionRemove](d)
 	typing := events[*discordgo.TypingStart](d)
-	open(t, d)
+	open(t, w, d)
 	m, err := w.SendMessage(w.room, w.ada, "stop")
 	if err != nil {
 		t.Fatal(err)
@@ -309,7 +309,7 @@ func TestAnotherBotIsHeardButHasItsOwnMessages(t *testing.T) {
 	other := w.CreateBot("parrot", "other")
 	d := w.session(t)
 	heard := events[*discordgo.MessageCreate](d)
-	open(t, d)
+	open(t, w, d)
 	if _, err := w.SendMessage(w.room, other.User, "squawk"); err == nil {
 		t.Error("a bot outside of the guild could write")
 	}

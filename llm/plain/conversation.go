@@ -57,10 +57,11 @@ func readConversation(req llm.Request) conversation {
 			case p.Text != "" && m.Role == llm.RoleUser:
 				// With the last results and without tools comes the request
 				// to answer, which is no instruction.
-				if !(c.lastCall && answered && i == len(req.Messages)-1) {
-					said = append(said, p.Text)
-					c.results = nil
+				if c.lastCall && answered && i == len(req.Messages)-1 {
+					continue
 				}
+				said = append(said, p.Text)
+				c.results = nil
 			}
 		}
 	}

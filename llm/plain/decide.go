@@ -53,8 +53,10 @@ func decide(s step, p page) doing {
 		if s.target == (target{}) {
 			return use("browser_extract", map[string]any{})
 		}
+		return onElement(s, p)
+	default:
+		return onElement(s, p)
 	}
-	return onElement(s, p)
 }
 
 // onElement decides on a step that needs an element of the page.
@@ -141,14 +143,21 @@ func operate(s step, es []element, i int) doing {
 		if list := inside(es, i, listRoles...); es[i].role == "option" && list >= 0 && es[list].ref != "" {
 			return use("browser_select", map[string]any{"ref": es[list].ref, "values": []string{es[i].name}})
 		}
+		return click(s, es[i])
+	default:
+		return click(s, es[i])
 	}
-	if first, _, _ := strings.Cut(strings.ToLower(s.source), " "); es[i].role == "checkbox" {
+}
+
+// click clicks an element. To check a box that is checked already does nothing.
+func click(s step, e element) doing {
+	if first, _, _ := strings.Cut(strings.ToLower(s.source), " "); e.role == "checkbox" {
 		on, off := first == "check" || first == "tick", first == "uncheck" || first == "untick"
-		if (on && es[i].checked) || (off && !es[i].checked) {
-			return use("browser_hover", map[string]any{"ref": ref}) // it is as it should be
+		if (on && e.checked) || (off && !e.checked) {
+			return use("browser_hover", map[string]any{"ref": e.ref}) // it is as it should be
 		}
 	}
-	input := map[string]any{"ref": ref}
+	input := map[string]any{"ref": e.ref}
 	if s.double {
 		input["doubleClick"] = true
 	}

@@ -135,11 +135,11 @@ func compact(t *testing.T, c llm.ToolCall) string {
 	if err := json.Unmarshal(c.Input, &in); err != nil {
 		t.Fatalf("input of %s: %v", c.Name, err)
 	}
-	s := strings.TrimPrefix(c.Name, "browser_")
+	words := []string{strings.TrimPrefix(c.Name, "browser_")}
 	for _, k := range slices.Sorted(maps.Keys(in)) {
-		s += fmt.Sprintf(" %s=%v", k, in[k])
+		words = append(words, fmt.Sprintf("%s=%v", k, in[k]))
 	}
-	return s
+	return strings.Join(words, " ")
 }
 
 func newModel() *plain.Model {

@@ -2,6 +2,7 @@ package plain
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -133,7 +134,7 @@ func (p phrase) after(n int, words ...string) phrase {
 
 // last returns the position of the last of the words in the phrase, or -1.
 func (p phrase) last(words ...string) int {
-	for i := len(p) - 1; i >= 0; i-- {
+	for i := range slices.Backward(p) {
 		if p.is(i, words...) {
 			return i
 		}

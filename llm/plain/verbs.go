@@ -101,7 +101,7 @@ func readPress(p phrase, known places) (step, error) {
 	return readClick(p, known)
 }
 
-func readType(p phrase, known places) (step, error) {
+func readType(p phrase, _ places) (step, error) {
 	rest := p.after(1)
 	if len(rest) == 0 {
 		if p.is(0, "enter") {
@@ -170,11 +170,9 @@ func readSubmit(p phrase, known places) (step, error) {
 
 func readSelect(p phrase, _ places) (step, error) {
 	rest := p.after(1)
-	at := -1
+	at := rest.last("in", "from")
 	if len(rest) > 1 && rest[0].quoted {
 		at = 1
-	} else {
-		at = rest.last("in", "from")
 	}
 	var ok bool
 	if at > 0 && at < len(rest)-1 && rest.is(at, "in", "from", "for", "under", "as", "of") {

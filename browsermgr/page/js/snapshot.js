@@ -345,6 +345,6 @@ FUNCTIONS.snapshot = (options) => {
     frames: walk.frames,
     documents: documentCount,
     links: walk.links ? Array.from(walk.links, ([url, text]) => ({ url, text })) : [],
-    state: document.readyState,
+    title: document.title,
   };
 };

@@ -139,13 +139,15 @@ FUNCTIONS.ready = async (a) => {
   let reason = { code: 'missing' };
   let last = '';
   let scrolls = 0;
+  let unpainted = 0; // looks since the last rendered frame; after some the page is taken for one that renders nothing
   for (let pass = 0; ; pass++) {
     const element = a.ref ? byRef(a.ref) : bySelector(a.selector);
     if (element) {
       const fail = (code, more) => { reason = { code, ...describe(element), ...more }; };
       const box = boxKey(element);
-      const still = box === last;
-      last = box;
+      const painted = unpainted === 0 || unpainted > 4;
+      const still = painted && box === last;
+      if (painted) last = box;
       if (!shown(element)) {
         fail('hidden');
       } else if (a.enabled && isDisabled(element)) {
@@ -180,7 +182,7 @@ FUNCTIONS.ready = async (a) => {
       throw new Failure('missing');
     }
     if (performance.now() >= deadline) throw new Failure(reason.code, reason);
-    await frame();
+    unpainted = (await frame()) ? 0 : unpainted + 1;
   }
 };
 

@@ -73,7 +73,7 @@ function bySelector(selector, root = document) {
   return null;
 }
 
-// A turn of the event loop; frame() is a rendered frame, or 50 ms where nothing is rendered.
+// A turn of the event loop; frame() is a rendered frame (true), or 50 ms where nothing is rendered (false).
 const turn = () => new Promise((resolve) => {
   const channel = new MessageChannel();
   channel.port1.onmessage = () => {
@@ -84,10 +84,10 @@ const turn = () => new Promise((resolve) => {
 });
 
 const frame = () => new Promise((resolve) => {
-  const timer = setTimeout(resolve, 50);
+  const timer = setTimeout(() => resolve(false), 50);
   requestAnimationFrame(() => {
     clearTimeout(timer);
-    resolve();
+    resolve(true);
   });
 });
 

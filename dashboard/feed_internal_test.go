@@ -1,0 +1,127 @@
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+
+	"clank/sessions"
+)
+
+// source is something to subscribe to, once for each channel in it.
+type source struct {
+	channels []chan sessions.Event
+	ended    int
+}
+
+func (s *source) subscribe() (<-chan sessions.Event, func()) {
+	ch := s.channels[0]
+	s.channels = s.channels[1:]
+	return ch, func() { s.ended++ }
+}
+
+func about(id string) sessions.Event {
+	return sessions.Event{Record: sessions.Record{Task: sessions.Task{ID: id}, State: sessions.TaskRunning}}
+}
+
+func TestAReaderWhoIsTooFarBehindIsLetGoAndTheOthersAreNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		events := make(chan sessions.Event)
+		f := newFeed((&source{channels: []chan sessions.Event{events}}).subscribe)
+		ctx, end := context.WithCancel(t.Context())
+		go f.run(ctx)
+		_, _, at, slow, leaveSlow := f.read("")
+		_, _, _, quick, leave := f.read("")
+		defer leave()
+		defer leaveSlow()
+		const sent = readerBound + 1
+		for range sent {
+			events <- about("t")
+			if fr, ok := <-quick; !ok || fr.task != "t" {
+				t.Fatal("the quick reader was let go")
+			}
+		}
+		got := 0
+		for range slow {
+			got++
+		}
+		if got != readerBound {
+			t.Errorf("the slow reader got %d before it was let go, want %d", got, readerBound)
+		}
+		if missed, whole, _, _, leave := f.read(at); !whole || len(missed) != sent {
+			t.Errorf("coming back it gets %d, whole %v", len(missed), whole)
+			leave()
+		}
+		end()
+		synctest.Wait()
+		if _, ok := <-quick; ok {
+			t.Error("the quick reader was not let go at the end")
+		}
+	})
+}
+
+func TestAFeedThatFellBehindMakesItsReadersBeginAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first, second := make(chan sessions.Event), make(chan sessions.Event)
+		src := &source{channels: []chan sessions.Event{first, second}}
+		f := newFeed(src.subscribe)
+		ctx, end := context.WithCancel(t.Context())
+		go f.run(ctx)
+		first <- about("before")
+		synctest.Wait()
+		_, _, at, ch, _ := f.read("")
+		close(first)
+		if _, ok := <-ch; ok {
+			t.Error("the reader was told something in place of being let go")
+		}
+		if _, whole, _, _, _ := f.read(at); whole {
+			t.Error("what was lost counts as nothing")
+		}
+		_, _, _, ch, _ = f.read("")
+		second <- about("after")
+		if fr := <-ch; fr.task != "after" {
+			t.Errorf("told of %q", fr.task)
+		}
+		end()
+		synctest.Wait()
+		if src.ended != 2 {
+			t.Errorf("%d subscriptions were ended, want 2", src.ended)
+		}
+	})
+}
+
+func TestWhatIsKeptIsBoundedByCountAndBySize(t *testing.T) {
+	f := &feed{}
+	for range feedKept + 10 {
+		f.keep(frame{data: make([]byte, 10)})
+	}
+	if len(f.frames) != feedKept || f.size != feedKept*10 {
+		t.Errorf("%d frames, %d bytes", len(f.frames), f.size)
+	}
+	for range 3 {
+		f.keep(frame{data: make([]byte, feedBytes/2)})
+	}
+	if len(f.frames) != 2 || f.size != feedBytes {
+		t.Errorf("after large ones: %d frames, %d bytes", len(f.frames), f.size)
+	}
+	f.keep(frame{data: make([]byte, feedBytes+1)})
+	if len(f.frames) != 1 {
+		t.Errorf("after a huge one: %d frames", len(f.frames))
+	}
+}
+
+func TestAnInputThatIsNoJSONDoesNotKeepAStepFromBeingTold(t *testing.T) {
+	f := &feed{readers: map[chan frame]struct{}{}}
+	step := sessions.Step{N: 1, Kind: sessions.StepAct, Input: json.RawMessage("{oops"), Label: "click"}
+	ev := about("t")
+	ev.Step = &step
+	f.publish(ev)
+	var got StepEvent
+	if err := json.Unmarshal(f.frames[0].data, &got); err != nil || got.Step.Label != "click" || got.Step.Input != nil {
+		t.Errorf("told %s, %v", f.frames[0].data, err)
+	}
+	if string(step.Input) != "{oops" {
+		t.Error("the event of everybody was changed")
+	}
+}
