@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
-
-	"clank/browsermgr/page"
 )
 
 // What the chat page shows, as expressions.
@@ -120,45 +116,4 @@ func (s *scene) conversationKept(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return "", contains(said, found, "Stopped by you")
-}
-
-// takePicture shows the chat page after the first try, with a few things done
-// before.
-func (s *scene) takePicture(ctx context.Context, file string) error {
-	if _, err := s.serve(ctx); err != nil {
-		return err
-	}
-	if err := s.see(ctx, s.login); err != nil {
-		return err
-	}
-	earlier := []string{
-		`open the demo shop, click "Accept", click "Aurora Desk Lamp", click "Add to basket", screenshot`,
-		`open the demo shop, click "Chairs", select "Price, lowest first" in Sort by, click "Show", read`,
-	}
-	for _, task := range append(earlier, firstTry) {
-		if err := s.seen.clicks(ctx, "#new"); err != nil && !strings.Contains(err.Error(), "navigat") {
-			return err
-		}
-		if err := s.seen.sees(ctx, "the message box", composing); err != nil {
-			return err
-		}
-		if err := s.seen.writes(ctx, "#prompt", task); err != nil {
-			return err
-		}
-		if err := s.seen.sees(ctx, "the end", headline+` === "Done"`); err != nil {
-			return err
-		}
-	}
-	if err := s.seen.sees(ctx, "the pictures", drawn+` === `+steps); err != nil {
-		return err
-	}
-	data, err := s.seen.tab.Screenshot(ctx, page.ScreenshotOptions{})
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(file, data, 0o644); err != nil { //nolint:gosec // it is for everybody
-		return fmt.Errorf("write the picture: %w", err)
-	}
-	_, err = s.interrupt(ctx)
-	return err
 }

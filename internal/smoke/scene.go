@@ -45,7 +45,7 @@ func newScene(bin string) (*scene, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the program: %w", err)
 	}
-	root, err := os.MkdirTemp("", "clank-smoke-")
+	root, err := os.MkdirTemp("", "clank") // Chromium puts a socket there, whose path may not be long
 	if err != nil {
 		return nil, fmt.Errorf("make a place: %w", err)
 	}
@@ -72,11 +72,14 @@ func freeAddrs() (one, two string, err error) {
 	return lns[0].Addr().String(), lns[1].Addr().String(), nil
 }
 
-// close ends what still runs and removes the place.
-func (s *scene) close() error {
+// close ends what still runs and removes the place. It does so in any case: that
+// ctx has ended does not matter.
+func (s *scene) close(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 8*time.Second)
+	defer cancel()
 	var errs []error
 	if s.seen != nil {
-		errs = append(errs, s.seen.close())
+		errs = append(errs, s.seen.close(ctx))
 	}
 	for _, p := range s.programs {
 		p.kill()
@@ -87,14 +90,12 @@ func (s *scene) close() error {
 	if s.model != nil {
 		s.model.Close()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
 	if err := s.gone(ctx, s.root); err != nil {
 		errs = append(errs, err) // the directory stays: somebody uses it
 	} else {
 		errs = append(errs, os.RemoveAll(s.root))
 	}
-	return errors.Join(errs...)
+	return "", errors.Join(errs...)
 }
 
 // tell prints what the programs said.

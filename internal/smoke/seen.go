@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
@@ -26,7 +25,8 @@ func (s *scene) see(ctx context.Context, url string) (err error) {
 		return err
 	}
 	b := &seen{}
-	if b.process, err = chrome.Launch(ctx, chrome.Options{Executable: found.Path, TempDir: s.root, Headless: true}); err != nil {
+	opts := chrome.Options{Executable: found.Path, TempDir: s.root, Headless: true, Args: []string{"--hide-scrollbars"}}
+	if b.process, err = chrome.Launch(ctx, opts); err != nil {
 		return err
 	}
 	s.seen = b
@@ -43,9 +43,7 @@ func (s *scene) see(ctx context.Context, url string) (err error) {
 	return err
 }
 
-func (b *seen) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
+func (b *seen) close(ctx context.Context) error {
 	var errs []error
 	if b.conn != nil {
 		errs = append(errs, b.conn.Close())

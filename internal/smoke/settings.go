@@ -28,7 +28,7 @@ func (s *scene) changeSettings(ctx context.Context) (string, error) {
 		if err := s.seen.writes(ctx, field, value); err != nil {
 			return "", err
 		}
-		if err := s.seen.sees(ctx, "that it is saved", `document.getElementById("save-text").textContent.startsWith("Saved:")`); err != nil {
+		if err := s.seen.sees(ctx, "that it is saved", `!document.querySelector(".dirty") && document.getElementById("save-text").textContent.startsWith("Saved:")`); err != nil {
 			return "", err
 		}
 	}
