@@ -241,7 +241,8 @@ func TestAPanicLosesOneMessageAlone(t *testing.T) {
 	s.say(s.room, s.ada, s.account.Mention()+" boom")
 	s.say(s.room, s.ada, s.account.Mention()+" hello?")
 	s.message(s.room, "still here")
-	if got := s.scopes.Active(scopeOf(s)); len(got) > 1 {
+	s.close()
+	if got := s.scopes.Active(scopeOf(s)); len(got) > 0 {
 		t.Errorf("work is left behind: %v", got)
 	}
 }

@@ -102,7 +102,7 @@ func TestAStopWordStopsTheChannelAtOnce(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
 	s.open()
 	other := s.CreateChannel(s.guild, "elsewhere")
-	mine, theirs := s.browse(s.ada, discordtest.Args{"task": "lamps"}), discordtest.Interaction{}
+	mine := s.browse(s.ada, discordtest.Args{"task": "lamps"})
 	k := s.next()
 	theirs, err := s.SlashCommand(other, s.ada, "clank browse", discordtest.Args{"task": "chairs"})
 	if err != nil {

@@ -414,7 +414,7 @@ func TestStopEndsTheReplyWithItsCause(t *testing.T) {
 		}}
 		time.AfterFunc(time.Second, func() { stop(&cancel.Cause{Reason: cancel.Stopped, By: "@ada"}) })
 		_, err := newBrain(m, ts).Reply(ctx, turn("x"), nil)
-		if c := cancel.CauseOf(nil, err); c == nil || c.By != "@ada" {
+		if c := cancel.CauseOf(t.Context(), err); c == nil || c.By != "@ada" {
 			t.Errorf("error = %v, want stopped by @ada", err)
 		}
 		if len(m.asked) != 1 {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"clank/cancel"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -83,7 +82,7 @@ func (r *reply) browse(ctx context.Context, n int, c llm.ToolCall) outcome {
 	}
 	defer done()
 	rec, err := r.run(ctx, n, q)
-	r.noteStop(rec, err)
+	r.noteStop(rec)
 	show := q.ShowImages == nil || *q.ShowImages
 	r.settle(rec, show)
 	o := r.describe(rec, err)
@@ -100,9 +99,8 @@ func (r *reply) run(ctx context.Context, n int, q query) (sessions.Record, error
 }
 
 // noteStop remembers that a person stopped a browse.
-func (r *reply) noteStop(rec sessions.Record, err error) {
-	c := cancel.CauseOf(nil, err)
-	if rec.State != sessions.TaskStopped && (c == nil || c.Reason != cancel.Stopped) {
+func (r *reply) noteStop(rec sessions.Record) {
+	if rec.State != sessions.TaskStopped {
 		return
 	}
 	r.mu.Lock()

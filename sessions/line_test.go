@@ -3,6 +3,7 @@ package sessions_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -49,7 +50,7 @@ func TestTheLineIsFair(t *testing.T) {
 				}}
 				r := newRig(t, sessions.Limits{Running: 1}, backend)
 				var all []*started
-				for _, who := range strings.Fields(tc.asked) {
+				for who := range strings.FieldsSeq(tc.asked) {
 					all = append(all, r.start(t.Context(), parseTask(who)))
 				}
 				close(hold)
@@ -129,6 +130,7 @@ func TestUnderAnyLoadCapsHoldEverybodyIsServedAndNobodyOvertakesForEver(t *testi
 
 // check runs the load.
 func (l load) check(t *testing.T, rnd *rand.Rand) {
+	t.Helper()
 	var mu sync.Mutex
 	running := make(map[string]int) // also by user and by guild
 	worst := make(map[string]int)
@@ -157,7 +159,7 @@ func (l load) check(t *testing.T, rnd *rand.Rand) {
 	for i := range l.tasks {
 		user := rnd.IntN(l.users) * rnd.IntN(2) // every other one is of the same user
 		task := parseTask(fmt.Sprintf("g%d/u%d", user%l.guilds, user))
-		task.ID = fmt.Sprint(i)
+		task.ID = strconv.Itoa(i)
 		mu.Lock()
 		took[task.ID] = time.Duration(1+rnd.IntN(10_000_000)) * time.Microsecond
 		mu.Unlock()

@@ -3,8 +3,8 @@ package sessions_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -104,7 +104,7 @@ func TestTheOldestIdleSessionMakesRoomForANewOne(t *testing.T) {
 		r := newRig(t, sessions.Limits{Sessions: 3}, &sessionstest.Backend{})
 		var ids []string
 		for i := range 4 {
-			rec := r.run(ask("ada", fmt.Sprint(i)))
+			rec := r.run(ask("ada", strconv.Itoa(i)))
 			ids = append(ids, rec.SessionID)
 			if i == 0 {
 				if err := r.SetShared(t.Context(), rec.SessionID, true); err != nil {

@@ -475,6 +475,7 @@ func TestASubscriberWhoFallsBehindIsToldSo(t *testing.T) {
 		}()
 		for range 60 { // six events each
 			r.run(ask("ada", "p"))
+			synctest.Wait()
 		}
 		stopQuick()
 		stopQuick()

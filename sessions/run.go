@@ -245,8 +245,7 @@ func ending(ctx context.Context, out outcome) (TaskState, string) {
 		}
 		return TaskDone, ""
 	}
-	var failed *storeError
-	if errors.As(out.err, &failed) {
+	if _, ok := errors.AsType[*storeError](out.err); ok {
 		return TaskFailed, out.err.Error()
 	}
 	var c *cancel.Cause

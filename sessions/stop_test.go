@@ -171,12 +171,14 @@ func TestWhyATaskEndedIsTold(t *testing.T) {
 	}{
 		{
 			"it took too long",
-			sessions.Limits{TaskTimeout: time.Minute}, func(ctx context.Context) (context.Context, context.CancelFunc) { return ctx, func() {} },
+			sessions.Limits{TaskTimeout: time.Minute},
+			func(ctx context.Context) (context.Context, context.CancelFunc) { return ctx, func() {} },
 			sessions.TaskLimited, "ran out of time: a task may take 1m0s",
 		},
 		{
 			"nobody waits any more",
-			sessions.Limits{}, func(ctx context.Context) (context.Context, context.CancelFunc) {
+			sessions.Limits{},
+			func(ctx context.Context) (context.Context, context.CancelFunc) {
 				ctx, stop := context.WithCancel(ctx)
 				time.AfterFunc(time.Second, stop)
 				return ctx, stop
@@ -185,14 +187,16 @@ func TestWhyATaskEndedIsTold(t *testing.T) {
 		},
 		{
 			"whoever asked set a deadline",
-			sessions.Limits{}, func(ctx context.Context) (context.Context, context.CancelFunc) {
+			sessions.Limits{},
+			func(ctx context.Context) (context.Context, context.CancelFunc) {
 				return context.WithTimeout(ctx, time.Second)
 			},
 			sessions.TaskLimited, "ran out of time",
 		},
 		{
 			"the one who asked has a cause",
-			sessions.Limits{}, func(ctx context.Context) (context.Context, context.CancelFunc) {
+			sessions.Limits{},
+			func(ctx context.Context) (context.Context, context.CancelFunc) {
 				ctx, stop := context.WithCancelCause(ctx)
 				time.AfterFunc(time.Second, func() { stop(person) })
 				return ctx, func() { stop(nil) }

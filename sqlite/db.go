@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -103,7 +104,7 @@ func create(path string) error {
 // connect returns a pool of connections to the file, each set up with pragmas.
 func connect(path string, most int, busy time.Duration, pragmas ...string) (*sql.DB, error) {
 	q := url.Values{
-		"_busy_timeout": {fmt.Sprint(busy.Milliseconds())},
+		"_busy_timeout": {strconv.FormatInt(busy.Milliseconds(), 10)},
 		"_txlock":       {"immediate"},
 		"_pragma":       pragmas,
 	}

@@ -97,13 +97,13 @@ func (r *relay) serve(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "no gateway", http.StatusBadGateway)
 		return
 	}
-	defer outer.CloseNow()
+	defer func() { _ = outer.CloseNow() }()
 	inner, err := websocket.Accept(w, req, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
 		r.note(fmt.Errorf("accept the library's socket: %w", err))
 		return
 	}
-	defer inner.CloseNow()
+	defer func() { _ = inner.CloseNow() }()
 	inner.SetReadLimit(maxFrame)
 	outer.SetReadLimit(maxFrame)
 	l := &link{relay: r, inner: inner, outer: outer}
