@@ -115,7 +115,11 @@ func (s *scene) nothingLeft(ctx context.Context) (string, error) {
 	for _, e := range entries {
 		err = errors.Join(err, fmt.Errorf("left in TMPDIR: %s", e.Name()))
 	}
-	return "", errors.Join(err, s.gone(ctx, s.home))
+	note := ""
+	if _, statErr := os.Stat("/proc"); statErr != nil {
+		note = "this system has no /proc: processes were not looked for"
+	}
+	return note, errors.Join(err, s.gone(ctx, s.home))
 }
 
 // gone waits until the arguments of no process name dir. Children that lose
