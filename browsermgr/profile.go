@@ -101,7 +101,7 @@ func (p *profile) start(ctx context.Context, headed bool) (*browser, error) {
 	}
 	process, err := chrome.Launch(ctx, opts)
 	if errors.Is(err, chrome.ErrNoDisplay) && !headed {
-		m.Logger.Warn("no display: the browser runs headless", "profile", p.name)
+		m.Logger.Info("no display: the browser runs headless", "profile", p.name)
 		opts.Headless = true
 		process, err = chrome.Launch(ctx, opts)
 	}

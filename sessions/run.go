@@ -251,6 +251,9 @@ func ending(ctx context.Context, out outcome) (TaskState, string) {
 		if a.Limit != "" {
 			return TaskLimited, a.Limit
 		}
+		if a.Failed {
+			return TaskFailed, "not all of it could be done"
+		}
 		return TaskDone, ""
 	}
 	if _, ok := errors.AsType[*storeError](out.err); ok {

@@ -232,7 +232,7 @@ func nothingLeft(t *testing.T, home string) {
 
 func kill(t *testing.T, p process) {
 	t.Helper()
-	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		t.Fatalf("kill %d: %v", p.pid, err)
 	}
 }
