@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"clank/browseagent"
@@ -79,8 +80,8 @@ func (a *app) close(hurry context.Context) error {
 	ctx, cancelGrace := context.WithTimeout(hurry, closeGrace)
 	defer cancelGrace()
 	var errs []error
-	for i := len(a.closers) - 1; i >= 0; i-- {
-		errs = append(errs, a.closers[i](ctx))
+	for _, c := range slices.Backward(a.closers) {
+		errs = append(errs, c(ctx))
 	}
 	a.closers = nil
 	return errors.Join(errs...)

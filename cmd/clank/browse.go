@@ -81,7 +81,7 @@ func browse(ctx context.Context, e *env, args []string) error {
 		Origin: terminalOrigin(),
 	}
 	rec, err := f.work(ctx, e, r, task)
-	closeErr := r.close(e.hurry)
+	closeErr := r.close(e.hurry) //nolint:contextcheck // the end is bounded by what the person still waits for, not by what was interrupted
 	if err == nil {
 		err = closeErr
 	}
@@ -122,7 +122,7 @@ func (f browseFlags) work(ctx context.Context, e *env, r runner, task sessions.T
 	if err != nil {
 		return rec, runError(ctx, err)
 	}
-	if err := f.saveScreenshot(e.hurry, r, rec, lastView); err != nil {
+	if err := f.saveScreenshot(e.hurry, r, rec, lastView); err != nil { //nolint:contextcheck // a stopped task has a last picture too
 		return rec, err
 	}
 	return rec, f.print(e, rec)

@@ -94,14 +94,14 @@ func TestSessionGoesOnAfterTheServerWasStartedAnew(t *testing.T) {
 	if got := second.stdout.text(); !strings.Contains(got, "ferry at 10:40") {
 		t.Errorf("answer = %q, want what the page says", got)
 	}
-	if got := second.stderr.text(); !strings.Contains(got, "reopened") {
+	if got := second.stderr.text(); !strings.Contains(got, "opened again") {
 		t.Errorf("stderr = %q, want a word that the page was reopened", got)
 	}
 }
 
 func TestKilledBrowserIsSaidAndTheNextTaskWorks(t *testing.T) {
 	for name, victims := range map[string]func(*testing.T, string) []process{
-		"the whole browser": func(t *testing.T, home string) []process { return []process{browserOf(t, home)} },
+		"the whole browser": browsersOf,
 		"its renderers":     renderersOf,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,6 +126,12 @@ func TestKilledBrowserIsSaidAndTheNextTaskWorks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// browsersOf returns the browser alone.
+func browsersOf(t *testing.T, home string) []process {
+	t.Helper()
+	return []process{browserOf(t, home)}
 }
 
 // renderersOf returns the renderers of the browser of a home. Which of them

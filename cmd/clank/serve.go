@@ -50,7 +50,7 @@ func serve(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.serve(ctx, e, f), a.close(e.hurry))
+	return errors.Join(a.serve(ctx, e, f), a.close(e.hurry)) //nolint:contextcheck // ctx has ended by then
 }
 
 // newLogger writes records of level and above to stderr.
