@@ -114,6 +114,13 @@ func (p *progress) run(ctx context.Context) {
 	}
 }
 
+// page is the last picture of a page that was seen; nil if there was none.
+func (p *progress) page() *sessions.Image {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.picture
+}
+
 // view is the message as it should be now.
 func (p *progress) view() view {
 	p.mu.Lock()
