@@ -149,8 +149,8 @@ func (b browse) text(of int) string {
 	switch state := b.record.State; {
 	case state == sessions.TaskQueued && b.record.Position > 0:
 		lines = append(lines, fmt.Sprintf("Waiting for a free browser, number %d in line.", b.record.Position))
-	case state == sessions.TaskQueued:
-		lines = append(lines, "Waiting for a free browser.")
+	case state == sessions.TaskQueued: // its turn has come
+		lines = append(lines, "Starting.")
 	case state == sessions.TaskDone:
 		lines = append(lines, "Done; writing the answer.")
 	case state.Final() && state != "":

@@ -98,3 +98,23 @@ func TestPeopleSeeTheActsCountedAlone(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyThoseWhoWaitAreToldTheirPlace(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.open()
+	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
+	k := s.next()
+	k.queued(0)
+	s.answer(it, "Starting.")
+	k.queued(3)
+	s.answer(it, "Waiting for a free browser, number 3 in line.")
+	k.queued(0)
+	got := s.answer(it, "Starting.")
+	k.done("ok")
+	s.answer(it, "ok")
+	for _, v := range s.History(got.Original.ID) {
+		if strings.Contains(v.Content, "Waiting") && !strings.Contains(v.Content, "number 3 in line") {
+			t.Errorf("it says %q", v.Content)
+		}
+	}
+}
