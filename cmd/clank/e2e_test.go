@@ -136,6 +136,20 @@ func (r *range_) mention(t *testing.T, who discordtest.User, text string) discor
 	return r.final(t, reply.ID)
 }
 
+// afterPicture is the turn, held back until the people in the room have seen a
+// picture of the page: edits may not follow each other at once.
+func (r *range_) afterPicture(t *testing.T, turn llmtest.Turn) llmtest.Turn {
+	ctx := waiting(t)
+	return func(req llmtest.Request) llmtest.Reply {
+		if err := r.discord.Wait(ctx, "a picture on the way", func() bool {
+			return slices.ContainsFunc(r.ours(), func(m discordtest.Message) bool { return len(m.Attachments) > 0 })
+		}); err != nil {
+			t.Error(err)
+		}
+		return turn(req)
+	}
+}
+
 // ours lists the bot's messages in the room.
 func (r *range_) ours() (list []discordtest.Message) {
 	for _, m := range r.discord.Messages(r.room) {
@@ -174,7 +188,9 @@ func TestCommandInDiscordBecomesOneMessageWithPictureAndAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRange(t)
 			r.configure(map[string]any{"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model": tc.model})
-			r.script(ferry(r.site.URL))
+			script := ferry(r.site.URL)
+			script[3] = r.afterPicture(t, script[3])
+			r.script(script)
 			m := r.command(t, r.ada, discordtest.Args{"task": "when does the ferry go?"})
 			r.site.awaitHit(t, "/clicked")
 			if !strings.Contains(m.Content, "The ferry at 10:40.") {

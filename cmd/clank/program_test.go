@@ -80,7 +80,7 @@ func start(t *testing.T, home string, environ []string, args ...string) *program
 		p.cmd.Process.Kill()
 		<-p.done
 		if t.Failed() {
-			t.Logf("clank %s\nstdout: %s\nstderr: %s", strings.Join(args, " "), p.stdout.text(), p.stderr.text())
+			t.Logf("clank %s\nstdout: %s\nstderr: %s", clip(strings.Join(args, " "), 200), p.stdout.text(), p.stderr.text())
 		}
 	})
 	return p
