@@ -168,7 +168,7 @@ func (r result) overview() string {
 // here says where the page is.
 func (p page) here() string {
 	switch {
-	case p.url == "":
+	case p.url == "", p.url == "about:blank":
 		return ""
 	case p.title == "":
 		return "The page is now " + p.url + "."
