@@ -33,7 +33,9 @@ func answer(c conversation, steps []step, done int, why string) string {
 	}
 	for _, r := range c.results {
 		for _, n := range r.notes {
-			add("Note: " + n)
+			if !strings.HasPrefix(n, "the page is now ") { // that a step led somewhere is no news
+				add("Note: " + n)
+			}
 		}
 	}
 	_, p := c.replay()
