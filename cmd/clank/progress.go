@@ -36,7 +36,8 @@ func newProgress(w io.Writer) *progress {
 // watch shows one event.
 func (p *progress) watch(ev sessions.Event) {
 	if ev.Step == nil {
-		if ev.Record.State == sessions.TaskQueued && ev.Record.Position > 0 {
+		// A task is first in line for a moment even where nothing is in its way.
+		if ev.Record.State == sessions.TaskQueued && (ev.Record.Position > 1 || ev.Record.Position == 1 && p.live) {
 			p.line(fmt.Sprintf("waiting, number %d in line", ev.Record.Position))
 		}
 		return
