@@ -15,7 +15,7 @@ import (
 // The settings that these tests change.
 const (
 	keyServer   = "agentStack.runtimeConfig.models.compatibleBaseUrl"
-	keyModel    = "agentStack.runtimeConfig.browser.localBrowserAgent.execution.model"
+	keyPerHour  = "agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour"
 	keyStepTime = "agentStack.runtimeConfig.browser.localBrowserAgent.stepTimeoutMs"
 	keyBrain    = "interaction.brain.model"
 )
@@ -104,8 +104,7 @@ type mishap struct {
 	turns []llmtest.Turn // what the scripted model says
 	tail  llmtest.Turn   // what it says after those, again and again
 	code  int
-	out   string   // in the answer
-	want  []string // what the person must be told
+	want  []string // what the person is told: the thing, and the way out
 }
 
 // call is a turn that calls a tool with arguments as they are.
@@ -113,43 +112,54 @@ func call(tool, arguments string) llmtest.Turn { return llmtest.Use(tool, argume
 
 func (c *counter) mishaps() []mishap {
 	plain := []string{"--model", "plain:steps"}
-	long := strings.Repeat("Find the ferry. ", 625)
+	refused := []string{c.dead, "refused the connection", "nothing listens there"}
+	useless := []string{scriptedModel, "3 replies in a row without an answer or a usable tool call", "try another model"}
+	shown := strings.TrimPrefix(c.site.URL, "http://")
 	return []mishap{
-		{name: "unknown host", flags: plain, task: "open no-such-host.invalid, read"},
-		{name: "not a URL", flags: plain, task: "open http://not a url, read"},
-		{name: "not a URL, plain word", flags: plain, task: "open ferry"},
-		{name: "other scheme", flags: plain, task: "open file:///etc/passwd, read"},
-		{name: "site refuses connections", flags: plain, task: "open http://" + c.dead + "/, read"},
-		{name: "page answers 500", flags: plain, task: "open " + c.site.URL + "/broken, read"},
-		{name: "words plain does not understand", flags: plain, task: "find me a cheap flight"},
-		{name: "unknown host, told to a model", turns: []llmtest.Turn{openPage("no-such-host.invalid"), llmtest.Say("There is no such host.")}},
-		{name: "site refuses connections, told to a model", turns: []llmtest.Turn{openPage("http://" + c.dead), llmtest.Say("It refuses.")}},
-		{name: "not a URL, told to a model", turns: []llmtest.Turn{openPage("ferry times"), llmtest.Say("That is no address.")}},
-		{name: "page answers 500, told to a model", turns: []llmtest.Turn{openPage(c.site.URL + "/broken"), llmtest.Say("The page is broken.")}},
-		{name: "wrong key", flags: []string{"--model", "openai:gpt-5.6"}},
-		{name: "wrong key of an own server", tail: llmtest.Fail(401, "", "Unauthorized")},
-		{name: "no such model", turns: []llmtest.Turn{llmtest.Fail(404, "model_not_found", "The model `scripted` does not exist")}},
-		{name: "no such provider", flags: []string{"--model", "gemini:pro"}},
-		{name: "no model in the name", flags: []string{"--model", "compatible:"}},
-		{name: "no server set", set: map[string]any{keyServer: nil}},
-		{name: "nothing at the server's address", set: map[string]any{keyServer: "http://" + c.dead + "/v1"}},
-		{name: "server's address without /v1", set: map[string]any{keyServer: strings.TrimSuffix(c.good.BaseURL(), "/v1")}},
-		{name: "model never answers", set: map[string]any{keyStepTime: 5000}, turns: []llmtest.Turn{llmtest.Misbehave("", llmtest.Fault{Hang: llmtest.BeforeHeaders})}},
-		{name: "model is cut off", tail: llmtest.Misbehave("so far so good, and on it goes", llmtest.Fault{Cut: llmtest.CutReset, At: 3})},
-		{name: "model reports an error in its stream", tail: llmtest.Misbehave("so far so good", llmtest.Fault{StreamError: "the GPU caught fire", At: 2})},
-		{name: "model's server is ill", tail: llmtest.Fail(500, "", "internal error")},
-		{name: "model is overloaded", tail: llmtest.Fail(429, "", "slow down")},
-		{name: "broken arguments", tail: call("browser_open", `{"url": "http://`)},
-		{name: "unknown tool", tail: call("browser_fly", `{}`)},
-		{name: "missing field", tail: call("browser_open", `{}`)},
-		{name: "broken arguments, once", turns: []llmtest.Turn{call("browser_open", `{"url": "`), openPage(c.site.URL)}, tail: llmtest.Say("found")},
-		{name: "silent model", tail: llmtest.Say("")},
-		{name: "task too long", task: long},
-		{name: "empty task", task: "  \n "},
-		{name: "unknown session", flags: []string{"--session", "nosuch"}},
-		{name: "unknown runtime", flags: []string{"--runtime", "magic"}},
+		// What a page or its address does wrong is told to the mind, whose answer says so.
+		{name: "unknown host", flags: plain, task: "open no-such-host.invalid, read", want: []string{"Step 1 of 2", "no such host no-such-host.invalid", "check the spelling", "Not done: read"}},
+		{name: "not an address", flags: plain, task: "open http://not a url, read", want: []string{`"http://not a url" is no address such as example.com`, "I did nothing", "the demo shop"}},
+		{name: "another scheme", flags: plain, task: "open file:///etc/passwd, read", want: []string{`"file:///etc/passwd" is no address such as example.com`, "I did nothing"}},
+		{name: "site refuses connections", flags: plain, task: "open http://" + c.dead + "/, read", want: append(refused, "Not done: read")},
+		{name: "page answers 500", flags: plain, task: "open " + c.site.URL + "/broken, read", want: []string{"the database is on fire", shown + "/broken", "the server answered HTTP 500"}},
+		{name: "free words for plain", flags: plain, task: "find me a cheap flight", want: []string{`I did not understand "find me a cheap flight"`, "I follow written steps", "choose a language model in the settings"}},
+		{name: "model meets an unknown host", turns: []llmtest.Turn{openPage("no-such-host.invalid"), parrot}, want: []string{"no such host no-such-host.invalid", "check the spelling"}},
+		{name: "model meets a refusal", turns: []llmtest.Turn{openPage("http://" + c.dead), parrot}, want: refused},
+		{name: "model has no address", turns: []llmtest.Turn{openPage("ferry times"), parrot}, want: []string{"not a web address", "such as https://example.com/page"}},
+		{name: "model meets a 500", turns: []llmtest.Turn{openPage(c.site.URL + "/broken"), parrot}, want: []string{"the server answered HTTP 500", "the database is on fire"}},
+
+		{name: "wrong key", flags: []string{"--model", "openai:gpt-5.6"}, code: exitFailed, want: []string{"openai:gpt-5.6", "key was not accepted", "set OPENAI_API_KEY to a valid key"}},
+		{name: "own server wants a key", tail: llmtest.Fail(401, "", "Unauthorized"), code: exitFailed, want: []string{scriptedModel, "wants a key", "set COMPATIBLE_API_KEY"}},
+		{name: "no such model", turns: []llmtest.Turn{llmtest.Fail(404, "model_not_found", "The model `scripted` does not exist")}, code: exitFailed, want: []string{`there is no model "scripted"`, "check the name"}},
+		{name: "no such provider", flags: []string{"--model", "gemini:pro"}, code: exitFailed, want: []string{`no provider "gemini"`, "known: plain, openai, compatible"}},
+		{name: "no model in the name", flags: []string{"--model", "compatible:"}, code: exitFailed, want: []string{`"compatible:" names no model`, "write compatible:<model>"}},
+		{name: "no server set", set: map[string]any{keyServer: nil}, code: exitFailed, want: []string{scriptedModel, "server is not set", "settings, for example http://127.0.0.1:11434/v1"}},
+		{name: "nothing at the server's address", set: map[string]any{keyServer: "http://" + c.dead + "/v1"}, code: exitFailed, want: []string{scriptedModel, "nothing answers at " + c.dead, "is the server running?"}},
+		{name: "server's address without its path", set: map[string]any{keyServer: strings.TrimSuffix(c.good.BaseURL(), "/v1")}, code: exitFailed, want: []string{scriptedModel, "has no chat API", "most end in /v1"}},
+		{name: "model never answers", set: map[string]any{keyStepTime: 5000}, tail: llmtest.Misbehave("", llmtest.Fault{Hang: llmtest.BeforeHeaders}), code: exitFailed, want: []string{scriptedModel, "no answer within 5s", "allow more time"}},
+		{name: "model is cut off", tail: cutOff, code: exitFailed, want: []string{scriptedModel, "cut off in the middle", "ask again"}},
+		{name: "model's server breaks off", tail: llmtest.Misbehave("so far so good", llmtest.Fault{StreamError: "out of memory", At: 2}), code: exitFailed, want: []string{scriptedModel, "broke off its answer: out of memory", "ask again"}},
+		{name: "model's server is ill", tail: llmtest.Fail(500, "", "internal error"), code: exitFailed, want: []string{scriptedModel, "answered 500: internal error", "try again later"}},
+		{name: "model is overloaded", tail: llmtest.Fail(429, "", "slow down"), code: exitFailed, want: []string{scriptedModel, "too many requests", "wait a little"}},
+
+		{name: "broken arguments", tail: call("browser_open", `{"url": "http://`), code: exitFailed, want: useless},
+		{name: "unknown tool", tail: call("browser_fly", `{}`), code: exitFailed, want: useless},
+		{name: "missing field", tail: call("browser_open", `{}`), code: exitFailed, want: useless},
+		{name: "silent model", tail: llmtest.Say(""), code: exitFailed, want: useless},
+		{name: "arguments broken once", turns: []llmtest.Turn{call("browser_open", `{"url": "`), openPage(c.site.URL)}, tail: answering("The %s.", `ferry at 10:40`), want: []string{"the input is not a JSON object", "The ferry at 10:40."}},
+
+		{name: "task too long", task: strings.Repeat("Find the ferry. ", 625), code: exitFailed, want: []string{"the task has 10000 characters and may have 8000", "say it more briefly"}},
+		{name: "empty task", task: "  \n ", code: exitUsage, want: []string{"say what to do, for example: clank browse"}},
+		{name: "unknown session", flags: []string{"--session", "nosuch"}, code: exitFailed, want: []string{`no session "nosuch"`, "leave it out to start a new one"}},
+		{name: "unknown runtime", flags: []string{"--runtime", "magic"}, code: exitFailed, want: []string{`no runtime "magic"`, "there is: local_browser_agent"}},
 	}
 }
+
+// parrot is a turn that answers with what the model was told.
+func parrot(req llmtest.Request) llmtest.Reply { return llmtest.Say("I was told: " + told(req))(req) }
+
+// cutOff is a turn whose connection is gone in the middle of the answer.
+var cutOff = llmtest.Misbehave("so far so good, and on it goes", llmtest.Fault{Cut: llmtest.CutReset, At: 3})
 
 // goOn is how a session to go on with is told.
 var goOn = regexp.MustCompile(`--session ([a-z0-9]+)`)
@@ -188,10 +198,41 @@ func (c *counter) browse(t *testing.T, task string, flags []string) *program {
 	return p
 }
 
-// judge holds what a person was told against what they must be told.
+// judge holds how a task ended, and what the person was told, against the case.
 func (c *counter) judge(t *testing.T, m mishap, p *program) {
 	t.Helper()
-	t.Logf("exit %d\nstderr: %s\nstdout: %s", p.code(t), p.stderr.text(), p.stdout.text())
+	if got := p.code(t); got != m.code {
+		t.Errorf("exit code = %d, want %d", got, m.code)
+	}
+	said := p.stderr.text() + p.stdout.text()
+	t.Log(said)
+	plainWords(t, said, m.want)
+	last := p.stderr.text()
+	if i := strings.Index(last, "clank browse: "); m.code != exitDone && (i < 0 || len(firstLine(last[i:])) > 240 || p.stdout.text() != "") {
+		t.Errorf("stderr ends with %q and stdout is %q, want one short sentence on stderr", last[max(i, 0):], p.stdout.text())
+	}
+}
+
+// internals are words that belong into a log, and secrets that belong nowhere.
+var internals = []string{
+	"context deadline", "context canceled", "goroutine", "panic", "%!", "dial tcp", "EOF", "unmarshal", "invalid character",
+	"<nil>", "ECONN", "syscall", "github.com", testKey, "You have done this",
+}
+
+// plainWords fails the test unless people were told what they must be, in words
+// for people.
+func plainWords(t *testing.T, said string, want []string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(said, w) {
+			t.Errorf("the person was not told %q", w)
+		}
+	}
+	for _, w := range internals {
+		if strings.Contains(said, w) {
+			t.Errorf("the person was told %q", w)
+		}
+	}
 }
 
 // nextWorks fails the test unless the next task is done well, in the session

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"clank/internal/discordtest"
@@ -25,38 +26,44 @@ func blunders(dead string) []blunder {
 	}
 	task := browse(discordtest.Args{"task": "find the ferry"})
 	brain := map[string]any{keyBrain: "compatible:talker"}
-	hour := "agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour"
+	told := func(req llmtest.Request) llmtest.Reply { return llmtest.Say("I was told: " + req.LastText())(req) }
+	noModel := llmtest.Fail(404, "model_not_found", "no such model")
+	wrongKey := llmtest.Fail(401, "invalid_api_key", "Incorrect API key provided: "+testKey)
 	return []blunder{
-		{name: "unknown session", do: browse(discordtest.Args{"task": "find the ferry", "session": "nosuch"})},
-		{name: "last session without one", do: browse(discordtest.Args{"task": "find the ferry", "session": "last"})},
-		{name: "session of somebody else", do: intrude},
-		{name: "empty task", do: browse(discordtest.Args{"task": "  "})},
-		{name: "browsing switched off", set: map[string]any{"agentStack.runtimeConfig.browser.enabled": false}, do: task},
-		{name: "no browses left", set: map[string]any{hour: 0}, do: task},
-		{name: "page refuses connections", say: []llmtest.Turn{openPage("http://" + dead), llmtest.Say("It refuses the connection.")}, do: task},
-		{name: "wrong key", say: []llmtest.Turn{llmtest.Fail(401, "invalid_api_key", "Incorrect API key provided: sk-...6789")}, do: task},
-		{name: "no such model", say: []llmtest.Turn{llmtest.Fail(404, "model_not_found", "no such model")}, do: task},
-		{name: "no server", set: map[string]any{keyServer: "http://" + dead + "/v1"}, do: task},
-		{name: "useless model", say: []llmtest.Turn{call("browser_open", `{`), call("browser_fly", `{}`), call("browser_open", `{}`)}, do: task},
-		{name: "model is cut off", say: []llmtest.Turn{cutOff}, do: task},
-		{name: "mention without words", do: mention("")},
-		{name: "brain: mention without words", set: brain, do: mention("")},
-		{name: "brain: wrong key", set: brain, say: []llmtest.Turn{llmtest.Fail(401, "invalid_api_key", "Incorrect API key provided")}, do: mention("hello")},
-		{name: "brain: no such model", set: brain, say: []llmtest.Turn{llmtest.Fail(404, "model_not_found", "no such model")}, do: mention("hello")},
-		{name: "brain: no server", set: map[string]any{keyBrain: "compatible:talker", keyServer: "http://" + dead + "/v1"}, do: mention("hello")},
-		{name: "brain: cut off", set: brain, say: []llmtest.Turn{cutOff}, do: mention("hello")},
-		{name: "brain: broken calls", set: brain, say: []llmtest.Turn{
+		{name: "unknown session", do: browse(discordtest.Args{"task": "find the ferry", "session": "nosuch"}), want: []string{`no session "nosuch"`, "leave it out to start a new one"}},
+		{name: "last session without one", do: stranger, want: []string{"You have no session here to go on with"}},
+		{name: "session of somebody else", do: intrude, want: []string{"belongs to ada", "start one of your own"}},
+		{name: "empty task", do: browse(discordtest.Args{"task": "  "}), want: []string{"The task is empty", "say what to do"}},
+		{name: "browsing switched off", set: map[string]any{"agentStack.runtimeConfig.browser.enabled": false}, do: task, want: []string{"switched off in the settings"}},
+		{name: "no browses left", set: map[string]any{keyPerHour: 0}, do: task, want: []string{"the settings allow no tasks per hour"}},
+		{name: "page refuses connections", say: []llmtest.Turn{openPage("http://" + dead), told}, do: task, want: []string{"refused the connection", "nothing listens there"}},
+		{name: "wrong key", say: []llmtest.Turn{wrongKey}, do: task, want: []string{"That did not work", scriptedModel, "wants a key", "set COMPATIBLE_API_KEY"}},
+		{name: "no such model", say: []llmtest.Turn{noModel}, do: task, want: []string{`there is no model "scripted"`, "check the name"}},
+		{name: "no server", set: map[string]any{keyServer: "http://" + dead + "/v1"}, do: task, want: []string{"nothing answers at " + dead, "is the server running?"}},
+		{name: "useless model", say: []llmtest.Turn{call("browser_open", `{`), call("browser_fly", `{}`), call("browser_open", `{}`)}, do: task, want: []string{"3 replies in a row", "try another model"}},
+		{name: "model is cut off", say: []llmtest.Turn{cutOff}, do: task, want: []string{"cut off in the middle", "ask again"}},
+		{name: "mention without words", do: mention(""), want: []string{"Tell me what to do in the browser, for example"}},
+		{name: "mention, and the browser's model fails", say: []llmtest.Turn{noModel}, do: mention("find the ferry"), want: []string{`there is no model "scripted"`, "check the name"}},
+		{name: "brain has a wrong key", set: brain, say: []llmtest.Turn{wrongKey}, do: mention("hello"), want: []string{"I could not think of an answer", "compatible:talker", "wants a key"}},
+		{name: "brain does not exist", set: brain, say: []llmtest.Turn{noModel}, do: mention("hello"), want: []string{`there is no model "talker"`, "check the name"}},
+		{name: "brain's server is down", set: map[string]any{keyBrain: "compatible:talker", keyServer: "http://" + dead + "/v1"}, do: mention("hello"), want: []string{"nothing answers at " + dead}},
+		{name: "brain is cut off", set: brain, say: []llmtest.Turn{cutOff}, do: mention("hello"), want: []string{"cut off in the middle", "ask again"}},
+		{name: "brain makes broken calls", set: brain, say: []llmtest.Turn{
 			call("browser_browse", `{"query`), call("browser_fly", `{}`), call("browser_browse", `{}`),
-		}, do: mention("find the ferry")},
-		{name: "brain: the browser's model fails", set: brain, say: []llmtest.Turn{
-			call("browser_browse", `{"query":"find the ferry"}`), llmtest.Fail(404, "model_not_found", "no such model"),
-			func(req llmtest.Request) llmtest.Reply { return llmtest.Say("I was told: " + req.LastText())(req) },
-		}, do: mention("find the ferry")},
-		{name: "no brain: the browser's model fails", say: []llmtest.Turn{llmtest.Fail(404, "model_not_found", "no such model")}, do: mention("find the ferry")},
+		}, do: mention("find the ferry"), want: []string{"The model gave no answer", "try again, or choose another model"}},
+		{name: "brain hears that the browser's model fails", set: brain, say: []llmtest.Turn{
+			call("browser_browse", `{"query":"find the ferry"}`), noModel, told,
+		}, do: mention("find the ferry"), want: []string{"It failed", `there is no model "scripted"`}},
 	}
 }
 
-var cutOff = llmtest.Misbehave("so far so good, and on it goes", llmtest.Fault{Cut: llmtest.CutReset, At: 3})
+// stranger asks for the last session without having one.
+func stranger(t *testing.T, r *range_) discordtest.Message {
+	t.Helper()
+	carol := r.discord.CreateUser("carol")
+	r.discord.AddMember(r.guild, carol)
+	return r.command(t, carol, discordtest.Args{"task": "go on", "session": "last"})
+}
 
 // intrude lets bob go on in ada's session.
 func intrude(t *testing.T, r *range_) discordtest.Message {
@@ -78,13 +85,18 @@ func TestBadInputInDiscordIsToldClearlyAndTheNextTaskWorks(t *testing.T) {
 		}
 	}
 	usual[keyServer] = r.model.BaseURL()
-	usual["agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour"] = 600
+	usual[keyPerHour] = 600
 	for _, b := range blunders(dead) {
 		t.Run(b.name, func(t *testing.T) {
 			r.script(b.say)
 			r.configure(b.set)
 			m := b.do(t, r)
-			t.Log(m.Content)
+			said := strings.ReplaceAll(m.Content, `\`, "") // as people see it
+			t.Log(said)
+			plainWords(t, said, b.want)
+			if len(m.Buttons()) > 0 {
+				t.Error("there is still a button to stop")
+			}
 			r.configure(usual)
 			r.script([]llmtest.Turn{openPage(r.site.URL), answering("The %s.", `ferry at 10:40`)})
 			if got := r.command(t, r.ada, discordtest.Args{"task": "find the ferry"}).Content; firstLine(got) != "The ferry at 10:40." {
