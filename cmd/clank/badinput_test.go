@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"net"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -247,4 +248,47 @@ func (c *counter) nextWorks(t *testing.T, before *program) {
 	if got, want := next.stdout.text(), "The ferry at 10:40.\n"; next.code(t) != exitDone || got != want {
 		t.Errorf("the next task: exit code %d, answer %q, want %q", next.code(t), got, want)
 	}
+}
+
+func TestRefusalsWithoutAServerAreTheSameAndCostNoBrowser(t *testing.T) {
+	home, environ := newPlace(t)
+	site := newSite(t)
+	for _, tc := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"unknown session", []string{"--session", "nosuch", "go on"}, []string{`no session "nosuch"`, "leave it out to start a new one"}},
+		{"task too long", []string{strings.Repeat("Find the ferry. ", 625)}, []string{"10000 characters and may have 8000"}},
+		{"no key", []string{"--model", "openai:gpt-5.6", "find the ferry"}, []string{"openai:gpt-5.6 needs a key", "set OPENAI_API_KEY", "plain:steps needs none"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := start(t, home, environ, append([]string{"browse"}, tc.args...)...)
+			if got := p.code(t); got != exitFailed {
+				t.Errorf("exit code = %d, want %d", got, exitFailed)
+			}
+			t.Log(p.stderr.text())
+			plainWords(t, p.stderr.text(), tc.want)
+			if used := profiles(t, home); len(used) > 0 {
+				t.Error("a browser was started for nothing")
+			}
+		})
+	}
+	next := start(t, home, environ, "browse", "open "+site.URL+", read")
+	if got := next.code(t); got != exitDone || !strings.Contains(next.stdout.text(), "ferry at 10:40") {
+		t.Errorf("the next task: exit code %d, answer %q", got, next.stdout.text())
+	}
+	if used := profiles(t, home); len(used) != 1 {
+		t.Errorf("the browser of the next task left %v, want its profile", used)
+	}
+}
+
+// profiles lists the profiles of a home that a browser has written to.
+func profiles(t *testing.T, home string) []string {
+	t.Helper()
+	used, err := filepath.Glob(filepath.Join(home, "browser", "*", "user-data", "Default"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return used
 }

@@ -31,7 +31,7 @@ func blunders(dead string) []blunder {
 	wrongKey := llmtest.Fail(401, "invalid_api_key", "Incorrect API key provided: "+testKey)
 	return []blunder{
 		{name: "unknown session", do: browse(discordtest.Args{"task": "find the ferry", "session": "nosuch"}), want: []string{`no session "nosuch"`, "leave it out to start a new one"}},
-		{name: "last session without one", do: stranger, want: []string{"You have no session here to go on with"}},
+		{name: "last session without one", do: stranger, want: []string{"You have no session here to go on with; leave it out to start a new one."}},
 		{name: "session of somebody else", do: intrude, want: []string{"belongs to ada", "start one of your own"}},
 		{name: "empty task", do: browse(discordtest.Args{"task": "  "}), want: []string{"The task is empty", "say what to do"}},
 		{name: "browsing switched off", set: map[string]any{"agentStack.runtimeConfig.browser.enabled": false}, do: task, want: []string{"switched off in the settings"}},
