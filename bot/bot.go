@@ -6,8 +6,8 @@
 // ask to [Tasks] and [Replier], and shows what comes back. Voice calls are not
 // its business, but [Bot.OnDispatch] and [Bot.Send] lend them its gateway.
 //
-// discordgo gives the shapes of Discord's objects. The connections are ours; see
-// packages gateway and rest below for the reasons.
+// Discord is spoken to through discordgo, which packages gateway and rest below
+// keep within what a program that runs for months can bear.
 package bot
 
 import (
@@ -168,7 +168,8 @@ func (b *Bot) Err() error {
 	return nil
 }
 
-// Send sends an operation over the gateway; see [gateway.Client.Send].
+// Send sends an operation over the gateway; see [gateway.Client.Send]. It must
+// not be called before Open.
 func (b *Bot) Send(ctx context.Context, op int, d any) error { return b.gate.Send(ctx, op, d) }
 
 // UserID is the bot's own id; empty before Open.

@@ -74,7 +74,11 @@ func TestWhoIsAnswered(t *testing.T) {
 		t.Errorf("answered %+v", got)
 	}
 	s.message(s.OpenDM(s.ada, s.account), "ok")
+	s.close()
 	s.unseen(s.room, "ok")
+	if len(turns) != 0 {
+		t.Errorf("also answered %+v", <-turns)
+	}
 }
 
 func TestTypingIsShownForTheWholeTurn(t *testing.T) {

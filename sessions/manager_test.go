@@ -185,7 +185,7 @@ func TestATaskIsDoneAndEverythingIsToldAndWrittenDown(t *testing.T) {
 		s := r.start(t.Context(), ask("ada", "p"))
 		rec := s.end(t)
 
-		want := []string{"queued 1", "running", "begun 1 think", "done 1 think", "begun 2 look", "done 2 look", "done 3 answer", "done"}
+		want := []string{"queued 0", "running", "begun 1 think", "done 1 think", "begun 2 look", "done 2 look", "done 3 answer", "done"}
 		if diff := cmp.Diff(want, s.told()); diff != "" {
 			t.Errorf("told (-want +got):\n%s", diff)
 		}
@@ -431,7 +431,7 @@ func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
 		if rec.State != sessions.TaskFailed || !strings.Contains(rec.Reason, "the disk is full") {
 			t.Errorf("record: %s, reason %q", rec.State, rec.Reason)
 		}
-		if diff := cmp.Diff([]string{"queued 1", "running", "failed"}, s.told()); diff != "" {
+		if diff := cmp.Diff([]string{"queued 0", "running", "failed"}, s.told()); diff != "" {
 			t.Errorf("told (-want +got):\n%s", diff)
 		}
 		if got := r.backend.Acts(); got != 0 {

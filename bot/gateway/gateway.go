@@ -151,7 +151,13 @@ func (c *Client) Close(ctx context.Context) error {
 
 // Send sends operation op with data d, past the library, which cannot.
 func (c *Client) Send(ctx context.Context, op int, d any) error {
-	return c.relay.send(ctx, op, d)
+	c.mu.Lock()
+	r := c.relay
+	c.mu.Unlock()
+	if r == nil {
+		return ErrNotConnected
+	}
+	return r.send(ctx, op, d)
 }
 
 // session makes the discordgo session. It is opened again and again; the

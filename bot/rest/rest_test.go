@@ -32,7 +32,7 @@ func serve(t *testing.T, answers ...http.HandlerFunc) *api {
 	t.Helper()
 	a := &api{answers: answers}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b, _ := io.ReadAll(r.Body) //nolint:errcheck // what came is looked at below
+		b, _ := io.ReadAll(r.Body)
 		a.mu.Lock()
 		i := min(len(a.at), len(a.answers)-1)
 		a.at, a.bodies = append(a.at, time.Now()), append(a.bodies, string(b))

@@ -36,6 +36,8 @@ func blunders(dead string) []blunder {
 		{name: "empty task", do: browse(discordtest.Args{"task": "  "}), want: []string{"The task is empty", "say what to do"}},
 		{name: "browsing switched off", set: map[string]any{"agentStack.runtimeConfig.browser.enabled": false}, do: task, want: []string{"switched off in the settings"}},
 		{name: "no browses left", set: map[string]any{keyPerHour: 0}, do: task, want: []string{"the settings allow no tasks per hour"}},
+		{name: "steps that cannot be done", set: map[string]any{keyModel: "plain:steps"}, do: browse(discordtest.Args{"task": "open http://" + dead + ", read"}), want: []string{"Step 1 of 2", "refused the connection", "Not done: read"}},
+		{name: "words without steps", set: map[string]any{keyModel: "plain:steps"}, do: browse(discordtest.Args{"task": "find the ferry"}), want: []string{`I did not understand "find the ferry"`, "choose a language model in the settings"}},
 		{name: "page refuses connections", say: []llmtest.Turn{openPage("http://" + dead), told}, do: task, want: []string{"refused the connection", "nothing listens there"}},
 		{name: "wrong key", say: []llmtest.Turn{wrongKey}, do: task, want: []string{"That did not work", scriptedModel, "wants a key", "set COMPATIBLE_API_KEY"}},
 		{name: "no such model", say: []llmtest.Turn{noModel}, do: task, want: []string{`there is no model "scripted"`, "check the name"}},
@@ -85,7 +87,7 @@ func TestBadInputInDiscordIsToldClearlyAndTheNextTaskWorks(t *testing.T) {
 		}
 	}
 	usual[keyServer] = r.model.BaseURL()
-	usual[keyPerHour] = 600
+	usual[keyPerHour], usual[keyModel] = 600, scriptedModel
 	for _, b := range blunders(dead) {
 		t.Run(b.name, func(t *testing.T) {
 			r.script(b.say)

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 // program is clank in a process of its own.
 type program struct {
 	cmd            *exec.Cmd
-	home, tmp      string
+	home           string
 	stdout, stderr *transcript
 	done           chan struct{}
 }
@@ -46,7 +46,7 @@ type program struct {
 // directory for temporary files.
 func newPlace(t *testing.T) (home string, environ []string) {
 	t.Helper()
-	root, err := os.MkdirTemp("", "clank") // Chromium puts a socket there, whose path may not be long
+	root, err := os.MkdirTemp("", "clank") //nolint:usetesting // Chromium puts a socket there, whose path may not be long
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func nothingLeft(t *testing.T, home string) {
 
 func kill(t *testing.T, p process) {
 	t.Helper()
-	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		t.Fatalf("kill %d: %v", p.pid, err)
 	}
 }
@@ -243,8 +243,8 @@ type site struct {
 	hits chan string // path of each request
 }
 
-func newSite(t testing.TB) *site {
-	t.Helper()
+func newSite(tb testing.TB) *site {
+	tb.Helper()
 	s := &site{hits: make(chan string, 1000)}
 	hang := make(chan struct{})
 	mux := http.NewServeMux()
@@ -277,7 +277,7 @@ func newSite(t testing.TB) *site {
 		}
 		mux.ServeHTTP(w, r)
 	}))
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		close(hang)
 		s.Close()
 	})
@@ -285,8 +285,8 @@ func newSite(t testing.TB) *site {
 }
 
 // awaitHit waits until the site was asked for path.
-func (s *site) awaitHit(t testing.TB, path string) {
-	t.Helper()
+func (s *site) awaitHit(tb testing.TB, path string) {
+	tb.Helper()
 	late := time.After(patience)
 	for {
 		select {
@@ -295,7 +295,7 @@ func (s *site) awaitHit(t testing.TB, path string) {
 				return
 			}
 		case <-late:
-			t.Fatalf("the site was never asked for %s", path)
+			tb.Fatalf("the site was never asked for %s", path)
 		}
 	}
 }
