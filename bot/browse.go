@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -134,8 +135,11 @@ func (b *Bot) namedSession(ctx context.Context, from sessions.Origin, name strin
 		return strings.Trim(name, "`"), nil
 	}
 	s, err := b.Tasks.LastSession(ctx, from)
+	if errors.Is(err, sessions.ErrNotFound) {
+		return "", errors.New("you have no session here to go on with; leave it out to start a new one")
+	}
 	if err != nil {
-		return "", fmt.Errorf("you have no session here to go on with: %w", err)
+		return "", err
 	}
 	return s.ID, nil
 }

@@ -103,6 +103,8 @@ func (r *reply) answer(got llm.Reply) Answer {
 		text = r.lastText
 	case got.Stop == llm.StopRefused || got.Stop == llm.StopFilter:
 		text = "The model declined to answer that."
+	case len(r.shown) == 0 && len(got.Calls()) > 0:
+		text = "The model gave no answer, only calls that could not be followed. Please try again, or choose another model."
 	case len(r.shown) == 0:
 		text = "The model had nothing to say. Please put it another way."
 	}

@@ -270,7 +270,7 @@ func TestAModelThatCannotUseToolsIsRefused(t *testing.T) {
 		t.Errorf("got error %v", err)
 	}
 	b.agent.Model = func(context.Context, string) (llm.Model, error) { return nil, errors.New("no key") }
-	if _, err := b.run(t.Context()); err == nil || err.Error() != "choose the model: no key" {
+	if _, err := b.run(t.Context()); err == nil || err.Error() != "no key" {
 		t.Errorf("got error %v", err)
 	}
 }

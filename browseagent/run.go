@@ -79,7 +79,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	}
 	model, err := r.agent.Model(ctx, r.task.Model)
 	if err != nil {
-		return ended(ctx, fmt.Errorf("choose the model: %w", err))
+		return ended(ctx, err) // it names the model
 	}
 	r.model, r.caps = model, model.Caps()
 	if !r.caps.Tools {
@@ -119,7 +119,7 @@ func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 	if !h.trim(r.set.HistorySnapshots, r.set.HistoryChars) {
 		r.held.view.unseen()
 	}
-	late := fmt.Errorf("model %s gave no answer within %s (raise the step timeout, or choose a faster model)", r.model.Name(), r.set.StepTimeout)
+	late := fmt.Errorf("model %s gave no answer within %s (allow more time for one step in the settings, or choose a faster model)", r.model.Name(), r.set.StepTimeout)
 	asking, cancel := context.WithTimeoutCause(ctx, r.set.StepTimeout, late)
 	defer cancel()
 	reply, err := r.model.Generate(asking, llm.Request{

@@ -87,7 +87,7 @@ var table = []Field{
 	},
 	{
 		Key: agentKeys + "stepTimeoutMs", Group: groupTasks, Label: "Time for one step",
-		Effect: "A browser action that takes longer fails, and the model is told.",
+		Effect: "A browser action that takes longer fails, and the model is told. A model that takes longer to answer ends the task.",
 		Kind:   Duration, Default: 30 * time.Second, Min: 5 * second, Max: 2 * minute, at: func(s *Settings) any { return &s.StepTimeout },
 	},
 	{

@@ -143,7 +143,7 @@ func (a *app) newModels(e *env) *models {
 
 // places are the pages people may name instead of writing an address.
 func (a *app) places() map[string]string {
-	return map[string]string{"the demo shop": a.shopURL, "demo shop": a.shopURL}
+	return map[string]string{"the demo shop": a.shopURL}
 }
 
 func (a *app) openBrowsers(ctx context.Context, opts appOptions) error {

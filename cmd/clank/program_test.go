@@ -80,7 +80,7 @@ func start(t *testing.T, home string, environ []string, args ...string) *program
 		p.cmd.Process.Kill()
 		<-p.done
 		if t.Failed() {
-			t.Logf("clank %s\nstdout: %s\nstderr: %s", strings.Join(args, " "), p.stdout.text(), p.stderr.text())
+			t.Logf("clank %s\nstdout: %s\nstderr: %s", clip(strings.Join(args, " "), 200), p.stdout.text(), p.stderr.text())
 		}
 	})
 	return p
@@ -258,6 +258,11 @@ func newSite(tb testing.TB) *site {
 	page("/moving", `<style>@keyframes m{to{transform:translateX(400px)}}button{animation:m .3s linear infinite alternate}</style><button>Catch me</button>`)
 	page("/loop", `<button onclick="fetch('/looping').then(()=>{for(;;);})">Loop</button>`)
 	page("/alert", `<button onclick="fetch('/alerting').then(()=>alert('Are you there?'))">Ask</button>`)
+	page("/choice", `<h1>Two ways</h1><button onclick="fetch('/one');ways.textContent='the first'">First</button>
+		<button onclick="fetch('/two');ways.textContent='the second: ferry at 11:20'">Second</button><p id="ways">none yet</p>`)
+	mux.HandleFunc("/broken", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "the database is on fire", http.StatusInternalServerError)
+	})
 	mux.HandleFunc("/hang", func(_ http.ResponseWriter, r *http.Request) {
 		select {
 		case <-hang:

@@ -95,10 +95,13 @@ func stages() []stage {
 type range_ struct {
 	tb      testing.TB
 	discord *discordtest.Server
+	bot     discordtest.Bot
+	guild   discordtest.Guild
 	ada     discordtest.User
 	room    discordtest.Channel
 	model   *llmtest.Server
 	site    *site
+	env     *env
 	app     *app
 	acts    *acts
 
@@ -127,6 +130,9 @@ func (r *range_) next(req llmtest.Request) llmtest.Reply {
 	return turn(req)
 }
 
+// testKey is the key that the model server is shown.
+const testKey = "sk-of-the-tests-0123456789"
+
 func newRange(tb testing.TB) *range_ {
 	tb.Helper()
 	r := &range_{tb: tb, site: newSite(tb), acts: &acts{}}
@@ -140,20 +146,23 @@ func newRange(tb testing.TB) *range_ {
 	}
 	tb.Cleanup(r.model.Close)
 	r.model.Otherwise(r.next)
-	account := r.discord.CreateBot("clank", "secret")
+	r.bot = r.discord.CreateBot("clank", "secret")
 	r.ada = r.discord.CreateUser("ada")
-	guild := r.discord.CreateGuild("home", r.ada)
-	r.discord.AddMember(guild, account.User)
-	r.room = r.discord.CreateChannel(guild, "general")
+	r.guild = r.discord.CreateGuild("home", r.ada)
+	r.discord.AddMember(r.guild, r.bot.User)
+	r.room = r.discord.CreateChannel(r.guild, "general")
 
-	vars := map[string]string{"CLANK_HOME": tb.TempDir(), "DISCORD_TOKEN": account.Token, "CLANK_DISCORD_API": r.discord.URL}
-	e := &env{stdout: io.Discard, stderr: io.Discard, hurry: context.Background(), getenv: func(name string) string { return vars[name] }}
-	h, err := openHome(e.getenv)
+	vars := map[string]string{
+		"CLANK_HOME": tb.TempDir(), "DISCORD_TOKEN": r.bot.Token, "CLANK_DISCORD_API": r.discord.URL,
+		"OPENAI_BASE_URL": r.model.BaseURL(), "OPENAI_API_KEY": testKey,
+	}
+	r.env = &env{stdout: io.Discard, stderr: io.Discard, hurry: context.Background(), getenv: func(name string) string { return vars[name] }}
+	h, err := openHome(r.env.getenv)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	if r.app, err = openApp(tb.Context(), e, h, log, appOptions{shopAddr: "127.0.0.1:0", sent: r.acts.note}); err != nil {
+	if r.app, err = openApp(tb.Context(), r.env, h, log, appOptions{shopAddr: "127.0.0.1:0", sent: r.acts.note}); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
@@ -166,7 +175,7 @@ func newRange(tb testing.TB) *range_ {
 		"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model":       "compatible:scripted",
 		"agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour": 600,
 	})
-	if how, err := r.app.openBot(tb.Context(), e); err != nil || how != "connected" {
+	if how, err := r.app.openBot(tb.Context(), r.env); err != nil || how != "connected" {
 		tb.Fatal(how, err)
 	}
 	var end func()
