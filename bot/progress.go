@@ -67,15 +67,7 @@ func (p *progress) event(call int, prompt string, e sessions.Event) {
 	b := &p.browses[call-1]
 	b.prompt, b.record = prompt, e.Record
 	if s := e.Step; s != nil {
-		if s.Kind == sessions.StepAct || s.Kind == sessions.StepNotice || b.step.Kind == "" || s.Text != "" {
-			b.step, b.act = *s, e.Record.Steps
-			if s.Phase == sessions.Begun {
-				b.act++ // Steps counts those that are done
-			}
-		}
-		if s.URL != "" || s.Title != "" {
-			b.page = *s
-		}
+		b.take(*s)
 		if s.View != nil {
 			p.picture = s.View
 		}
@@ -84,6 +76,19 @@ func (p *progress) event(call int, prompt string, e sessions.Event) {
 	select {
 	case p.dirty <- struct{}{}:
 	default:
+	}
+}
+
+// take keeps what is worth showing of a step; b.record is of the same moment.
+func (b *browse) take(s sessions.Step) {
+	if s.Kind == sessions.StepAct || s.Kind == sessions.StepNotice || b.step.Kind == "" || s.Text != "" {
+		b.step, b.act = s, b.record.Steps
+		if s.Phase == sessions.Begun {
+			b.act++ // Steps counts those that are done
+		}
+	}
+	if s.URL != "" || s.Title != "" {
+		b.page = s
 	}
 }
 
