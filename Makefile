@@ -44,8 +44,9 @@ smoke: chromium build ## the first try of the README, through terminal, chat pag
 bench: chromium ## all benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-bench-stop: chromium ## how long a stop takes, stage by stage
-	@$(GO) run ./internal/stopbench
+bench-stop: chromium ## how long a stop takes, stage by stage (ROUNDS=20)
+	@$(GO) test ./cmd/clank -count=1 -timeout 30m -run '^TestStopAtEveryStage$$' -v -stop.rounds=$(or $(ROUNDS),20) \
+		| awk '/^(---|FAIL|panic)/ || / n=[0-9]/ || /after the stop/ {print} /^stop: /{last=$$0} END {print last}'
 
 clean: ## remove what was built
 	rm -rf bin .cache

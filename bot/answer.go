@@ -16,15 +16,28 @@ const (
 	fileExcerpt = 1500    // characters of an answer that are shown when the whole is a file
 	maxPrompt   = 4000    // characters of a task
 	maxLabel    = 60      // characters of a piece of work's label
+	nothingText = "Done; there is nothing to report."
 	mdType      = "text/markdown; charset=utf-8"
 )
 
-// compose makes the messages of an answer: text over as many as it needs, or an
-// excerpt with a file where it needs too many; the pictures with the last one.
-func compose(text, footer string, images []sessions.Image) []view {
-	files, left := pictureFiles(images)
+// conclusion is what is shown when work has ended.
+type conclusion struct {
+	text, footer string
+	images       []sessions.Image // what was chosen to be shown
+	page         *sessions.Image  // how the page looked last; shown where no image is
+}
+
+// compose makes the messages of a conclusion: text over as many as it needs, or
+// an excerpt with a file where it needs too many; the pictures with the last one.
+func compose(c conclusion) []view {
+	text, footer := c.text, c.footer
+	files, left := pictureFiles(c.images)
+	bare := len(files) == 0
 	if left > 0 {
 		text = strings.TrimSpace(text + fmt.Sprintf("\n\n(Pictures left out because they are too large: %d)", left))
+	}
+	if strings.TrimSpace(text) == "" && len(files) == 0 {
+		text = nothingText
 	}
 	parts := split(text, maxMessage)
 	if len(parts) > maxParts {
@@ -48,7 +61,11 @@ func compose(text, footer string, images []sessions.Image) []view {
 	for i, p := range parts {
 		views[i].content = p
 	}
-	views[len(views)-1].files = files
+	last := &views[len(views)-1]
+	last.files = files
+	if bare {
+		last.picture = c.page
+	}
 	return views
 }
 
@@ -94,9 +111,6 @@ func outcome(ctx context.Context, rec sessions.Record, err error) (text, footer 
 	switch rec.State {
 	case sessions.TaskDone:
 		text = rec.Answer
-		if text == "" && len(rec.Images) == 0 {
-			text = "Done; there is nothing to report."
-		}
 	case sessions.TaskLimited:
 		text = strings.TrimSpace(rec.Answer + "\n\n*Ended early:* " + why)
 	case sessions.TaskStopped, sessions.TaskInterrupted:

@@ -6,8 +6,8 @@
 // ask to [Tasks] and [Replier], and shows what comes back. Voice calls are not
 // its business, but [Bot.OnDispatch] and [Bot.Send] lend them its gateway.
 //
-// discordgo gives the shapes of Discord's objects. The connections are ours; see
-// packages gateway and rest below for the reasons.
+// Discord is spoken to through discordgo, which packages gateway and rest below
+// keep within what a program that runs for months can bear.
 package bot
 
 import (
@@ -103,7 +103,7 @@ type Bot struct {
 
 // identity is who the bot is, as READY says.
 type identity struct {
-	user, app string
+	user, name, app string
 }
 
 // Open connects, registers the commands, and returns when the bot hears. ctx
@@ -168,11 +168,15 @@ func (b *Bot) Err() error {
 	return nil
 }
 
-// Send sends an operation over the gateway; see [gateway.Client.Send].
+// Send sends an operation over the gateway; see [gateway.Client.Send]. It must
+// not be called before Open.
 func (b *Bot) Send(ctx context.Context, op int, d any) error { return b.gate.Send(ctx, op, d) }
 
 // UserID is the bot's own id; empty before Open.
 func (b *Bot) UserID() string { return b.me().user }
+
+// UserName is the bot's own name; empty before Open.
+func (b *Bot) UserName() string { return b.me().name }
 
 func (b *Bot) me() identity {
 	b.mu.Lock()

@@ -50,6 +50,10 @@ func TestBrowseShowsItsProgressAndThenTheAnswer(t *testing.T) {
 	if a := got.Original.Attachments; len(a) != 1 || !cmp.Equal(a[0].Data, second.Data) {
 		t.Errorf("the picture was lost: %+v", a)
 	}
+	edits := s.RequestsTo(discordtest.RouteEditResponse)
+	if kind := edits[len(edits)-1].Header.Get("Content-Type"); kind != "application/json" {
+		t.Errorf("the same picture was sent again, as %s", kind)
+	}
 	k.done("Three lamps.", picture(3), picture(4))
 	got = s.answer(it, "Three lamps.\n-# 4 steps · session `s1` stays open")
 	if len(got.Original.Attachments) != 2 || len(got.Original.Buttons()) != 0 || len(got.Followups) != 0 {
@@ -394,10 +398,16 @@ func TestADeletedProgressMessageStaysDeletedUntilTheAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.step("third", nil)
+	for n := range 10 { // other talk, longer than the pause between edits
+		s.say(s.room, s.bob, s.account.Mention()+" meanwhile")
+		s.next().done(fmt.Sprint("talk ", n))
+		s.message(s.room, fmt.Sprint("talk ", n))
+	}
 	k.done("the answer")
-	s.message(s.room, "the answer")
-	s.unseen(s.room, "second")
-	s.unseen(s.room, "third")
+	answer := s.message(s.room, "the answer")
+	if first := s.History(answer.ID)[0].Content; !strings.Contains(first, "the answer") {
+		t.Errorf("the message came back as %q", first)
+	}
 }
 
 func TestTooMuchAtOnceIsRefusedKindly(t *testing.T) {

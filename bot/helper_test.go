@@ -202,11 +202,10 @@ func (f *tasks) LastSession(_ context.Context, o sessions.Origin) (sessions.Sess
 }
 
 func (f *tasks) Sessions(_ context.Context, q sessions.SessionQuery) ([]sessions.Session, error) {
-	s, err := f.LastSession(context.Background(), *q.Of)
-	if err != nil {
-		return nil, nil
+	if s, err := f.LastSession(context.Background(), *q.Of); err == nil {
+		return []sessions.Session{s}, nil
 	}
-	return []sessions.Session{s}, nil
+	return nil, nil
 }
 
 // next is the next task that has begun.

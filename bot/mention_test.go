@@ -61,6 +61,21 @@ func TestAMentionIsAnsweredAsAReplyWithoutPing(t *testing.T) {
 	}
 }
 
+func TestALostConfirmationMakesNoSecondReply(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.answering("Hello, Ada.")
+	s.open()
+	s.LoseNextAnswer(discordtest.RouteCreateMessage)
+	s.say(s.room, s.ada, s.account.Mention()+" hi")
+	if _, err := s.WaitRequest(s.ctx(), discordtest.RouteCreateMessage, 1); err != nil {
+		t.Fatal(err)
+	}
+	s.close()
+	if got := len(s.Messages(s.room)); got != 2 {
+		t.Errorf("messages = %d, want what was said and one reply", got)
+	}
+}
+
 func TestWhoIsAnswered(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
 	turns := s.answering("ok")
@@ -74,7 +89,11 @@ func TestWhoIsAnswered(t *testing.T) {
 		t.Errorf("answered %+v", got)
 	}
 	s.message(s.OpenDM(s.ada, s.account), "ok")
+	s.close()
 	s.unseen(s.room, "ok")
+	if len(turns) != 0 {
+		t.Errorf("also answered %+v", <-turns)
+	}
 }
 
 func TestTypingIsShownForTheWholeTurn(t *testing.T) {
@@ -241,7 +260,8 @@ func TestAPanicLosesOneMessageAlone(t *testing.T) {
 	s.say(s.room, s.ada, s.account.Mention()+" boom")
 	s.say(s.room, s.ada, s.account.Mention()+" hello?")
 	s.message(s.room, "still here")
-	if got := s.scopes.Active(scopeOf(s)); len(got) > 1 {
+	s.close()
+	if got := s.scopes.Active(scopeOf(s)); len(got) > 0 {
 		t.Errorf("work is left behind: %v", got)
 	}
 }

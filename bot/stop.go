@@ -130,23 +130,19 @@ func (p person) actor(bits int64) cancel.Actor {
 // moderator are the permissions that let somebody stop other people's work.
 const moderator = discordgo.PermissionManageMessages | discordgo.PermissionAdministrator
 
-// stopText says what a wish to stop has led to.
+// stopText says what a wish to stop has led to. That other people's work goes on
+// is said only to those who could stop nothing.
 func stopText(who person, stopped, refused []cancel.Work) string {
-	var says []string
-	switch others := slices.DeleteFunc(owners(stopped), func(id string) bool { return id == who.id }); {
-	case len(stopped) == 0:
-	case len(others) == 0:
-		says = append(says, "Stopped.")
-	default:
-		says = append(says, fmt.Sprintf("%s stopped what %s asked for.", plain(who.name, 80), people(others)))
+	others := slices.DeleteFunc(owners(stopped), func(id string) bool { return id == who.id })
+	switch {
+	case len(others) > 0:
+		return fmt.Sprintf("%s stopped what %s asked for.", plain(who.name, 80), people(others))
+	case len(stopped) > 0:
+		return "Stopped."
+	case len(refused) > 0:
+		return refusedText(owners(refused))
 	}
-	if len(refused) > 0 {
-		says = append(says, refusedText(owners(refused)))
-	}
-	if len(says) == 0 {
-		return "Nothing is running here."
-	}
-	return strings.Join(says, " ")
+	return "Nothing is running here."
 }
 
 // refusedText says who may stop work.

@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -102,7 +103,7 @@ func TestAStopWordStopsTheChannelAtOnce(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
 	s.open()
 	other := s.CreateChannel(s.guild, "elsewhere")
-	mine, theirs := s.browse(s.ada, discordtest.Args{"task": "lamps"}), discordtest.Interaction{}
+	mine := s.browse(s.ada, discordtest.Args{"task": "lamps"})
 	k := s.next()
 	theirs, err := s.SlashCommand(other, s.ada, "clank browse", discordtest.Args{"task": "chairs"})
 	if err != nil {
@@ -191,6 +192,39 @@ func TestChannelPermissionsDecideWhoIsAModerator(t *testing.T) {
 	try(later, s.bob, false)
 }
 
+func TestThreadsHaveThePermissionsOfTheirChannel(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.open()
+	s.Overwrite(s.room, s.bob, discordtest.Role{}, discordtest.ManageMessages, 0)
+	root := s.say(s.room, s.ada, "let us talk below")
+	req, err := http.NewRequestWithContext(s.ctx(), http.MethodPost, s.URL+"/api/v9/channels/"+s.room.ID+"/messages/"+root.ID+"/threads",
+		strings.NewReader(`{"name":"below"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bot secret")
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil || resp.StatusCode >= 300 {
+		t.Fatal(resp, err)
+	}
+	resp.Body.Close()
+	thread := discordtest.Channel{ID: root.ID, GuildID: s.guild.ID}
+	it, err := s.SlashCommand(thread, s.ada, "clank browse", discordtest.Args{"task": "lamps"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := s.next()
+	s.say(thread, s.bob, "stop")
+	if got, want := s.stopped(k), "stopped by @bob"; got != want {
+		t.Errorf("cause = %q, want %q", got, want)
+	}
+	s.answer(it, "Stopped by")
+	if got := len(s.RequestsTo(discordtest.RouteGetGuild)); got != 0 {
+		t.Errorf("asked for the guild %d times, want what the gateway told", got)
+	}
+}
+
 func TestPermissionsThatTheGatewayDidNotTellAreAskedFor(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
 	s.open()
@@ -233,6 +267,8 @@ func TestStopWordsOfBotsAndOfNobodyDoNotCount(t *testing.T) {
 	}
 	k.done("ok")
 	s.answer(it, "ok")
+	s.close()
+	s.unseen(s.room, "can stop that")
 }
 
 func TestAStopWordWithNothingToStopIsTalk(t *testing.T) {

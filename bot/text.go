@@ -96,7 +96,7 @@ func (s *splitter) add(u unit) {
 	}
 	s.flush()
 	head, rest := cut(u.text, s.limit)
-	s.parts = append(s.parts, head)
+	s.emit(head)
 	s.add(unit{text: rest})
 }
 
@@ -122,11 +122,16 @@ func (s *splitter) addBlock(u unit) {
 }
 
 func (s *splitter) flush() {
-	if part := strings.Trim(s.now.String(), "\n"); strings.TrimSpace(part) != "" {
-		s.parts = append(s.parts, part)
-	}
+	s.emit(strings.Trim(s.now.String(), "\n"))
 	s.now.Reset()
 	s.size, s.any = 0, false
+}
+
+// emit keeps a part, unless it is space alone, which Discord refuses.
+func (s *splitter) emit(part string) {
+	if strings.TrimSpace(part) != "" {
+		s.parts = append(s.parts, part)
+	}
 }
 
 // cut takes at most limit characters off the front of a line, at the end of a

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,8 +107,8 @@ func lineParts(l Line, pictures int, caps llm.Caps) []llm.Part {
 	if !l.Mine {
 		text = fmt.Sprintf("[%s] %s", name(l.Who), l.Text)
 	}
-	for _, n := range l.Notes {
-		text += "\n[" + n + "]"
+	if len(l.Notes) > 0 {
+		text += "\n[" + strings.Join(l.Notes, "]\n[") + "]"
 	}
 	if hidden := len(l.Images) - pictures; hidden > 0 && !l.Mine {
 		text += fmt.Sprintf("\n[pictures not shown to you: %d]", hidden)
@@ -131,8 +132,8 @@ func lineParts(l Line, pictures int, caps llm.Caps) []llm.Part {
 // latest keeps the newest lines within the limit, and always the last.
 func latest(lines []Line) []Line {
 	size := 0
-	for i := len(lines) - 1; i >= 0; i-- {
-		size += len(lines[i].Text)
+	for i, l := range slices.Backward(lines) {
+		size += len(l.Text)
 		if size > maxHistory && i < len(lines)-1 {
 			return lines[i+1:]
 		}
@@ -143,8 +144,8 @@ func latest(lines []Line) []Line {
 // newestImages says how many pictures of each line are shown, newest first.
 func newestImages(lines []Line) []int {
 	n, left := make([]int, len(lines)), maxImages
-	for i := len(lines) - 1; i >= 0; i-- {
-		n[i] = min(left, len(lines[i].Images))
+	for i, l := range slices.Backward(lines) {
+		n[i] = min(left, len(l.Images))
 		left -= n[i]
 	}
 	return n

@@ -71,10 +71,11 @@ func (r *run) call(ctx context.Context, c llm.ToolCall) error {
 			return err
 		}
 	}
+	brief := o.brief() // without what is for the model alone
 	r.guard(c, &o)
 	full, short := o.text(step.N)
 	r.held.history.result(llm.ToolResult{ID: c.ID, Text: full, Images: o.images, IsError: o.failed()}, short, o.section)
-	step.Phase, step.Text, step.Failed = sessions.Done, o.brief(), o.failed()
+	step.Phase, step.Text, step.Failed = sessions.Done, brief, o.failed()
 	step.View, step.URL, step.Title = o.view, r.held.view.url, r.held.view.title
 	return r.emit(ctx, step)
 }

@@ -52,8 +52,8 @@ func (r *run) work(ctx context.Context, unread error) error {
 			return err
 		}
 		calls := reply.Calls()
-		if answer, limit := finalText(reply); len(calls) == 0 && answer != "" {
-			return r.answer(ctx, answer, limit)
+		if end := finalText(reply); len(calls) == 0 && end.text != "" {
+			return r.answer(ctx, end)
 		}
 		if err := r.act(ctx, calls); err != nil {
 			return err
@@ -79,7 +79,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	}
 	model, err := r.agent.Model(ctx, r.task.Model)
 	if err != nil {
-		return ended(ctx, fmt.Errorf("choose the model: %w", err))
+		return ended(ctx, err) // it names the model
 	}
 	r.model, r.caps = model, model.Caps()
 	if !r.caps.Tools {
@@ -119,7 +119,7 @@ func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 	if !h.trim(r.set.HistorySnapshots, r.set.HistoryChars) {
 		r.held.view.unseen()
 	}
-	late := fmt.Errorf("model %s gave no answer within %s (raise the step timeout, or choose a faster model)", r.model.Name(), r.set.StepTimeout)
+	late := fmt.Errorf("model %s gave no answer within %s (allow more time for one step in the settings, or choose a faster model)", r.model.Name(), r.set.StepTimeout)
 	asking, cancel := context.WithTimeoutCause(ctx, r.set.StepTimeout, late)
 	defer cancel()
 	reply, err := r.model.Generate(asking, llm.Request{
@@ -156,29 +156,29 @@ func (r *run) wrapUp(ctx context.Context, why, limit string) error {
 	if err != nil {
 		return err
 	}
-	text, cutOff := finalText(reply)
+	end := finalText(reply)
 	switch {
-	case text != "":
+	case end.text != "":
 	case beside != "":
-		text = beside
+		end.text = beside
 	case r.closed:
-		text = "The browser is closed."
+		end.text = "The browser is closed."
 	default:
-		text = "There is no answer: the work ended before one was found."
+		end.text = "There is no answer: the work ended before one was found."
 	}
-	if limit == "" {
-		limit = cutOff
+	if limit != "" {
+		end.limit = limit
 	}
-	return r.answer(ctx, text, limit)
+	return r.answer(ctx, end)
 }
 
 // answer ends the task.
-func (r *run) answer(ctx context.Context, text, limit string) error {
+func (r *run) answer(ctx context.Context, end ending) error {
 	r.n++
 	v := &r.held.view
 	err := r.emit(ctx, sessions.Step{
 		N: r.n, Kind: sessions.StepAnswer, Phase: sessions.Done, Label: "answer",
-		Text: text, Images: r.shown, Limit: limit, Closed: r.closed, URL: v.url, Title: v.title,
+		Text: end.text, Images: r.shown, Failed: end.failed, Limit: end.limit, Closed: r.closed, URL: v.url, Title: v.title,
 	})
 	if err == nil && r.closed {
 		r.agent.forget(r.session.ID)
@@ -209,19 +209,25 @@ func (r *run) emit(ctx context.Context, s sessions.Step) error {
 	return nil
 }
 
-// finalText returns what a reply without calls says to the person, and the limit
-// that cut it off, if one did. It is "" if the model said nothing.
-func finalText(reply llm.Reply) (text, limit string) {
-	text = strings.TrimSpace(reply.Text())
+// ending is what a task ends with.
+type ending struct {
+	text   string // "" if the model said nothing
+	limit  string // the limit that cut it off, if one did
+	failed bool   // the model declined, or could not do it
+}
+
+// finalText returns what a reply without calls says to the person.
+func finalText(reply llm.Reply) ending {
+	text := strings.TrimSpace(reply.Text())
 	switch reply.Stop {
 	case llm.StopLength:
-		return text, "length limit of one answer"
+		return ending{text: text, limit: "length limit of one answer"}
 	case llm.StopRefused:
-		return orText(text, "The model declined to go on."), ""
+		return ending{text: orText(text, "The model declined to go on."), failed: true}
 	case llm.StopFilter:
-		return orText(text, "The provider of the model withheld the answer."), ""
+		return ending{text: orText(text, "The provider of the model withheld the answer."), failed: true}
 	default:
-		return text, ""
+		return ending{text: text}
 	}
 }
 

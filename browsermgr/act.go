@@ -193,9 +193,6 @@ func outcome(res page.Result) []string {
 	if res.Value != nil {
 		notes = append(notes, "result: "+string(res.Value))
 	}
-	if res.Navigated {
-		notes = append(notes, "the page is now "+res.URL)
-	}
 	if res.Status >= 400 {
 		notes = append(notes, fmt.Sprintf("the server answered HTTP %d", res.Status))
 	}

@@ -67,7 +67,7 @@ func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manag
 	if err != nil {
 		t.Skip(err)
 	}
-	m := &browsermgr.Manager{Home: t.TempDir(), Executable: exe.Path, Headless: true, FirstPort: 18850, LastPort: 18899}
+	m := &browsermgr.Manager{Home: t.TempDir(), Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18850, LastPort: 18899}
 	if adjust != nil {
 		adjust(m)
 	}

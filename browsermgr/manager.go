@@ -1,6 +1,7 @@
 package browsermgr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,13 +33,14 @@ var ErrClosed = errors.New("the browser manager is closed")
 type Manager struct {
 	// Home is the directory below which browser/<profile>/user-data lie. Required.
 	Home string
-	// Executable is the browser to use: a path, or a name on PATH. Empty means the first that [chrome.Find] finds.
-	Executable string
+	// Executable is asked at each start of a browser which one to use: a path, or a name on PATH. Nil or "" means the
+	// first that [chrome.Find] finds.
+	Executable func() string
 	// Headless runs browsers without a window. Otherwise they have one, except on a Linux machine without a display.
 	Headless bool
 	// NoSandbox does without Chromium's sandbox even where it could be had.
 	NoSandbox bool
-	// Profile is the name of the profile that windows use; empty means [DefaultProfile].
+	// Profile is the name of the profile that windows use which name none; empty means [DefaultProfile].
 	Profile string
 	// FirstPort and LastPort bound the DevTools port; both zero mean the package's constants.
 	FirstPort, LastPort int
@@ -67,6 +69,8 @@ type WindowOptions struct {
 	Key string
 	// URL is where a new window opens; empty means about:blank.
 	URL string
+	// Profile is whose cookies and storage it has; empty means the Manager's. An open window stays in its profile.
+	Profile string
 	// Headed asks for a window on the screen.
 	Headed bool
 	// Ephemeral keeps cookies and storage apart from the profile, in memory only, and forgets them with the window.
@@ -105,8 +109,14 @@ func (m *Manager) Open(ctx context.Context) error {
 
 // reap clears away what is left of a former run. What cannot be cleared is told when it is needed.
 func (m *Manager) reap(ctx context.Context) {
-	if err := chrome.Reap(ctx, m.userDataDir(m.Profile)); err != nil {
-		m.Logger.Warn("reap browser of a former run", "profile", m.Profile, "error", err)
+	dirs, err := filepath.Glob(m.userDataDir("*"))
+	if err != nil {
+		m.Logger.Warn("look for browsers of a former run", "error", err)
+	}
+	for _, dir := range dirs {
+		if err := chrome.Reap(ctx, dir); err != nil {
+			m.Logger.Warn("reap browser of a former run", "dir", dir, "error", err)
+		}
 	}
 	removed, err := chrome.ReapTemp(ctx, "")
 	if err != nil {
@@ -138,6 +148,11 @@ func (m *Manager) Window(ctx context.Context, opts WindowOptions) (w *Window, re
 	if opts.Key == "" {
 		return nil, false, errors.New("open window: no key given")
 	}
+	if opts.Profile != "" {
+		if err := checkProfileName(opts.Profile); err != nil {
+			return nil, false, fmt.Errorf("open window: %w", err)
+		}
+	}
 	w, err = m.window(opts)
 	if err != nil {
 		return nil, false, fmt.Errorf("open window: %w", err)
@@ -159,7 +174,7 @@ func (m *Manager) window(opts WindowOptions) (*Window, error) {
 	}
 	w := m.windows[opts.Key]
 	if w == nil {
-		w = &Window{manager: m, key: opts.Key, turn: make(chan struct{}, 1)}
+		w = &Window{manager: m, key: opts.Key, profile: cmp.Or(opts.Profile, m.Profile), turn: make(chan struct{}, 1)}
 		m.windows[opts.Key] = w
 	}
 	w.plan(opts)

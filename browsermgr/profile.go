@@ -86,7 +86,11 @@ func (p *profile) start(ctx context.Context, headed bool) (*browser, error) {
 	m := p.manager
 	ctx, release := m.untilClosed(ctx)
 	defer release()
-	executable, err := chrome.Find(ctx, m.Executable)
+	configured := ""
+	if m.Executable != nil {
+		configured = m.Executable()
+	}
+	executable, err := chrome.Find(ctx, configured)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +101,7 @@ func (p *profile) start(ctx context.Context, headed bool) (*browser, error) {
 	}
 	process, err := chrome.Launch(ctx, opts)
 	if errors.Is(err, chrome.ErrNoDisplay) && !headed {
-		m.Logger.Warn("no display: the browser runs headless", "profile", p.name)
+		m.Logger.Info("no display: the browser runs headless", "profile", p.name)
 		opts.Headless = true
 		process, err = chrome.Launch(ctx, opts)
 	}

@@ -16,6 +16,7 @@ import (
 type Window struct {
 	manager *Manager
 	key     string
+	profile string
 	turn    chan struct{} // holds a token while the window is made ready
 
 	mu        sync.Mutex
@@ -59,7 +60,7 @@ func (w *Window) ready(ctx context.Context) (u use, restored bool, err error) {
 		return use{}, false, errWindowClosed
 	}
 	if b == nil || !b.enter() {
-		if b, err = w.manager.profile(w.manager.Profile).use(ctx, headed); err != nil {
+		if b, err = w.manager.profile(w.profile).use(ctx, headed); err != nil {
 			return use{}, false, err
 		}
 		w.move(b)

@@ -24,7 +24,7 @@ var _ agentPage = (*browsermgr.Window)(nil)
 func TestWindowActsAndLooks(t *testing.T) {
 	base := site(t)
 	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "s1"})
-	contains(t, act(t, w, "navigate", map[string]any{"url": base + "/"}), "the page is now "+base+"/")
+	act(t, w, "navigate", map[string]any{"url": base + "/"})
 	act(t, w, "click", map[string]any{"ref": refOf(t, w, "Press me")})
 	text, err := w.Text(t.Context(), "")
 	if err != nil || !strings.Contains(text, "clicked") {

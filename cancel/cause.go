@@ -26,7 +26,7 @@ const (
 
 // Cause is the error that [context.Cause] returns for cancelled work. Its text
 // is meant for people.
-type Cause struct {
+type Cause struct { //nolint:errname // a cause is no failure, and is read as context.Cause
 	Reason Reason
 	By     string // display name of the person who stopped it, if one did
 	Detail string // what exactly ran out or took over; may be empty

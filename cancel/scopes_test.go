@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -160,7 +161,7 @@ func TestScopesAreSafeForConcurrentUse(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 50 {
 		wg.Go(func() {
-			ctx, h := s.Begin(t.Context(), room, cancel.Work{ID: fmt.Sprint(i), Owner: "u1"})
+			ctx, h := s.Begin(t.Context(), room, cancel.Work{ID: strconv.Itoa(i), Owner: "u1"})
 			s.Active(room)
 			s.Stop(room, ada, false)
 			if ctx.Err() == nil {

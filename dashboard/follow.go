@@ -17,7 +17,7 @@ import (
 
 const (
 	followPause = 500 * time.Millisecond // between two attempts to come back
-	followGives = 30 * time.Second       // without the server, until it is given up
+	followGives = 10 * time.Second       // without the server, until it is given up
 	maxEvent    = 64 << 20               // bytes of one event
 )
 

@@ -102,7 +102,7 @@ const (
 	StopEnd     StopReason = "end"      // the model has said what it wanted
 	StopTools   StopReason = "tools"    // it waits for tool results
 	StopLength  StopReason = "length"   // it ran into the token limit
-	StopRefused StopReason = "refused"  // it declined
+	StopRefused StopReason = "refused"  // it declined, or could not do what it was asked; the text says why
 	StopFilter  StopReason = "filtered" // the vendor withheld the rest
 	StopUnknown StopReason = "unknown"  // the server gave no reason we know
 )

@@ -9,7 +9,7 @@ import (
 // of their own, a sentence for people that also tells the way out.
 var (
 	ErrBadTask       = errors.New("the task cannot be done as it was asked")
-	ErrDisabled      = errors.New("browsing is switched off")
+	ErrDisabled      = errors.New("browsing is switched off in the settings")
 	ErrNotFound      = errors.New("not found")
 	ErrNotOwner      = errors.New("it belongs to somebody else")
 	ErrSessionClosed = errors.New("the session is closed")

@@ -99,14 +99,11 @@ func (l *line) order() []*job {
 	return order
 }
 
-// remove takes j out of the line and reports whether it was in it.
-func (l *line) remove(j *job) bool {
-	i := slices.Index(l.waiting, j)
-	if i < 0 {
-		return false
+// remove takes j out of the line, if it is in it.
+func (l *line) remove(j *job) {
+	if i := slices.Index(l.waiting, j); i >= 0 {
+		l.waiting = slices.Delete(l.waiting, i, i+1)
 	}
-	l.waiting = slices.Delete(l.waiting, i, i+1)
-	return true
 }
 
 // start moves j from the line to a place.

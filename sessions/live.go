@@ -45,29 +45,44 @@ func (l *live) parkable() bool {
 }
 
 // parkIdle parks the sessions that nothing has used for long enough.
-func (m *Manager) parkIdle(lim Limits) {
+func (m *Manager) parkIdle() {
+	idle := m.Limits().SessionIdle
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.Now()
 	for _, l := range m.live {
-		if !m.closed && lim.SessionIdle > 0 && l.parkable() && now.Sub(l.LastUsed) >= lim.SessionIdle {
+		if !m.closed && idle > 0 && l.parkable() && now.Sub(l.LastUsed) >= idle {
 			m.park(l)
 		}
 	}
 	m.dispatch()
 }
 
-// park starts closing the page of a session that is free. The lock is held.
+// park has a session parked, which must be free. The lock is held.
 func (m *Manager) park(l *live) {
 	l.occupy()
 	m.parking++
-	m.work.Go(func() {
-		m.shut(context.Background(), l, SessionParked)
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.parking--
-		m.dispatch()
-	})
+	m.toPark = append(m.toPark, l)
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// startParking starts to park what is to be parked.
+func (m *Manager) startParking(ctx context.Context) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, l := range m.toPark {
+		m.work.Go(func() {
+			m.shut(ctx, l, SessionParked)
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.parking--
+			m.dispatch()
+		})
+	}
+	m.toPark = nil
 }
 
 // makeRoom parks the idle session that was used longest ago. The lock is held.

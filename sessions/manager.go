@@ -29,6 +29,7 @@ type Manager struct {
 
 	door chan struct{} // holds one token: who takes it may bring sessions in, see [Manager.enter]
 	quit chan struct{} // closed by Close
+	wake chan struct{} // holds a token when there is something to park
 	runs sync.WaitGroup
 	work sync.WaitGroup // what else was started: the caretaker, pages being closed, backends that do not let go
 
@@ -36,7 +37,8 @@ type Manager struct {
 	closed  bool
 	line    line
 	live    map[string]*live
-	parking int // sessions that are being parked to make room
+	toPark  []*live // occupied, for the caretaker to park
+	parking int     // these, and those that he is parking
 
 	subMu sync.Mutex
 	subs  map[chan Event]struct{}
@@ -70,6 +72,7 @@ func (m *Manager) Open(ctx context.Context) error {
 	m.door = make(chan struct{}, 1)
 	m.door <- struct{}{}
 	m.quit = make(chan struct{})
+	m.wake = make(chan struct{}, 1)
 	m.live = make(map[string]*live)
 	background := context.WithoutCancel(ctx)
 	m.work.Go(func() { m.caretake(background) })
@@ -121,28 +124,37 @@ func wait(ctx context.Context, wg *sync.WaitGroup) error {
 	}
 }
 
-// caretake parks what nobody uses, forgets what is old, and looks whether the
-// limits have changed, until Close.
+// caretake parks what is to be parked or what nobody uses, forgets what is old,
+// and looks whether the limits have changed, until Close.
 func (m *Manager) caretake(ctx context.Context) {
 	var pruned time.Time
+	tick := time.NewTimer(m.every())
+	defer tick.Stop()
 	for {
-		lim := m.Limits()
-		every := 30 * time.Second
-		if lim.SessionIdle > 0 {
-			every = min(max(lim.SessionIdle/4, time.Second), every)
-		}
-		tick := time.NewTimer(every)
 		select {
 		case <-m.quit:
-			tick.Stop()
+			m.startParking(ctx)
 			return
+		case <-m.wake:
+			m.startParking(ctx)
 		case <-tick.C:
-		}
-		m.parkIdle(m.Limits())
-		if now := m.Now(); now.Sub(pruned) >= time.Hour && !m.prune(ctx, now) {
-			pruned = now
+			m.parkIdle()
+			if now := m.Now(); now.Sub(pruned) >= time.Hour && !m.prune(ctx, now) {
+				pruned = now
+			}
+			tick.Reset(m.every())
 		}
 	}
+}
+
+// every returns how often to look after things: often enough for sessions to be
+// parked about when they should.
+func (m *Manager) every() time.Duration {
+	const most = 30 * time.Second
+	if idle := m.Limits().SessionIdle; idle > 0 {
+		return min(max(idle/4, time.Second), most)
+	}
+	return most
 }
 
 // pruneBatch bounds how long one call keeps the store busy.

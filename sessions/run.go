@@ -41,7 +41,15 @@ func (m *Manager) Run(ctx context.Context, t Task, watch func(Event)) (Record, e
 // returns false.
 func (m *Manager) await(ctx context.Context, j *job) bool {
 	for started := false; ; {
+		select {
+		case <-j.start: // at once: it never stood in line
+			started = true
+		default:
+		}
 		for _, place := range m.takePlaces(j) {
+			if started && place == 1 {
+				place = 0
+			}
 			j.rec.Position = place
 			m.tell(j, nil)
 		}
@@ -243,10 +251,12 @@ func ending(ctx context.Context, out outcome) (TaskState, string) {
 		if a.Limit != "" {
 			return TaskLimited, a.Limit
 		}
+		if a.Failed {
+			return TaskFailed, "not all of it could be done"
+		}
 		return TaskDone, ""
 	}
-	var failed *storeError
-	if errors.As(out.err, &failed) {
+	if _, ok := errors.AsType[*storeError](out.err); ok {
 		return TaskFailed, out.err.Error()
 	}
 	var c *cancel.Cause

@@ -105,7 +105,7 @@ type Step struct {
 	Input  json.RawMessage `json:"input,omitempty"`
 	Label  string          `json:"label"`            // one line for people: `click "Sign in"`
 	Text   string          `json:"text,omitempty"`   // result, remark or answer
-	Failed bool            `json:"failed,omitempty"` // the tool failed; Text says why; the model was told
+	Failed bool            `json:"failed,omitempty"` // the tool failed, and the model was told; or an answer that says why it could not be done
 	URL    string          `json:"url,omitempty"`    // where the page is after the step
 	Title  string          `json:"title,omitempty"`
 	View   *Image          `json:"view,omitempty"`   // how the page looks after the step, for people watching
@@ -191,7 +191,7 @@ type Record struct {
 	Asked    time.Time `json:"asked"`
 	Started  time.Time `json:"started,omitzero"`
 	Ended    time.Time `json:"ended,omitzero"`
-	Position int       `json:"position,omitempty"` // place in line while queued, from 1
+	Position int       `json:"position,omitempty"` // place in line, from 1; 0 = not in line, or its turn has come
 }
 
 // Event tells those who watch what has happened. Record is always set (without

@@ -40,12 +40,12 @@ var table = []Field{
 	},
 	{
 		Key: runtimeKeys + "profile", Group: groupBrowser, Label: "Profile",
-		Effect: "The profile that keeps logins and cookies between browses: a name, or a folder. Leave it empty to start clean every time.",
+		Effect: "The profile that keeps logins and cookies between browses: a name of lower-case letters, digits and dashes. Leave it empty to start clean every time. Open pages stay in theirs.",
 		Kind:   Text, Default: "clank", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.Profile },
 	},
 	{
 		Key: runtimeKeys + "executablePath", Group: groupBrowser, Label: "Browser program",
-		Effect: "The Chrome or Chromium to run. Leave it empty and clank finds one.",
+		Effect: "The Chrome or Chromium to run. Leave it empty and clank finds one. It takes effect when the browser next starts.",
 		Kind:   Text, Default: "", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.BrowserPath },
 	},
 	{
@@ -87,7 +87,7 @@ var table = []Field{
 	},
 	{
 		Key: agentKeys + "stepTimeoutMs", Group: groupTasks, Label: "Time for one step",
-		Effect: "A browser action that takes longer fails, and the model is told.",
+		Effect: "A browser action that takes longer fails, and the model is told. A model that takes longer to answer ends the task.",
 		Kind:   Duration, Default: 30 * time.Second, Min: 5 * second, Max: 2 * minute, at: func(s *Settings) any { return &s.StepTimeout },
 	},
 	{
@@ -128,7 +128,7 @@ var table = []Field{
 	},
 	{
 		Key: agentKeys + "sessionTimeoutMs", Group: groupSessions, Label: "Idle tab",
-		Effect: "A tab that nothing has used for this long is closed, whoever opened it.",
+		Effect: "A page that nothing has used for this long is closed, whoever opened it. The shorter of this and the idle session counts.",
 		Kind:   Duration, Default: 5 * time.Minute, Min: 10 * second, Max: 30 * minute, at: func(s *Settings) any { return &s.TabTimeout },
 	},
 	{

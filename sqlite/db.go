@@ -15,6 +15,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
+	"sync"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver
@@ -30,6 +32,7 @@ type DB struct {
 	process *process
 	writer  *sql.DB // one connection: writers wait here for their turn, and obey their context
 	readers *sql.DB
+	closing sync.Once
 }
 
 var (
@@ -69,7 +72,7 @@ func open(ctx context.Context, path string) (_ *DB, err error) {
 	if err := create(path); err != nil {
 		return nil, err
 	}
-	if db.writer, err = connect(path, 1, busyWait, "foreign_keys(1)", "synchronous(normal)", "auto_vacuum(incremental)"); err != nil {
+	if db.writer, err = connect(path, 1, busyWait, "foreign_keys(1)", "synchronous(normal)"); err != nil {
 		return nil, err
 	}
 	if err := db.migrate(ctx); err != nil {
@@ -101,7 +104,7 @@ func create(path string) error {
 // connect returns a pool of connections to the file, each set up with pragmas.
 func connect(path string, most int, busy time.Duration, pragmas ...string) (*sql.DB, error) {
 	q := url.Values{
-		"_busy_timeout": {fmt.Sprint(busy.Milliseconds())},
+		"_busy_timeout": {strconv.FormatInt(busy.Milliseconds(), 10)},
 		"_txlock":       {"immediate"},
 		"_pragma":       pragmas,
 	}
@@ -119,8 +122,14 @@ func connect(path string, most int, busy time.Duration, pragmas ...string) (*sql
 	return pool, nil
 }
 
-// Close closes the database. Nothing that was saved is lost without it.
-func (db *DB) Close() error {
+// Close closes the database. Nothing that was saved is lost without it. It may
+// be called again.
+func (db *DB) Close() (err error) {
+	db.closing.Do(func() { err = db.close() })
+	return err
+}
+
+func (db *DB) close() error {
 	var errs []error
 	for _, pool := range []*sql.DB{db.readers, db.writer} {
 		if pool != nil {

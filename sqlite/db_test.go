@@ -3,9 +3,9 @@ package sqlite_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +33,7 @@ func open(t *testing.T, path string) *sqlite.DB {
 
 func TestTheDatabaseIsAStore(t *testing.T) {
 	sessionstest.TestStore(t, func(t *testing.T) sessions.Store {
+		t.Helper()
 		return open(t, filepath.Join(t.TempDir(), "clank.db"))
 	})
 }
@@ -106,7 +107,7 @@ func TestNothingButTheDatabaseIsLeftBehind(t *testing.T) {
 // refused opens path, which must fail with all these words and change nothing.
 func refused(t *testing.T, path string, words ...string) {
 	t.Helper()
-	before, _ := os.ReadFile(path) //nolint:errcheck // may be a place that cannot be read
+	before, _ := os.ReadFile(path)
 	db, err := sqlite.Open(t.Context(), path)
 	if err == nil {
 		db.Close()
@@ -117,7 +118,7 @@ func refused(t *testing.T, path string, words ...string) {
 			t.Errorf("error %q does not say %q", err, w)
 		}
 	}
-	if after, _ := os.ReadFile(path); string(after) != string(before) { //nolint:errcheck // as above
+	if after, _ := os.ReadFile(path); string(after) != string(before) {
 		t.Error("the file was changed")
 	}
 }
@@ -134,7 +135,7 @@ func TestADamagedFileIsRefusedAndLeftAsItIs(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "clank.db")
 		db := open(t, path)
 		for i := range 50 {
-			if err := db.SaveSession(t.Context(), session(fmt.Sprint(i))); err != nil {
+			if err := db.SaveSession(t.Context(), session(strconv.Itoa(i))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -253,7 +254,7 @@ func TestPruningGivesRoomBack(t *testing.T) {
 			N: 1, Kind: sessions.StepAct, Phase: sessions.Done, At: noon,
 			View: &sessions.Image{MediaType: "image/png", Data: make([]byte, 50_000)},
 		}
-		if err := db.SaveStep(t.Context(), task(fmt.Sprint(i), "s1", sessions.TaskDone), session("s1"), step, 1); err != nil {
+		if err := db.SaveStep(t.Context(), task(strconv.Itoa(i), "s1", sessions.TaskDone), session("s1"), step, 1); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -28,8 +28,16 @@ func (db *DB) migrate(ctx context.Context) error {
 		return err
 	}
 	// Looked at without a transaction first: only a look changes nothing.
-	if _, err := inspect(ctx, db.writer, db.path, len(names)); err != nil {
+	version, err := inspect(ctx, db.writer, db.path, len(names))
+	if err != nil {
 		return err
+	}
+	if version == 0 {
+		// So that pruning can make the file smaller. It must be said before
+		// there is anything in the file.
+		if _, err := db.writer.ExecContext(ctx, "PRAGMA auto_vacuum = incremental"); err != nil {
+			return err
+		}
 	}
 	if err := db.useWAL(ctx); err != nil {
 		return err

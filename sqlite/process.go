@@ -97,10 +97,10 @@ func living(ctx context.Context, file string) bool {
 	p := &process{file: file}
 	if err := p.lock(ctx); err != nil {
 		if p.conn != nil {
-			_ = p.conn.Close() //nolint:errcheck // nothing was written
+			_ = p.conn.Close()
 		}
 		if p.pool != nil {
-			_ = p.pool.Close() //nolint:errcheck // nothing was written
+			_ = p.pool.Close()
 		}
 		return true
 	}

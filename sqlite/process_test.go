@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -36,7 +37,7 @@ func child(path string) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	go func() {
-		io.Copy(io.Discard, os.Stdin) //nolint:errcheck // only its end matters
+		io.Copy(io.Discard, os.Stdin) // only its end matters
 		stop()
 	}()
 	db, err := sqlite.Open(ctx, path)
@@ -173,7 +174,7 @@ func TestManyOpenANewDatabaseAtOnce(t *testing.T) {
 				t.Errorf("open: %v", err)
 				return
 			}
-			if err := db.SaveSession(t.Context(), session(fmt.Sprint(i))); err != nil {
+			if err := db.SaveSession(t.Context(), session(strconv.Itoa(i))); err != nil {
 				t.Errorf("save: %v", err)
 			}
 			if err := db.Close(); err != nil {

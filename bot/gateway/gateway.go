@@ -6,7 +6,7 @@
 // reads frames on a goroutine of its own and does not survive some of them (a
 // dispatch without data ends the program, a reconnect request during a resume
 // waits for itself for ever), and it does not say with which code it was
-// refused. The relay lets through what the library can take, and sees the rest.
+// refused. The relay gives the library what it can take, and sees the rest.
 //
 // It does not know what a dispatch means; package bot does.
 package gateway
@@ -20,6 +20,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -150,7 +151,13 @@ func (c *Client) Close(ctx context.Context) error {
 
 // Send sends operation op with data d, past the library, which cannot.
 func (c *Client) Send(ctx context.Context, op int, d any) error {
-	return c.relay.send(ctx, op, d)
+	c.mu.Lock()
+	r := c.relay
+	c.mu.Unlock()
+	if r == nil {
+		return ErrNotConnected
+	}
+	return r.send(ctx, op, d)
 }
 
 // session makes the discordgo session. It is opened again and again; the
@@ -200,8 +207,7 @@ func (c *Client) run(ctx context.Context, ready func()) {
 			return
 		}
 		last := c.relay.lastError()
-		var refused *RefusedError
-		if errors.As(last, &refused) {
+		if refused, ok := errors.AsType[*RefusedError](last); ok {
 			c.err = last
 			c.logger().Error("gateway refused the connection", "code", refused.Code, "reason", refused.Reason)
 			return
@@ -251,7 +257,13 @@ func (c *Client) deliver(e *discordgo.Event) {
 			c.logger().Error("handler of a dispatch panicked", "type", e.Type, "panic", r, "stack", string(debug.Stack()))
 		}
 	}()
-	c.OnDispatch(e.Type, e.RawData)
+	kind, ok := strings.CutPrefix(e.Type, veil)
+	if kind == "RESUMED" || ok && kind == "READY" {
+		defer c.relay.opened()
+	}
+	if ok {
+		c.OnDispatch(kind, e.RawData)
+	}
 }
 
 // wait is the pause before the next try: a short one first, then doubling.

@@ -234,3 +234,10 @@ func TestSendReachesTheGateway(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestSendBeforeOpenIsRefused(t *testing.T) {
+	var c gateway.Client
+	if err := c.Send(t.Context(), gateway.OpVoiceState, nil); !errors.Is(err, gateway.ErrNotConnected) {
+		t.Errorf("Send = %v, want not connected", err)
+	}
+}

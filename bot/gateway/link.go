@@ -24,8 +24,13 @@ const (
 type frame struct {
 	Op   *int            `json:"op"`
 	Data json.RawMessage `json:"d"`
+	Seq  *int64          `json:"s"`
 	Type string          `json:"t"`
 }
+
+// veil in front of a dispatch's type keeps the library from decoding its data,
+// which it does not survive if the data has a null where it expects none.
+const veil = "~"
 
 // link is one pair of sockets: inner to the library, outer to the gateway.
 type link struct {
@@ -62,18 +67,47 @@ func (l *link) fromGateway(ctx context.Context) error {
 			if f.Type == "READY" || f.Type == "RESUMED" {
 				late.Stop()
 			}
-			if f.Type != "RESUMED" && empty(f.Data) {
-				l.relay.log.Warn("gateway sent a dispatch without data", "type", f.Type)
+			if !digestible(f.Type, f.Data) {
+				l.relay.log.Warn("gateway sent a dispatch that cannot be read", "type", f.Type)
 				continue
 			}
 		}
-		if err := l.inner.Write(ctx, websocket.MessageText, b); err != nil {
-			return fmt.Errorf("hand a message to the library: %w", err)
-		}
-		if *f.Op == opDispatch && (f.Type == "READY" || f.Type == "RESUMED") {
-			l.relay.opened()
+		for _, m := range l.digestible(f, b) {
+			if err := l.inner.Write(ctx, websocket.MessageText, m); err != nil {
+				return fmt.Errorf("hand a message to the library: %w", err)
+			}
 		}
 	}
+}
+
+// digestible is what the library is given for a message: all but dispatches as
+// they are, dispatches veiled. Of READY it gets a form that has only what it
+// needs, and then the veiled one.
+func (l *link) digestible(f frame, b []byte) [][]byte {
+	if *f.Op != opDispatch || f.Type == "RESUMED" {
+		return [][]byte{b}
+	}
+	var out [][]byte
+	if f.Type == "READY" {
+		var r struct {
+			Session string `json:"session_id"`
+		}
+		if err := json.Unmarshal(f.Data, &r); err != nil {
+			l.relay.log.Warn("gateway said READY in a way that cannot be read", "error", err)
+		}
+		out = append(out, encode(f, "READY", r))
+	}
+	return append(out, encode(f, veil+f.Type, f.Data))
+}
+
+// encode is the dispatch f with another type and other data. The data is JSON
+// already, or a struct of strings, so that nothing can fail.
+func encode(f frame, kind string, data any) []byte {
+	b, err := json.Marshal(map[string]any{"op": opDispatch, "s": f.Seq, "t": kind, "d": data})
+	if err != nil {
+		return nil
+	}
+	return b
 }
 
 // fromLibrary passes on what the library sends. Heartbeats that are not answered

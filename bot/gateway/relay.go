@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -98,13 +97,13 @@ func (r *relay) serve(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "no gateway", http.StatusBadGateway)
 		return
 	}
-	defer outer.CloseNow()
+	defer func() { _ = outer.CloseNow() }()
 	inner, err := websocket.Accept(w, req, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
 		r.note(fmt.Errorf("accept the library's socket: %w", err))
 		return
 	}
-	defer inner.CloseNow()
+	defer func() { _ = inner.CloseNow() }()
 	inner.SetReadLimit(maxFrame)
 	outer.SetReadLimit(maxFrame)
 	l := &link{relay: r, inner: inner, outer: outer}
@@ -279,9 +278,3 @@ type pipeAddr struct{}
 
 func (pipeAddr) Network() string { return "pipe" }
 func (pipeAddr) String() string  { return "gateway relay" }
-
-// empty reports whether data holds nothing a dispatch could be decoded from.
-func empty(data json.RawMessage) bool {
-	d := bytes.TrimSpace(data)
-	return len(d) == 0 || d[0] != '{'
-}

@@ -17,7 +17,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -100,12 +100,7 @@ func Is(err error, codes ...int) bool {
 	if !errors.As(err, &e) {
 		return false
 	}
-	for _, c := range codes {
-		if e.Code == c {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(codes, e.Code)
 }
 
 // call is one request.
@@ -153,35 +148,13 @@ func (c *Client) open() *discordgo.Session {
 	if c.HTTPClient != nil {
 		client = *c.HTTPClient
 	}
-	if c.Base != "" {
-		client.Transport = elsewhere{base: strings.TrimSuffix(c.Base, "/"), next: client.Transport}
-	}
+	client.Transport = transport{base: c.Base, next: client.Transport}
 	return &discordgo.Session{
 		Token:     "Bot " + c.Token,
 		Client:    &client,
 		UserAgent: "DiscordBot (clank, 1)",
 		LogLevel:  -1, // what matters comes back as an error
 	}
-}
-
-// elsewhere sends what is meant for Discord to another server.
-type elsewhere struct {
-	base string // scheme and host
-	next http.RoundTripper
-}
-
-// RoundTrip implements http.RoundTripper.
-func (e elsewhere) RoundTrip(req *http.Request) (*http.Response, error) {
-	u, err := url.Parse(e.base)
-	if err != nil {
-		return nil, fmt.Errorf("parse the address of Discord: %w", err)
-	}
-	moved := req.Clone(req.Context())
-	moved.URL.Scheme, moved.URL.Host, moved.Host = u.Scheme, u.Host, ""
-	if e.next == nil {
-		return http.DefaultTransport.RoundTrip(moved)
-	}
-	return e.next.RoundTrip(moved)
 }
 
 // do makes the request, waiting for its turn as long as ctx lasts. It tries
@@ -209,12 +182,14 @@ func (c *Client) do(ctx context.Context, r call) error {
 			if tries == maxTries {
 				return err
 			}
+			c.logger().Warn("request is tried again", "route", r.route, "error", err)
 			if err := pause(ctx, c.retryWait()<<(tries-1)); err != nil {
 				return fmt.Errorf("%s %s: %w", r.method, r.route, err)
 			}
 			tries++
 		case refusal.Status == http.StatusTooManyRequests && waits < maxRateWaits:
 			waits++
+			c.logger().Info("request waits for a rate limit", "route", r.route, "wait", refusal.after)
 			if err := pause(ctx, refusal.after); err != nil {
 				return fmt.Errorf("%s %s: %w", r.method, r.route, err)
 			}
@@ -279,6 +254,13 @@ func refused(r call, answer []byte, err error) error {
 	}
 	// The text of a url.Error holds the address, and that may hold a token.
 	return fmt.Errorf("%s %s: cannot reach Discord: %w", r.method, r.route, unwrapURL(err))
+}
+
+func (c *Client) logger() *slog.Logger {
+	if c.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return c.Logger
 }
 
 func (c *Client) retryWait() time.Duration {

@@ -56,8 +56,8 @@ func LoadError(address, errorText string) error {
 		if strings.HasPrefix(code, "ERR_CERT_") || strings.HasPrefix(code, "ERR_SSL_") {
 			words = "the secure connection to %s failed"
 		} else {
-			return fmt.Errorf("load %s: %s", address, errorText)
+			return fmt.Errorf("%s cannot be loaded (%s)", host, code)
 		}
 	}
-	return fmt.Errorf("load %s: "+words+" (%s)", address, host, code)
+	return fmt.Errorf(words+" (%s)", host, code)
 }

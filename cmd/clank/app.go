@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"clank/browseagent"
@@ -20,6 +21,10 @@ import (
 
 // closeGrace bounds an orderly end. Chromium is given five seconds of it.
 const closeGrace = 12 * time.Second
+
+// browserIdle is how long a browser without a page is kept: another start costs
+// half a second, and an idle one a hundred megabytes.
+const browserIdle = 10 * time.Minute
 
 // app is everything behind the doors: the state, the browser, the mind and the
 // manager of tasks.
@@ -75,8 +80,8 @@ func (a *app) close(hurry context.Context) error {
 	ctx, cancelGrace := context.WithTimeout(hurry, closeGrace)
 	defer cancelGrace()
 	var errs []error
-	for i := len(a.closers) - 1; i >= 0; i-- {
-		errs = append(errs, a.closers[i](ctx))
+	for _, c := range slices.Backward(a.closers) {
+		errs = append(errs, c(ctx))
 	}
 	a.closers = nil
 	return errors.Join(errs...)
@@ -138,16 +143,15 @@ func (a *app) newModels(e *env) *models {
 
 // places are the pages people may name instead of writing an address.
 func (a *app) places() map[string]string {
-	return map[string]string{"the demo shop": a.shopURL, "demo shop": a.shopURL}
+	return map[string]string{"the demo shop": a.shopURL}
 }
 
 func (a *app) openBrowsers(ctx context.Context, opts appOptions) error {
-	s := a.settings.Now()
 	a.browsers = &browsermgr.Manager{
 		Home:       a.home.dir,
-		Profile:    s.Profile,
-		Executable: s.BrowserPath,
-		IdleAfter:  s.TabTimeout,
+		Executable: func() string { return a.settings.Now().BrowserPath },
+		Headless:   true, // a window is asked for, by the setting or the task
+		IdleAfter:  browserIdle,
 		Logger:     a.logger,
 		Sent:       opts.sent,
 	}

@@ -1,17 +1,23 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
 	"io"
+	"mime"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"clank/cancel"
+	"clank/dashboard"
 	"clank/sessions"
 )
 
@@ -48,10 +54,10 @@ func browse(ctx context.Context, e *env, args []string) error {
 	var f browseFlags
 	fs := newFlags("browse", browseIntro)
 	fs.BoolVar(&f.json, "json", false, "print the whole outcome as JSON")
-	fs.StringVar(&f.screenshot, "screenshot", "", "write the last picture of the page to `FILE`")
+	fs.StringVar(&f.screenshot, "screenshot", "", "write the last picture of the page to `FILE` (.png, .jpg)")
 	fs.StringVar(&f.session, "session", "", "go on in the session with this `ID`")
 	fs.StringVar(&f.runtime, "runtime", "", "which mind works the browser: `NAME` (local_browser_agent)")
-	fs.StringVar(&f.model, "model", "", "the model, `PROVIDER:NAME` (plain:steps, openai:…, compatible:…)")
+	fs.StringVar(&f.model, "model", "", "the `MODEL`: plain:steps, openai:<name>, compatible:<name>")
 	fs.IntVar(&f.maxSteps, "max-steps", 0, "end after `N` steps (the setting says otherwise)")
 	fs.BoolVar(&f.headed, "headed", false, "show the browser's window")
 	if err := parse(e, fs, args, 1); err != nil {
@@ -75,7 +81,7 @@ func browse(ctx context.Context, e *env, args []string) error {
 		Origin: terminalOrigin(),
 	}
 	rec, err := f.work(ctx, e, r, task)
-	closeErr := r.close(e.hurry)
+	closeErr := r.close(e.hurry) //nolint:contextcheck // the end is bounded by what the person still waits for, not by what was interrupted
 	if err == nil {
 		err = closeErr
 	}
@@ -87,7 +93,7 @@ func browse(ctx context.Context, e *env, args []string) error {
 
 // terminalOrigin says who asks: the person at this terminal.
 func terminalOrigin() sessions.Origin {
-	return sessions.Origin{Kind: sessions.FromTerminal, Channel: "terminal", UserName: "you"}
+	return sessions.Origin{Kind: sessions.FromTerminal, Channel: dashboard.TerminalChannel, UserName: "you"}
 }
 
 // checkScreenshot finds out before the work begins that FILE can be written.
@@ -116,7 +122,7 @@ func (f browseFlags) work(ctx context.Context, e *env, r runner, task sessions.T
 	if err != nil {
 		return rec, runError(ctx, err)
 	}
-	if err := f.saveScreenshot(e.hurry, r, rec, lastView); err != nil {
+	if err := f.saveScreenshot(e.hurry, r, rec, lastView); err != nil { //nolint:contextcheck // a stopped task has a last picture too
 		return rec, err
 	}
 	return rec, f.print(e, rec)
@@ -147,10 +153,34 @@ func (f browseFlags) saveScreenshot(ctx context.Context, r runner, rec sessions.
 	default:
 		return errors.New("--screenshot: no picture was taken, since no page was reached")
 	}
-	if err := os.WriteFile(f.screenshot, img.Data, 0o600); err != nil {
+	data, err := asFile(img, f.screenshot)
+	if err == nil {
+		err = os.WriteFile(f.screenshot, data, 0o600)
+	}
+	if err != nil {
 		return fmt.Errorf("write the screenshot: %w", err)
 	}
 	return nil
+}
+
+// asFile returns the picture in the format that the file's name promises. Names
+// that promise none get it as it is.
+func asFile(img sessions.Image, name string) ([]byte, error) {
+	want := mime.TypeByExtension(strings.ToLower(filepath.Ext(name)))
+	if want == img.MediaType || (want != "image/png" && want != "image/jpeg") {
+		return img.Data, nil
+	}
+	decoded, _, err := image.Decode(bytes.NewReader(img.Data))
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if want == "image/png" {
+		err = png.Encode(&b, decoded)
+	} else {
+		err = jpeg.Encode(&b, decoded, &jpeg.Options{Quality: 90})
+	}
+	return b.Bytes(), err
 }
 
 // outcome is what --json prints.
@@ -185,7 +215,9 @@ func (f browseFlags) print(e *env, rec sessions.Record) error {
 			return fmt.Errorf("print the answer: %w", err)
 		}
 	}
-	closing(e.stderr, rec, session)
+	if rec.Steps > 0 || rec.State == sessions.TaskDone {
+		closing(e.stderr, rec, session)
+	}
 	return nil
 }
 

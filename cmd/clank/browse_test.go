@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"image"
+	"image/jpeg"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,7 +98,7 @@ func TestHelpGoesToStdoutAndNamesEveryFlag(t *testing.T) {
 	if got := run(t.Context(), e, []string{"browse", "--help"}); got != exitDone {
 		t.Fatalf("exit code = %d", got)
 	}
-	for _, want := range []string{"--json", "--screenshot FILE", "--session ID", "--runtime NAME", "--model", "--max-steps N", "--headed", "130 stopped"} {
+	for _, want := range []string{"--json", "--screenshot FILE", "--session ID", "--runtime NAME", "--model MODEL", "--max-steps N", "--headed", "130 stopped"} {
 		if !strings.Contains(stdout.String(), want) {
 			t.Errorf("help lacks %q:\n%s", want, stdout)
 		}
@@ -121,6 +123,7 @@ func TestFlagsMayStandBeforeAndAfterTheTask(t *testing.T) {
 
 func TestAnswerGoesToStdoutAndTheRestToStderr(t *testing.T) {
 	e, stdout, stderr := testEnv(t)
+	think := sessions.Event{Step: &sessions.Step{N: 1, Kind: sessions.StepThink, Phase: sessions.Begun, Label: "think"}}
 	step := func(n int, phase sessions.Phase, label string, failed bool) sessions.Event {
 		return sessions.Event{Step: &sessions.Step{N: n, Kind: sessions.StepAct, Phase: phase, Label: label, Failed: failed, Text: "covered\nby much"}}
 	}
@@ -128,8 +131,8 @@ func TestAnswerGoesToStdoutAndTheRestToStderr(t *testing.T) {
 		rec: sessions.Record{Task: sessions.Task{ID: "t", SessionID: "abc123"}, State: sessions.TaskDone, Answer: "42 lamps", Steps: 3},
 		events: []sessions.Event{
 			{Record: sessions.Record{State: sessions.TaskQueued, Position: 2}},
-			step(1, sessions.Begun, "open shop", false), step(1, sessions.Done, "open shop", false),
-			step(2, sessions.Done, "click", true),
+			think, step(2, sessions.Begun, "open shop", false), step(2, sessions.Done, "open shop", false),
+			step(4, sessions.Begun, "click", true), step(4, sessions.Done, "click", true),
 			{Step: &sessions.Step{N: 3, Kind: sessions.StepNotice, Label: "the page was reopened"}},
 		},
 	}
@@ -178,7 +181,7 @@ func TestScreenshotIsTheShownPictureOrElseTheLastView(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, _, _ := testEnv(t)
-			file := filepath.Join(t.TempDir(), "x.png")
+			file := filepath.Join(t.TempDir(), "x")
 			_, err := browseFlags{screenshot: file}.work(t.Context(), e, tc.r, sessions.Task{})
 			if got := err == nil; got != (tc.want != "") {
 				t.Fatalf("error = %v", err)
@@ -209,7 +212,27 @@ func TestLiveLineIsRewrittenAndTakenAway(t *testing.T) {
 	p.watch(ev("open something with a very long name"))
 	p.watch(ev("b"))
 	p.clear()
-	if got, want := b.String(), "\r\x1b[K1  open something …\r\x1b[K1  b …\r\x1b[K"; got != want {
+	if got, want := b.String(), "\r\x1b[K1 open something w…\r\x1b[K2 b …\r\x1b[K"; got != want {
 		t.Errorf("terminal got %q, want %q", got, want)
+	}
+}
+
+func TestScreenshotHasTheFormatItsNamePromises(t *testing.T) {
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, image.NewRGBA(image.Rect(0, 0, 2, 2)), nil); err != nil {
+		t.Fatal(err)
+	}
+	shot := sessions.Image{MediaType: "image/jpeg", Data: b.Bytes()}
+	for name, want := range map[string]string{"a.png": "png", "a.PNG": "png", "a.jpg": "jpeg", "a": "jpeg", "a.webp": "jpeg"} {
+		data, err := asFile(shot, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, got, err := image.DecodeConfig(bytes.NewReader(data)); got != want || err != nil {
+			t.Errorf("%s is %s (%v), want %s", name, got, err, want)
+		}
+	}
+	if _, err := asFile(sessions.Image{MediaType: "image/jpeg", Data: []byte("x")}, "a.png"); err == nil {
+		t.Error("a broken picture was written")
 	}
 }

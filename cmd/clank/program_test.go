@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 // program is clank in a process of its own.
 type program struct {
 	cmd            *exec.Cmd
-	home, tmp      string
+	home           string
 	stdout, stderr *transcript
 	done           chan struct{}
 }
@@ -46,7 +46,11 @@ type program struct {
 // directory for temporary files.
 func newPlace(t *testing.T) (home string, environ []string) {
 	t.Helper()
-	root := t.TempDir()
+	root, err := os.MkdirTemp("", "clank") //nolint:usetesting // Chromium puts a socket there, whose path may not be long
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(root) })
 	home, tmp := filepath.Join(root, "home"), filepath.Join(root, "tmp")
 	if err := os.Mkdir(tmp, 0o700); err != nil {
 		t.Fatal(err)
@@ -76,7 +80,7 @@ func start(t *testing.T, home string, environ []string, args ...string) *program
 		p.cmd.Process.Kill()
 		<-p.done
 		if t.Failed() {
-			t.Logf("clank %s\nstdout: %s\nstderr: %s", strings.Join(args, " "), p.stdout.text(), p.stderr.text())
+			t.Logf("clank %s\nstdout: %s\nstderr: %s", clip(strings.Join(args, " "), 200), p.stdout.text(), p.stderr.text())
 		}
 	})
 	return p
@@ -228,7 +232,7 @@ func nothingLeft(t *testing.T, home string) {
 
 func kill(t *testing.T, p process) {
 	t.Helper()
-	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		t.Fatalf("kill %d: %v", p.pid, err)
 	}
 }
@@ -239,8 +243,8 @@ type site struct {
 	hits chan string // path of each request
 }
 
-func newSite(t testing.TB) *site {
-	t.Helper()
+func newSite(tb testing.TB) *site {
+	tb.Helper()
 	s := &site{hits: make(chan string, 1000)}
 	hang := make(chan struct{})
 	mux := http.NewServeMux()
@@ -254,6 +258,11 @@ func newSite(t testing.TB) *site {
 	page("/moving", `<style>@keyframes m{to{transform:translateX(400px)}}button{animation:m .3s linear infinite alternate}</style><button>Catch me</button>`)
 	page("/loop", `<button onclick="fetch('/looping').then(()=>{for(;;);})">Loop</button>`)
 	page("/alert", `<button onclick="fetch('/alerting').then(()=>alert('Are you there?'))">Ask</button>`)
+	page("/choice", `<h1>Two ways</h1><button onclick="fetch('/one');ways.textContent='the first'">First</button>
+		<button onclick="fetch('/two');ways.textContent='the second: ferry at 11:20'">Second</button><p id="ways">none yet</p>`)
+	mux.HandleFunc("/broken", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "the database is on fire", http.StatusInternalServerError)
+	})
 	mux.HandleFunc("/hang", func(_ http.ResponseWriter, r *http.Request) {
 		select {
 		case <-hang:
@@ -268,7 +277,7 @@ func newSite(t testing.TB) *site {
 		}
 		mux.ServeHTTP(w, r)
 	}))
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		close(hang)
 		s.Close()
 	})
@@ -276,8 +285,8 @@ func newSite(t testing.TB) *site {
 }
 
 // awaitHit waits until the site was asked for path.
-func (s *site) awaitHit(t testing.TB, path string) {
-	t.Helper()
+func (s *site) awaitHit(tb testing.TB, path string) {
+	tb.Helper()
 	late := time.After(patience)
 	for {
 		select {
@@ -286,7 +295,7 @@ func (s *site) awaitHit(t testing.TB, path string) {
 				return
 			}
 		case <-late:
-			t.Fatalf("the site was never asked for %s", path)
+			tb.Fatalf("the site was never asked for %s", path)
 		}
 	}
 }

@@ -19,6 +19,7 @@ type progress struct {
 	live  bool // rewrite one line
 	width int
 	shown bool // the live line holds text
+	acts  int  // begun so far
 	last  string
 }
 
@@ -46,15 +47,19 @@ func (p *progress) watch(ev sessions.Event) {
 	case s.Kind == sessions.StepAnswer:
 	case s.Kind == sessions.StepNotice:
 		p.keep(s.Label)
-	case s.Phase == sessions.Begun:
-		if p.live {
-			p.line(fmt.Sprintf("%d  %s …", s.N, s.Label))
-		}
 	case s.Kind == sessions.StepThink:
+		if p.live && s.Phase == sessions.Begun {
+			p.line("thinking …")
+		}
+	case s.Phase == sessions.Begun:
+		p.acts++
+		if p.live {
+			p.line(fmt.Sprintf("%d  %s …", p.acts, s.Label))
+		}
 	case s.Failed:
-		p.keep(fmt.Sprintf("%d  %s: %s", s.N, s.Label, firstLine(s.Text)))
+		p.keep(fmt.Sprintf("%d  %s: %s", p.acts, s.Label, firstLine(s.Text)))
 	default:
-		p.line(fmt.Sprintf("%d  %s", s.N, s.Label))
+		p.line(fmt.Sprintf("%d  %s", p.acts, s.Label))
 	}
 }
 

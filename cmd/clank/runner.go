@@ -26,7 +26,7 @@ func newRunner(ctx context.Context, e *env) (runner, error) {
 	if found {
 		return newRemoteRunner(h, a)
 	}
-	opts := appOptions{shopAddr: "127.0.0.1:0"}
+	opts := appOptions{shopAddr: defaultShopAddr}
 	switch err := h.claim(); {
 	case errors.Is(err, errClaimed):
 		opts.throwaway = true

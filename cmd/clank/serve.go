@@ -21,6 +21,9 @@ Starts the dashboard and, if DISCORD_TOKEN or DISCORD_TOKEN_FILE is set, the Dis
 bot. The browser starts with the first task. An interrupt ends everything; a second
 one does not wait.`
 
+// defaultShopAddr is where the demo shop is, so that its pages are found again.
+const defaultShopAddr = "127.0.0.1:8788"
+
 // serveFlags are the flags of "clank serve".
 type serveFlags struct {
 	addr, shopAddr, logLevel string
@@ -30,7 +33,7 @@ func serve(ctx context.Context, e *env, args []string) error {
 	var f serveFlags
 	fs := newFlags("serve", serveIntro)
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:8787", "`ADDRESS` of the dashboard")
-	fs.StringVar(&f.shopAddr, "shop-addr", "127.0.0.1:8788", "`ADDRESS` of the demo shop; any free port if it is taken")
+	fs.StringVar(&f.shopAddr, "shop-addr", defaultShopAddr, "`ADDRESS` of the demo shop; any free port if it is taken")
 	fs.StringVar(&f.logLevel, "log", "warn", "`LEVEL` of the log on stderr: debug, info, warn, error")
 	if err := parse(e, fs, args, 0); err != nil {
 		return err
@@ -47,7 +50,7 @@ func serve(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.serve(ctx, e, f), a.close(e.hurry))
+	return errors.Join(a.serve(ctx, e, f), a.close(e.hurry)) //nolint:contextcheck // ctx has ended by then
 }
 
 // newLogger writes records of level and above to stderr.
@@ -56,7 +59,16 @@ func newLogger(e *env, level string) *slog.Logger {
 	if err := l.UnmarshalText([]byte(level)); err != nil {
 		l = slog.LevelWarn
 	}
-	return slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: l}))
+	return slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: l, ReplaceAttr: withoutTime}))
+}
+
+// withoutTime leaves the time out: people read this log as it is written, and
+// services add their own.
+func withoutTime(_ []string, a slog.Attr) slog.Attr {
+	if a.Key == slog.TimeKey {
+		return slog.Attr{}
+	}
+	return a
 }
 
 // serve opens the doors, says where they are, and waits for the end.
@@ -128,7 +140,7 @@ func (a *app) openBot(ctx context.Context, e *env) (string, error) {
 		return "not connected: " + err.Error(), nil //nolint:nilerr // the page and the terminal go on without Discord, and the person is told
 	}
 	a.onClose(b.Close)
-	return "connected", nil
+	return "connected as " + b.UserName(), nil
 }
 
 // present reports whether the secret called name is there to be used.

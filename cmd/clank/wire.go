@@ -24,7 +24,7 @@ type windows struct {
 func (w windows) Open(ctx context.Context, key, url string, headed bool) (browseagent.Page, bool, error) {
 	s := w.settings()
 	win, restored, err := w.manager.Window(ctx, browsermgr.WindowOptions{
-		Key: key, URL: url, Headed: headed || s.Headed, Ephemeral: w.ephemeral || s.Profile == "",
+		Key: key, URL: url, Profile: s.Profile, Headed: headed || s.Headed, Ephemeral: w.ephemeral || s.Profile == "",
 	})
 	if err != nil {
 		return nil, false, err
@@ -95,7 +95,7 @@ func (a *app) limits() sessions.Limits {
 		Queued:          maxQueued,
 		QueuedPerUser:   maxQueuedPerUser,
 		Sessions:        s.MaxSessions,
-		SessionIdle:     s.SessionTimeout,
+		SessionIdle:     min(s.SessionTimeout, s.TabTimeout),
 		MaxSteps:        s.MaxSteps,
 		StepCeiling:     maxSteps,
 		TaskTimeout:     s.TaskTimeout,

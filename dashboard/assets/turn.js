@@ -50,17 +50,25 @@ export class Turn {
     const entry = known ?? {};
     entry.step = step;
     this.steps.set(step.n, entry);
-    if (step.kind === "think") this.usage = step;
     if (this.shown(step)) this.drawStep(entry);
+    if (step.kind === "think" && this.steps.get(step.n + 1)?.row) this.drawStep(this.steps.get(step.n + 1));
     if (step.kind === "answer") this.text ??= step.text;
     this.draw();
   }
 
-  // shown: a thought is told in the head while it lasts, and stays only if the
-  // model said something.
+  // shown: a thought is told in the head while it lasts, and then with the act
+  // it led to.
   shown(step) {
-    if (step.kind === "answer") return false;
-    return step.kind !== "think" || (step.phase === "done" && Boolean(step.text));
+    return step.kind === "act" || step.kind === "notice";
+  }
+
+  // about is what is said below a step's label: why it failed, or the thought
+  // that led to it, unless that says the same again.
+  about(step) {
+    if (step.failed || step.kind === "notice") return step.text && step.text !== step.label ? step.text : "";
+    const before = this.steps.get(step.n - 1)?.step;
+    const thought = before?.kind === "think" ? before.text ?? "" : "";
+    return thought.toLowerCase().includes(step.label.toLowerCase()) ? "" : thought;
   }
 
   drawStep(entry) {
@@ -77,9 +85,9 @@ export class Turn {
     const talk = step.kind !== "act";
     entry.row.classList.toggle("talk", talk);
     entry.row.classList.toggle("failed", Boolean(step.failed));
-    entry.label.textContent = step.kind === "think" ? step.text : step.label;
-    const more = step.failed || step.kind === "notice" ? step.text : "";
-    entry.more.textContent = more ?? "";
+    entry.label.textContent = step.label;
+    const more = this.about(step);
+    entry.more.textContent = more;
     entry.more.hidden = !more;
     this.signStep(entry);
     if (!talk) this.drawThumb(entry);
@@ -88,7 +96,7 @@ export class Turn {
   signStep({ step, sign: node }) {
     if (step.phase === "begun") sign(node, this.running ? "spin" : "square");
     else if (step.failed) sign(node, "cross", true);
-    else sign(node, step.kind === "act" ? "check" : step.kind === "notice" ? "note" : "dots");
+    else sign(node, step.kind === "act" ? "check" : "note");
   }
 
   drawThumb(entry) {

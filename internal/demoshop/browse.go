@@ -14,7 +14,7 @@ func (p pages) home(w http.ResponseWriter, r *http.Request) {
 	var shelves []shelf
 	for _, c := range categories() {
 		all := matching("", c, "")
-		shelves = append(shelves, shelf{c, all[:min(3, len(all))]})
+		shelves = append(shelves, shelf{c, all[:min(4, len(all))]})
 	}
 	p.write(w, r, http.StatusOK, "home", "Lumen & Oak", map[string]any{"Shelves": shelves})
 }

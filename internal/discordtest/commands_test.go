@@ -99,7 +99,7 @@ func TestPeopleCanOnlySendWhatTheCommandTakes(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	d := w.session(t)
 	came := events[*discordgo.InteractionCreate](d)
-	open(t, d)
+	open(t, w, d)
 	if _, err := w.SlashCommand(w.room, w.ada, "clank browse", nil); !errors.Is(err, discordtest.ErrNoCommand) {
 		t.Errorf("got %v before the command was registered", err)
 	}
@@ -131,7 +131,7 @@ func TestThingsInArgumentsAreResolved(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	d := w.session(t)
 	came := events[*discordgo.InteractionCreate](d)
-	open(t, d)
+	open(t, w, d)
 	role := w.CreateRole(w.guild, "crew", 0)
 	opt := func(kind discordgo.ApplicationCommandOptionType, name string) *option {
 		return &option{Type: kind, Name: name, Description: "d"}

@@ -16,7 +16,7 @@ func TestSessionConnectsAndTalks(t *testing.T) {
 			d := w.session(t)
 			d.Compress = compress
 			heard, guilds := events[*discordgo.MessageCreate](d), events[*discordgo.GuildCreate](d)
-			open(t, d)
+			open(t, w, d)
 			if got, want := next(t, guilds).Name, "home"; got != want {
 				t.Errorf("got guild %q, want %q", got, want)
 			}
@@ -53,7 +53,7 @@ func TestSlashCommandIsDeferredThenEditedWithAFile(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	d := w.session(t)
 	asked := events[*discordgo.InteractionCreate](d)
-	open(t, d)
+	open(t, w, d)
 	registerClank(t, d)
 
 	it, err := w.SlashCommand(w.room, w.ada, "clank browse", discordtest.Args{"task": "find tea"})

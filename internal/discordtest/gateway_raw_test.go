@@ -85,7 +85,9 @@ func TestResumeBeyondWhatWasSentIsClosedWith4007(t *testing.T) {
 	c := dial(t, w, "v=10")
 	write(t, c, goodIdentify)
 	id := readyID(t, func() []byte { return read(t, c) })
-	c.CloseNow()
+	if err := w.DropSockets(w.bot); err != nil {
+		t.Fatal(err)
+	}
 	c = dial(t, w, "v=10")
 	write(t, c, fmt.Sprintf(`{"op":6,"d":{"token":"secret","session_id":%q,"seq":999}}`, id))
 	if got, want := closeCode(t, c), discordtest.CloseInvalidSeq; got != want {
@@ -117,6 +119,9 @@ func TestGoodbyeWith1000EndsTheSession(t *testing.T) {
 	write(t, c, goodIdentify)
 	id := readyID(t, func() []byte { return read(t, c) })
 	if err := c.Close(websocket.StatusNormalClosure, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Wait(deadline(t), "the goodbye", func() bool { return len(w.Disconnects()) == 1 }); err != nil {
 		t.Fatal(err)
 	}
 	c = dial(t, w, "v=10")

@@ -37,7 +37,7 @@ func TestDroppedSocketResumesAndReplaysWhatWasMissed(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	d := w.session(t)
 	heard, resumed := events[*discordgo.MessageCreate](d), events[*discordgo.Resumed](d)
-	open(t, d)
+	open(t, w, d)
 	settled(t, w)
 	if err := w.DropSockets(w.bot); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestReconnectRequestIsResumed(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	d := w.session(t)
 	resumed := events[*discordgo.Resumed](d)
-	open(t, d)
+	open(t, w, d)
 	settled(t, w)
 	if err := w.Reconnect(w.bot); err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestInvalidSessionIsIdentifiedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t, discordtest.Config{})
 			d := w.session(t)
-			open(t, d)
+			open(t, w, d)
 			settled(t, w)
 			ready, heard := events[*discordgo.Ready](d), events[*discordgo.MessageCreate](d)
 			if err := w.InvalidateSession(w.bot, resumable); err != nil {
@@ -95,7 +95,7 @@ func TestInvalidSessionIsIdentifiedAgain(t *testing.T) {
 func TestResumeOfAForgottenSessionStartsAnew(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	d := w.session(t)
-	open(t, d)
+	open(t, w, d)
 	settled(t, w)
 	ready, heard := events[*discordgo.Ready](d), events[*discordgo.MessageCreate](d)
 	if err := w.DropSockets(w.bot); err != nil {
@@ -120,7 +120,7 @@ func TestCloseFromTheServerIsResumed(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	d := w.session(t)
 	resumed := events[*discordgo.Resumed](d)
-	open(t, d)
+	open(t, w, d)
 	settled(t, w)
 	if err := w.CloseGateway(w.bot, discordtest.CloseUnknownError, "We do not know what went wrong."); err != nil {
 		t.Fatal(err)
@@ -132,23 +132,27 @@ func TestCloseFromTheServerIsResumed(t *testing.T) {
 	}
 }
 
-func TestWithheldHeartbeatACKsMakeTheClientComeAgain(t *testing.T) {
+func TestWithheldHeartbeatACKsMakeTheClientLeave(t *testing.T) {
 	w := newTown(t, discordtest.Config{HeartbeatInterval: 60 * time.Millisecond})
-	w.WithholdHeartbeatACK(true)
 	d := w.session(t)
-	open(t, d)
-	if err := w.Wait(deadline(t), "a second identify or a resume", func() bool {
-		return len(w.Received(2))+len(w.Received(6)) > 1
-	}); err != nil {
+	d.ShouldReconnectOnError = false
+	open(t, w, d)
+	if _, err := w.WaitReceived(deadline(t), 1, 8); err != nil { // answered, it stays
 		t.Fatal(err)
 	}
-	w.WithholdHeartbeatACK(false)
+	w.WithholdHeartbeatACK(true)
+	if err := w.Wait(deadline(t), "the client to leave", func() bool { return len(w.Disconnects()) == 1 }); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.Disconnects()[0]; got.ByServer || got.Code != 1000 {
+		t.Errorf("got %+v, want a goodbye of the client", got)
+	}
 }
 
 func TestHeartbeatIsSentWhenAskedFor(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	d := w.session(t)
-	open(t, d)
+	open(t, w, d)
 	if _, err := w.WaitReceived(deadline(t), 1, 0); err != nil { // the one after connecting
 		t.Fatal(err)
 	}
@@ -165,7 +169,7 @@ func TestRevokedTokenEndsTheConnection(t *testing.T) {
 	d := w.session(t)
 	d.ShouldReconnectOnError = false
 	gone := events[*discordgo.Disconnect](d)
-	open(t, d)
+	open(t, w, d)
 	w.RevokeToken(w.bot)
 	next(t, gone)
 	if w.Connected(w.bot) {
@@ -177,7 +181,7 @@ func TestSequenceNumbersHaveNoGaps(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	d := w.session(t)
 	heard := events[*discordgo.MessageCreate](d)
-	open(t, d)
+	open(t, w, d)
 	for range 5 {
 		if _, err := w.SendMessage(w.room, w.ada, "x"); err != nil {
 			t.Fatal(err)
@@ -202,7 +206,7 @@ func TestVoiceStateGivesSessionAndServer(t *testing.T) {
 	call := w.CreateVoiceChannel(w.guild, "call")
 	d := w.session(t)
 	states, servers := events[*discordgo.VoiceStateUpdate](d), events[*discordgo.VoiceServerUpdate](d)
-	open(t, d)
+	open(t, w, d)
 	if err := d.ChannelVoiceJoinManual(w.guild.ID, call.ID, false, true); err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +237,7 @@ func TestMembersAreSentWhenAskedFor(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	d := w.session(t)
 	chunks := events[*discordgo.GuildMembersChunk](d)
-	open(t, d)
+	open(t, w, d)
 	if err := d.RequestGuildMembers(w.guild.ID, "ad", 0, "n1", false); err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func newTown(t *testing.T, cfg discordtest.Config) town {
 			t.Error(err)
 		}
 	})
-	t.Parallel() // a session takes a second to close
+	t.Parallel()
 	w := town{Server: s, bot: s.CreateBot("clank", "secret"), ada: s.CreateUser("ada"), bob: s.CreateUser("bob")}
 	w.guild = s.CreateGuild("home", w.ada)
 	s.AddMember(w.guild, w.bob)
@@ -55,13 +55,19 @@ func (w town) session(t *testing.T) *discordgo.Session {
 	return d
 }
 
-func open(t *testing.T, d *discordgo.Session) {
+// open connects the session until the end of the test. Closing takes discordgo a
+// second, most of which it may spend alone: once its goodbye has arrived it does
+// not come again.
+func open(t *testing.T, w town, d *discordgo.Session) {
 	t.Helper()
 	if err := d.Open(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
+		go d.Close()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 15*time.Second)
+		defer cancel()
+		if err := w.Wait(ctx, "the session to say goodbye", func() bool { return !w.Connected(w.bot) }); err != nil {
 			t.Error(err)
 		}
 	})

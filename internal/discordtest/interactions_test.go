@@ -17,7 +17,7 @@ func asked(t *testing.T) (town, *discordgo.Session, discordtest.Interaction, *di
 	w := newTown(t, discordtest.Config{})
 	d := w.session(t)
 	came := events[*discordgo.InteractionCreate](d)
-	open(t, d)
+	open(t, w, d)
 	registerClank(t, d)
 	it, err := w.SlashCommand(w.room, w.ada, "clank browse", discordtest.Args{"task": "tea", "steps": 3})
 	if err != nil {
@@ -208,7 +208,7 @@ func stopButton(t *testing.T) (town, *discordgo.Session, discordtest.Message, <-
 	w := newTown(t, discordtest.Config{})
 	d := w.session(t)
 	came := events[*discordgo.InteractionCreate](d)
-	open(t, d)
+	open(t, w, d)
 	m, err := d.ChannelMessageSendComplex(w.room.ID, &discordgo.MessageSend{Content: "working", Components: []discordgo.MessageComponent{
 		discordgo.ActionsRow{Components: []discordgo.MessageComponent{
 			discordgo.Button{Label: "Stop", CustomID: "stop:1", Style: discordgo.DangerButton},
@@ -330,7 +330,7 @@ func TestInteractionInDirectMessagesHasAUserAndNoMember(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	d := w.session(t)
 	came := events[*discordgo.InteractionCreate](d)
-	open(t, d)
+	open(t, w, d)
 	registerClank(t, d)
 	if _, err := w.SlashCommand(w.OpenDM(w.ada, w.bot), w.ada, "clank browse", discordtest.Args{"task": "tea"}); err != nil {
 		t.Fatal(err)

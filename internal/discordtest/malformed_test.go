@@ -14,7 +14,7 @@ func TestMalformedEventsReachTheHandlers(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	d := w.session(t)
 	messages, interactions, raw := events[*discordgo.MessageCreate](d), events[*discordgo.InteractionCreate](d), events[*discordgo.Event](d)
-	open(t, d)
+	open(t, w, d)
 	send := func(event, data string) {
 		t.Helper()
 		if err := w.Dispatch(w.bot, event, data); err != nil {

@@ -63,7 +63,7 @@ func TestGuildChangesReachTheSession(t *testing.T) {
 	d := w.session(t)
 	guilds, gone := events[*discordgo.GuildCreate](d), events[*discordgo.GuildDelete](d)
 	channels, members := events[*discordgo.ChannelCreate](d), events[*discordgo.GuildMemberAdd](d)
-	open(t, d)
+	open(t, w, d)
 	next(t, guilds)
 	w.CreateChannel(w.guild, "later")
 	if c := next(t, channels); c.Name != "later" || c.GuildID != w.guild.ID {

@@ -39,7 +39,7 @@ func TestBotLooksUpWhatItNeedsAtStart(t *testing.T) {
 func TestCommandsAreOfferedWhereTheyMayBeUsed(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	d := w.session(t)
-	open(t, d)
+	open(t, w, d)
 	perms, inDM := int64(discordgo.PermissionManageMessages), false
 	guildOnly := []discordgo.InteractionContextType{discordgo.InteractionContextGuild}
 	if _, err := d.ApplicationCommandBulkOverwrite(w.bot.ID, "", []*command{
@@ -119,7 +119,7 @@ func TestReplyFromAPersonMentionsTheBot(t *testing.T) {
 	d := w.session(t)
 	d.Identify.Intents = discordgo.IntentsAllWithoutPrivileged
 	heard := events[*discordgo.MessageCreate](d)
-	open(t, d)
+	open(t, w, d)
 	m, err := d.ChannelMessageSend(w.room.ID, "found it")
 	if err != nil {
 		t.Fatal(err)

@@ -194,7 +194,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 	for range 3 {
 		write(t, dial(t, w, "v=10"), goodIdentify)
 	}
-	if err := w.WaitConnected(deadline(t), w.bot); err != nil {
+	if _, err := w.WaitReceived(deadline(t), 2, 2); err != nil {
 		t.Fatal(err)
 	}
 	hold := s.HoldNext(discordtest.RouteGateway)

@@ -38,7 +38,9 @@ var table = map[string][]string{
 	"browseagent":           {"llm", "sessions"},
 	"brain":                 {"llm", "sessions", "cancel"},
 	"sqlite":                {"sessions", "settings"},
-	"bot":                   {"brain", "cancel", "sessions", "settings"},
+	"bot":                   {"bot/gateway", "bot/rest", "brain", "cancel", "llm", "sessions"},
+	"bot/gateway":           {},
+	"bot/rest":              {},
 	"dashboard":             {"cancel", "sessions", "settings"},
 	"internal/demoshop":     {},
 	"internal/discordtest":  {},
@@ -47,7 +49,7 @@ var table = map[string][]string{
 
 // everything may be imported only by the command, which wires, and by tests of
 // the whole.
-var wiring = []string{"cmd/clank"}
+var wiring = []string{"cmd/clank", "internal/smoke"}
 
 // walls say in which of our packages, and those below them, an outside library
 // may be imported.

@@ -33,7 +33,9 @@ func answer(c conversation, steps []step, done int, why string) string {
 	}
 	for _, r := range c.results {
 		for _, n := range r.notes {
-			add("Note: " + n)
+			if !strings.HasPrefix(n, "the page is now ") { // that a step led somewhere is no news
+				add("Note: " + n)
+			}
 		}
 	}
 	_, p := c.replay()
@@ -168,7 +170,7 @@ func (r result) overview() string {
 // here says where the page is.
 func (p page) here() string {
 	switch {
-	case p.url == "":
+	case p.url == "", p.url == "about:blank":
 		return ""
 	case p.title == "":
 		return "The page is now " + p.url + "."

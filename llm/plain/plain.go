@@ -47,13 +47,16 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 	if ctx.Err() != nil {
 		return llm.Reply{}, context.Cause(ctx)
 	}
-	text, call := m.next(readConversation(req))
+	text, call, failed := m.next(readConversation(req))
 	if err := speak(ctx, text, onDelta); err != nil {
 		return llm.Reply{}, err
 	}
 	reply := llm.Reply{Message: llm.Message{Role: llm.RoleAssistant}, Stop: llm.StopEnd, Usage: llm.Usage{Calls: 1}}
 	if text != "" {
 		reply.Message.Parts = append(reply.Message.Parts, llm.Part{Text: text})
+	}
+	if failed {
+		reply.Stop = llm.StopRefused
 	}
 	if call != nil {
 		reply.Stop = llm.StopTools
@@ -63,18 +66,18 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 }
 
 // next decides what to say and which tool to call; no call means that this is
-// the answer.
-func (m *Model) next(c conversation) (string, *llm.ToolCall) {
+// the answer, and failed that it tells why not everything could be done.
+func (m *Model) next(c conversation) (text string, call *llm.ToolCall, failed bool) {
 	steps, err := parse(c.instruction, m.places)
 	if err != nil {
-		return err.Error() + "\n\n" + m.help(), nil
+		return err.Error() + "\n\n" + m.help(), nil, true
 	}
 	if len(steps) == 0 {
-		return m.help(), nil
+		return m.help(), nil, true
 	}
 	done, page := c.replay()
 	if c.failed != nil || done >= len(steps) || c.lastCall {
-		return answer(c, steps, done, ""), nil
+		return answer(c, steps, done, ""), nil, c.failed != nil
 	}
 	s := steps[done]
 	if s.target.again {
@@ -82,18 +85,19 @@ func (m *Model) next(c conversation) (string, *llm.ToolCall) {
 	}
 	do := decide(s, page)
 	if do.problem != "" {
-		return answer(c, steps, done, do.problem), nil
+		return answer(c, steps, done, do.problem), nil, true
 	}
-	purpose, text := "step", fmt.Sprintf("Step %d of %d: %s", done+1, len(steps), s.source)
+	purpose := "step"
+	text = fmt.Sprintf("Step %d of %d: %s", done+1, len(steps), s.source)
 	if do.look {
 		purpose, text = "look", ""
 	}
 	input, err := json.Marshal(do.input)
 	if err != nil {
-		return answer(c, steps, done, err.Error()), nil
+		return answer(c, steps, done, err.Error()), nil, true
 	}
 	id := fmt.Sprintf("plain_%d_%s%d", c.newest+1, purpose, done)
-	return text, &llm.ToolCall{ID: id, Name: do.tool, Input: input}
+	return text, &llm.ToolCall{ID: id, Name: do.tool, Input: input}, false
 }
 
 // help says with three examples what the model understands.

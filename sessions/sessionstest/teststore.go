@@ -1,3 +1,4 @@
+//nolint:thelper // what a suite runs are tests: their own lines are what matters
 package sessionstest
 
 import (

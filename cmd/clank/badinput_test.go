@@ -1,0 +1,295 @@
+package main
+
+import (
+	"encoding/json"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"clank/dashboard"
+	"clank/llm/llmtest"
+)
+
+// The settings that these tests change.
+const (
+	keyServer   = "agentStack.runtimeConfig.models.compatibleBaseUrl"
+	keyModel    = "agentStack.runtimeConfig.browser.localBrowserAgent.execution.model"
+	keyPerHour  = "agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour"
+	keyStepTime = "agentStack.runtimeConfig.browser.localBrowserAgent.stepTimeoutMs"
+	keyBrain    = "interaction.brain.model"
+)
+
+const scriptedModel = "compatible:scripted"
+
+// deadAddress is an address of this machine at which nothing listens.
+func deadAddress(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+// willing is a model that does the next task well, whatever it is: it opens the
+// page and reads out what it finds.
+func willing(url string) llmtest.Turn {
+	return func(req llmtest.Request) llmtest.Reply {
+		last := req.Messages[len(req.Messages)-1].Parts
+		if last[len(last)-1].Result != nil {
+			return answering("The %s.", `ferry at 10:40`)(req)
+		}
+		return openPage(url)(req)
+	}
+}
+
+// counter is a running clank to which people bring tasks from a terminal.
+type counter struct {
+	home    string
+	environ []string
+	site    *site
+	dead    string // an address that refuses connections
+	good    *llmtest.Server
+	client  *dashboard.Client
+}
+
+func openCounter(t *testing.T) *counter {
+	t.Helper()
+	c := &counter{site: newSite(t), dead: deadAddress(t), good: llmtest.NewServer(t)}
+	c.good.Otherwise(willing(c.site.URL))
+	strict := llmtest.NewServer(t)
+	strict.Otherwise(llmtest.Fail(401, "invalid_api_key", "Incorrect API key provided: "+testKey+". You can find your API key at https://platform.openai.com/account/api-keys."))
+	c.home, c.environ = newPlace(t)
+	c.environ = append(c.environ, "OPENAI_BASE_URL="+strict.BaseURL(), "OPENAI_API_KEY="+testKey)
+	serving(t, c.home, c.environ)
+	h := &home{dir: c.home}
+	a, found, err := h.server()
+	if err != nil || !found {
+		t.Fatal("no server in the home: ", err)
+	}
+	token, err := dashboard.ReadToken(h.tokenFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.client = &dashboard.Client{Base: a.URL, Token: token}
+	return c
+}
+
+// set changes settings of the running server; nil is the default.
+func (c *counter) set(t *testing.T, values map[string]any) {
+	t.Helper()
+	now, err := c.client.Settings(waiting(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := dashboard.SettingsChange{Changes: map[string]json.RawMessage{}, Version: &now.Version}
+	for key, v := range values {
+		if change.Changes[key], err = json.Marshal(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.client.ChangeSettings(waiting(t), change); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mishap is a task that cannot go well.
+type mishap struct {
+	name  string
+	task  string   // "find the ferry" if empty
+	flags []string // without a model: the scripted one
+	set   map[string]any
+	turns []llmtest.Turn // what the scripted model says
+	tail  llmtest.Turn   // what it says after those, again and again
+	code  int
+	want  []string // what the person is told: the thing, and the way out
+}
+
+// call is a turn that calls a tool with arguments as they are.
+func call(tool, arguments string) llmtest.Turn { return llmtest.Use(tool, arguments) }
+
+func (c *counter) mishaps() []mishap {
+	plain := []string{"--model", "plain:steps"}
+	refused := []string{c.dead, "refused the connection", "nothing listens there"}
+	useless := []string{scriptedModel, "3 replies in a row without an answer or a usable tool call", "try another model"}
+	shown := strings.TrimPrefix(c.site.URL, "http://")
+	return []mishap{
+		// What a page or its address does wrong is told to the mind, whose answer says so.
+		{name: "unknown host", flags: plain, task: "open no-such-host.invalid, read", code: exitFailed, want: []string{"Step 1 of 2", "no such host no-such-host.invalid", "check the spelling", "Not done: read"}},
+		{name: "not an address", flags: plain, task: "open http://not a url, read", code: exitFailed, want: []string{`"http://not a url" is no address such as example.com`, "I did nothing", "the demo shop"}},
+		{name: "another scheme", flags: plain, task: "open file:///etc/passwd, read", code: exitFailed, want: []string{`"file:///etc/passwd" is no address such as example.com`, "I did nothing"}},
+		{name: "site refuses connections", flags: plain, task: "open http://" + c.dead + "/, read", code: exitFailed, want: append(refused, "Not done: read")},
+		{name: "page answers 500", flags: plain, task: "open " + c.site.URL + "/broken, read", want: []string{"the database is on fire", shown + "/broken", "the server answered HTTP 500"}},
+		{name: "free words for plain", flags: plain, task: "find me a cheap flight", code: exitFailed, want: []string{`I did not understand "find me a cheap flight"`, "I follow written steps", "choose a language model in the settings"}},
+		{name: "model meets an unknown host", turns: []llmtest.Turn{openPage("no-such-host.invalid"), parrot}, want: []string{"no such host no-such-host.invalid", "check the spelling"}},
+		{name: "model meets a refusal", turns: []llmtest.Turn{openPage("http://" + c.dead), parrot}, want: refused},
+		{name: "model has no address", turns: []llmtest.Turn{openPage("ferry times"), parrot}, want: []string{"not a web address", "such as https://example.com/page"}},
+		{name: "model meets a 500", turns: []llmtest.Turn{openPage(c.site.URL + "/broken"), parrot}, want: []string{"the server answered HTTP 500", "the database is on fire"}},
+
+		{name: "wrong key", flags: []string{"--model", "openai:gpt-5.6"}, code: exitFailed, want: []string{"openai:gpt-5.6", "key was not accepted", "set OPENAI_API_KEY to a valid key"}},
+		{name: "own server wants a key", tail: llmtest.Fail(401, "", "Unauthorized"), code: exitFailed, want: []string{scriptedModel, "wants a key", "set COMPATIBLE_API_KEY"}},
+		{name: "no such model", turns: []llmtest.Turn{llmtest.Fail(404, "model_not_found", "The model `scripted` does not exist")}, code: exitFailed, want: []string{`there is no model "scripted"`, "check the name"}},
+		{name: "no such provider", flags: []string{"--model", "gemini:pro"}, code: exitFailed, want: []string{`no provider "gemini"`, "known: plain, openai, compatible"}},
+		{name: "no model in the name", flags: []string{"--model", "compatible:"}, code: exitFailed, want: []string{`"compatible:" names no model`, "write compatible:<model>"}},
+		{name: "no server set", set: map[string]any{keyServer: nil}, code: exitFailed, want: []string{scriptedModel, "server is not set", "settings, for example http://127.0.0.1:11434/v1"}},
+		{name: "nothing at the server's address", set: map[string]any{keyServer: "http://" + c.dead + "/v1"}, code: exitFailed, want: []string{scriptedModel, "nothing answers at " + c.dead, "is the server running?"}},
+		{name: "server's address without its path", set: map[string]any{keyServer: strings.TrimSuffix(c.good.BaseURL(), "/v1")}, code: exitFailed, want: []string{scriptedModel, "has no chat API", "most end in /v1"}},
+		{name: "model never answers", set: map[string]any{keyStepTime: 5000}, tail: llmtest.Misbehave("", llmtest.Fault{Hang: llmtest.BeforeHeaders}), code: exitFailed, want: []string{scriptedModel, "no answer within 5s", "allow more time"}},
+		{name: "model is cut off", tail: cutOff, code: exitFailed, want: []string{scriptedModel, "cut off in the middle", "ask again"}},
+		{name: "model's server breaks off", tail: llmtest.Misbehave("so far so good", llmtest.Fault{StreamError: "out of memory", At: 2}), code: exitFailed, want: []string{scriptedModel, "broke off its answer: out of memory", "ask again"}},
+		{name: "model's server is ill", tail: llmtest.Fail(500, "", "internal error"), code: exitFailed, want: []string{scriptedModel, "answered 500: internal error", "try again later"}},
+		{name: "model is overloaded", tail: llmtest.Fail(429, "", "slow down"), code: exitFailed, want: []string{scriptedModel, "too many requests", "wait a little"}},
+
+		{name: "broken arguments", tail: call("browser_open", `{"url": "http://`), code: exitFailed, want: useless},
+		{name: "unknown tool", tail: call("browser_fly", `{}`), code: exitFailed, want: useless},
+		{name: "missing field", tail: call("browser_open", `{}`), code: exitFailed, want: useless},
+		{name: "silent model", tail: llmtest.Say(""), code: exitFailed, want: useless},
+		{name: "arguments broken once", turns: []llmtest.Turn{call("browser_open", `{"url": "`), openPage(c.site.URL)}, tail: answering("The %s.", `ferry at 10:40`), want: []string{"the input is not a JSON object", "The ferry at 10:40."}},
+
+		{name: "task too long", task: strings.Repeat("Find the ferry. ", 625), code: exitFailed, want: []string{"the task has 10000 characters and may have 8000", "say it more briefly"}},
+		{name: "empty task", task: "  \n ", code: exitUsage, want: []string{"say what to do, for example: clank browse"}},
+		{name: "unknown session", flags: []string{"--session", "nosuch"}, code: exitFailed, want: []string{`no session "nosuch"`, "leave it out to start a new one"}},
+		{name: "unknown runtime", flags: []string{"--runtime", "magic"}, code: exitFailed, want: []string{`no runtime "magic"`, "there is: local_browser_agent"}},
+	}
+}
+
+// parrot is a turn that answers with what the model was told.
+func parrot(req llmtest.Request) llmtest.Reply { return llmtest.Say("I was told: " + told(req))(req) }
+
+// cutOff is a turn whose connection is gone in the middle of the answer.
+var cutOff = llmtest.Misbehave("so far so good, and on it goes", llmtest.Fault{Cut: llmtest.CutReset, At: 3})
+
+func TestBadInputIsToldClearlyAndTheNextTaskWorks(t *testing.T) {
+	c := openCounter(t)
+	for _, m := range c.mishaps() {
+		t.Run(m.name, func(t *testing.T) {
+			model := llmtest.NewServer(t, m.turns...)
+			if m.tail != nil {
+				model.Otherwise(m.tail)
+			}
+			change := map[string]any{keyServer: model.BaseURL()}
+			for key, v := range m.set {
+				change[key] = v
+			}
+			c.set(t, change)
+			p := c.browse(t, m.task, m.flags)
+			c.judge(t, m, p)
+			c.set(t, map[string]any{keyServer: c.good.BaseURL(), keyStepTime: nil})
+			c.nextWorks(t)
+		})
+	}
+}
+
+func (c *counter) browse(t *testing.T, task string, flags []string) *program {
+	t.Helper()
+	if task == "" {
+		task = "find the ferry"
+	}
+	if !slices.Contains(flags, "--model") {
+		flags = append(flags, "--model", scriptedModel)
+	}
+	p := start(t, c.home, c.environ, append(append([]string{"browse"}, flags...), "--", task)...)
+	p.code(t)
+	return p
+}
+
+// judge holds how a task ended, and what the person was told, against the case.
+func (c *counter) judge(t *testing.T, m mishap, p *program) {
+	t.Helper()
+	if got := p.code(t); got != m.code {
+		t.Errorf("exit code = %d, want %d", got, m.code)
+	}
+	said := p.stderr.text() + p.stdout.text()
+	t.Log(said)
+	plainWords(t, said, m.want)
+	last := p.stderr.text()
+	if i := strings.Index(last, "clank browse: "); m.code != exitDone && (i < 0 || len(firstLine(last[i:])) > 240) {
+		t.Errorf("stderr ends with %q, want one short sentence", last[max(i, 0):])
+	}
+}
+
+// internals are words that belong into a log, and secrets that belong nowhere.
+var internals = []string{
+	"context deadline", "context canceled", "goroutine", "panic", "%!", "dial tcp", "EOF", "unmarshal", "invalid character",
+	"<nil>", "ECONN", "syscall", "github.com", testKey, "You have done this",
+}
+
+// plainWords fails the test unless people were told what they must be, in words
+// for people.
+func plainWords(t *testing.T, said string, want []string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(said, w) {
+			t.Errorf("the person was not told %q", w)
+		}
+	}
+	for _, w := range internals {
+		if strings.Contains(said, w) {
+			t.Errorf("the person was told %q", w)
+		}
+	}
+}
+
+// nextWorks fails the test unless the next task is done well, in the session
+// that was used last: that of the mishap, if it was accepted.
+func (c *counter) nextWorks(t *testing.T) {
+	t.Helper()
+	list, err := c.client.Sessions(waiting(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var flags []string
+	if len(list) > 0 {
+		flags = []string{"--session", list[0].ID}
+	}
+	next := c.browse(t, "", flags)
+	if got, want := next.stdout.text(), "The ferry at 10:40.\n"; next.code(t) != exitDone || got != want {
+		t.Errorf("the next task: exit code %d, answer %q, want %q", next.code(t), got, want)
+	}
+}
+
+func TestRefusalsWithoutAServerAreTheSameAndCostNoBrowser(t *testing.T) {
+	home, environ := newPlace(t)
+	site := newSite(t)
+	for _, tc := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"unknown session", []string{"--session", "nosuch", "go on"}, []string{`no session "nosuch"`, "leave it out to start a new one"}},
+		{"task too long", []string{strings.Repeat("Find the ferry. ", 625)}, []string{"10000 characters and may have 8000"}},
+		{"no key", []string{"--model", "openai:gpt-5.6", "find the ferry"}, []string{"openai:gpt-5.6 needs a key", "set OPENAI_API_KEY", "plain:steps needs none"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := start(t, home, environ, append([]string{"browse"}, tc.args...)...)
+			if got := p.code(t); got != exitFailed {
+				t.Errorf("exit code = %d, want %d", got, exitFailed)
+			}
+			t.Log(p.stderr.text())
+			plainWords(t, p.stderr.text(), tc.want)
+			if used := profiles(t, home); len(used) > 0 {
+				t.Error("a browser was started for nothing")
+			}
+		})
+	}
+	next := start(t, home, environ, "browse", "open "+site.URL+", read")
+	if got := next.code(t); got != exitDone || !strings.Contains(next.stdout.text(), "ferry at 10:40") {
+		t.Errorf("the next task: exit code %d, answer %q", got, next.stdout.text())
+	}
+	if used := profiles(t, home); len(used) != 1 {
+		t.Errorf("the browser of the next task left %v, want its profile", used)
+	}
+}
+
+// profiles lists the profiles of a home that a browser has written to.
+func profiles(t *testing.T, home string) []string {
+	t.Helper()
+	used, err := filepath.Glob(filepath.Join(home, "browser", "*", "user-data", "Default"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return used
+}

@@ -1,0 +1,412 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image/jpeg"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"clank/dashboard"
+	"clank/internal/discordtest"
+	"clank/llm"
+	"clank/llm/llmtest"
+	"clank/sessions"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// openPage is a turn of the model that opens a page.
+func openPage(url string) llmtest.Turn { return use("browser_open", map[string]any{"url": url}) }
+
+// clickOn is a turn that clicks the newest element which the model was shown
+// with this role and name, such as `button "Go on"`.
+func clickOn(element string) llmtest.Turn {
+	return func(req llmtest.Request) llmtest.Reply {
+		return use("browser_click", map[string]any{"ref": shownRef(req, element)})(req)
+	}
+}
+
+// shownRef finds the ref of an element in the newest result that has it.
+func shownRef(req llmtest.Request, element string) string {
+	for _, m := range slices.Backward(req.Messages) {
+		for _, p := range slices.Backward(m.Parts) {
+			if p.Result == nil {
+				continue
+			}
+			if ref := refOf(p.Result.Text, element); ref != "none" {
+				return ref
+			}
+		}
+	}
+	return "none"
+}
+
+// show is a turn that takes a picture for the person.
+var show = use("browser_screenshot", map[string]any{"show": true})
+
+// answering is a turn that answers with what fits the pattern in what the model
+// was told last.
+func answering(format, pattern string) llmtest.Turn {
+	return func(req llmtest.Request) llmtest.Reply {
+		return llmtest.Say(fmt.Sprintf(format, regexp.MustCompile(pattern).FindString(told(req))))(req)
+	}
+}
+
+// told is everything a model was told by its tools.
+func told(req llmtest.Request) string {
+	var b strings.Builder
+	for _, m := range req.Messages {
+		for _, p := range m.Parts {
+			if p.Result != nil {
+				b.WriteString(p.Result.Text + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+// ferry is what the model does to find out about the ferry on the first page.
+func ferry(url string) []llmtest.Turn {
+	return []llmtest.Turn{openPage(url), clickOn(`button "Go on"`), show, answering("The %s.", `ferry at 10:40`)}
+}
+
+// waiting is a context for one wait.
+func waiting(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// valid fails the test if a request to the model server broke the vendor's
+// published schema, or one of its answers did.
+func valid(t *testing.T, model *llmtest.Server) {
+	t.Helper()
+	for _, p := range model.Problems() {
+		t.Errorf("model server: %s", p)
+	}
+}
+
+// final waits until the message is as it stays: without a button to stop.
+func (r *range_) final(t *testing.T, id string) discordtest.Message {
+	t.Helper()
+	m, err := r.discord.WaitEdit(waiting(t), id, func(m discordtest.Message) bool {
+		return m.Flags&discordtest.FlagLoading == 0 && len(m.Buttons()) == 0
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// command uses /clank browse and returns the message that answers, as it stays.
+func (r *range_) command(t *testing.T, who discordtest.User, args discordtest.Args) discordtest.Message {
+	t.Helper()
+	it, err := r.discord.SlashCommand(r.room, who, "clank browse", args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	it, err = r.discord.WaitAnswer(waiting(t), it)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.final(t, it.Original.ID)
+}
+
+// mention writes to the bot and returns its reply as it stays.
+func (r *range_) mention(t *testing.T, who discordtest.User, text string) discordtest.Message {
+	t.Helper()
+	asked, err := r.discord.SendMessage(r.room, who, r.bot.Mention()+" "+text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := r.discord.WaitMessage(waiting(t), r.room, func(m discordtest.Message) bool {
+		return m.Author.ID == r.bot.ID && m.Reference != nil && m.Reference.MessageID == asked.ID
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.final(t, reply.ID)
+}
+
+// afterPicture is the turn, held back until the people in the room have seen a
+// picture of the page: edits may not follow each other at once.
+func (r *range_) afterPicture(t *testing.T, turn llmtest.Turn) llmtest.Turn {
+	ctx := waiting(t)
+	return func(req llmtest.Request) llmtest.Reply {
+		if err := r.discord.Wait(ctx, "a picture on the way", func() bool {
+			return slices.ContainsFunc(r.ours(), func(m discordtest.Message) bool { return len(m.Attachments) > 0 })
+		}); err != nil {
+			t.Error(err)
+		}
+		return turn(req)
+	}
+}
+
+// ours lists the bot's messages in the room.
+func (r *range_) ours() (list []discordtest.Message) {
+	for _, m := range r.discord.Messages(r.room) {
+		if m.Author.ID == r.bot.ID {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// onePicture fails the test unless the message has one good picture.
+func onePicture(t *testing.T, m discordtest.Message) {
+	t.Helper()
+	if len(m.Attachments) != 1 {
+		t.Fatalf("the message has %d files, want one picture", len(m.Attachments))
+	}
+	goodPicture(t, m.Attachments[0].Data)
+}
+
+func goodPicture(t *testing.T, data []byte) {
+	t.Helper()
+	im, err := jpeg.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatalf("the picture of %d bytes cannot be read: %v", len(data), err)
+	}
+	if size := im.Bounds().Size(); size.X < 200 || size.Y < 200 {
+		t.Errorf("the picture is %v, want that of a page", size)
+	}
+}
+
+func TestCommandInDiscordBecomesOneMessageWithPictureAndAnswer(t *testing.T) {
+	for name, tc := range map[string]struct{ model, path string }{
+		"chat completions": {"compatible:scripted", "/v1/chat/completions"},
+		"responses":        {"openai:gpt-5.6", "/v1/responses"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRange(t)
+			r.configure(map[string]any{"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model": tc.model})
+			script := ferry(r.site.URL)
+			script[3] = r.afterPicture(t, script[3])
+			r.script(script)
+			m := r.command(t, r.ada, discordtest.Args{"task": "when does the ferry go?"})
+			r.site.awaitHit(t, "/clicked")
+			if !strings.Contains(m.Content, "The ferry at 10:40.") {
+				t.Errorf("the message says %q, want the answer", m.Content)
+			}
+			onePicture(t, m)
+			if n := len(r.ours()); n != 1 {
+				t.Errorf("the bot wrote %d messages, want one", n)
+			}
+			r.wasWatched(t, m)
+			r.reached(t, tc.path, 4)
+			valid(t, r.model)
+		})
+	}
+}
+
+// wasWatched fails the test unless the message showed the work as it went on.
+func (r *range_) wasWatched(t *testing.T, m discordtest.Message) {
+	t.Helper()
+	var steps, pictures, buttons int
+	versions := r.discord.History(m.ID)
+	for _, v := range versions {
+		if strings.Contains(v.Content, "Step ") || strings.Contains(v.Content, "Starting.") {
+			steps++
+		}
+		if len(v.Buttons()) > 0 {
+			buttons++
+			pictures += len(v.Attachments)
+		}
+	}
+	if steps == 0 || pictures == 0 || buttons == 0 {
+		t.Errorf("of %d versions of the message %d told a step, %d pictures were shown on the way, %d had a button, want some of each",
+			len(versions), steps, pictures, buttons)
+	}
+}
+
+// reached fails the test unless the model was asked n times at the path, with
+// the key, and saw what it should.
+func (r *range_) reached(t *testing.T, path string, n int) {
+	t.Helper()
+	reqs := r.model.Requests()
+	if len(reqs) != n {
+		t.Fatalf("the model was asked %d times, want %d", len(reqs), n)
+	}
+	for i, req := range reqs {
+		if req.Path != path || len(req.Tools) == 0 {
+			t.Errorf("request %d went to %s with %d tools", i, req.Path, len(req.Tools))
+		}
+		if got := req.Header.Get("Authorization"); path == "/v1/responses" && got != "Bearer "+testKey {
+			t.Errorf("request %d showed %q, want the key", i, got)
+		}
+	}
+	if path == "/v1/responses" && !seesPicture(reqs[n-1]) {
+		t.Error("a model with eyes was not shown the picture it took")
+	}
+}
+
+func seesPicture(req llmtest.Request) bool {
+	return slices.ContainsFunc(req.Messages, func(m llm.Message) bool {
+		return slices.ContainsFunc(m.Parts, func(p llm.Part) bool {
+			return p.Image != nil || p.Result != nil && len(p.Result.Images) > 0
+		})
+	})
+}
+
+// openSession is how the brain is told which session can be gone on with.
+var openSession = regexp.MustCompile(`Open session ([a-z0-9]+)`)
+
+func TestMentionSendsTheBrowserOutAndTheNextOneGoesOnInTheSameSession(t *testing.T) {
+	r := newRange(t)
+	r.configure(map[string]any{"interaction.brain.model": "compatible:gpt-4o"})
+	browse := func(query string) llmtest.Turn {
+		return func(req llmtest.Request) llmtest.Reply {
+			in := map[string]any{"query": query}
+			if id := openSession.FindStringSubmatch(req.System); id != nil {
+				in["session_id"] = id[1]
+			}
+			return use("browser_browse", in)(req)
+		}
+	}
+	r.script([]llmtest.Turn{
+		browse("open the page with two ways"),
+		openPage(r.site.URL + "/choice"), show, llmtest.Say("There are two: First and Second."),
+		llmtest.Say("Two ways: First and Second."),
+	})
+	first := r.mention(t, r.ada, "what ways are there?")
+	if want := "Two ways: First and Second."; first.Content != want {
+		t.Errorf("the first reply says %q, want %q", first.Content, want)
+	}
+	onePicture(t, first)
+
+	r.script([]llmtest.Turn{
+		browse("click the second one"),
+		clickOn(`button "Second"`), show, answering("Clicked: %s", `ferry at 11:20`),
+		llmtest.Say("The second way has a ferry at 11:20."),
+	})
+	second := r.mention(t, r.ada, "now click the second one")
+	if want := "The second way has a ferry at 11:20."; second.Content != want {
+		t.Errorf("the second reply says %q, want %q", second.Content, want)
+	}
+	onePicture(t, second)
+	r.site.awaitHit(t, "/two")
+
+	tasks := r.tasks(t)
+	if len(tasks) != 2 || tasks[0].SessionID != tasks[1].SessionID {
+		t.Errorf("tasks = %+v, want two in one session", tasks)
+	}
+	if got, want := r.whoWasAsked(), "gpt-4o scripted scripted scripted gpt-4o gpt-4o scripted scripted scripted gpt-4o"; got != want {
+		t.Errorf("asked were %s, want %s", got, want)
+	}
+	if reqs := r.model.Requests(); !seesPicture(reqs[len(reqs)-1]) {
+		t.Error("the brain did not see the picture")
+	}
+	if n := len(r.ours()); n != 2 {
+		t.Errorf("the bot wrote %d messages, want two", n)
+	}
+	valid(t, r.model)
+}
+
+// tasks lists what was asked for, last asked first.
+func (r *range_) tasks(t *testing.T) []sessions.Record {
+	t.Helper()
+	list, err := r.app.manager.Tasks(t.Context(), sessions.TaskQuery{Limit: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// whoWasAsked names the models in the order they were asked.
+func (r *range_) whoWasAsked() string {
+	var names []string
+	for _, req := range r.model.Requests() {
+		names = append(names, req.Model)
+	}
+	return strings.Join(names, " ")
+}
+
+func TestTaskOfThePageIsToldStepByStep(t *testing.T) {
+	r := newRange(t)
+	board, err := r.app.openDashboard(t.Context(), r.env, "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := dashboard.ReadToken(r.app.home.tokenFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &dashboard.Client{Base: board.URL(), Token: token, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	r.script(ferry(r.site.URL))
+	started, err := client.Start(waiting(t), dashboard.TaskRequest{Prompt: "when does the ferry go?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	rec, err := client.Follow(waiting(t), started.TaskID, func(ev sessions.Event) {
+		if s := ev.Step; s != nil && s.Phase == sessions.Done && s.Kind != sessions.StepThink {
+			told = append(told, s.Label)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.site.awaitHit(t, "/clicked")
+	want := []string{"open " + strings.TrimPrefix(r.site.URL, "http://"), `click "Go on"`, "take a screenshot", "answer"}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+	if rec.State != sessions.TaskDone || rec.Answer != "The ferry at 10:40." || len(rec.Images) != 1 {
+		t.Fatalf("the task ended %s with %q and %d pictures", rec.State, rec.Answer, len(rec.Images))
+	}
+	goodPicture(t, rec.Images[0].Data)
+	view, err := client.Task(waiting(t), started.TaskID)
+	if err != nil || len(view.Steps) == 0 || view.Task.SessionID != started.SessionID {
+		t.Errorf("the task is kept as %+v, %v", view, err)
+	}
+	valid(t, r.model)
+}
+
+func TestTerminalWithOpenAIsModel(t *testing.T) {
+	home, environ := newPlace(t)
+	site, model := newSite(t), llmtest.NewServer(t)
+	model.Add(openPage(site.URL), clickOn(`button "Go on"`), show,
+		thinking("e30tb2YtdGhlLXRlc3Rz", use("browser_extract", map[string]any{})), answering("The %s.", `ferry at 10:40`))
+	environ = append(environ, "OPENAI_BASE_URL="+model.BaseURL(), "OPENAI_API_KEY="+testKey)
+	file := filepath.Join(t.TempDir(), "page.jpg")
+	p := start(t, home, environ, "browse", "--model", "openai:gpt-5.6", "--screenshot", file, "when does the ferry go?")
+	if got := p.code(t); got != exitDone {
+		t.Fatalf("exit code = %d", got)
+	}
+	site.awaitHit(t, "/clicked")
+	if got, want := p.stdout.text(), "The ferry at 10:40.\n"; got != want {
+		t.Errorf("stdout = %q, want %q", got, want)
+	}
+	for _, want := range []string{`click "Go on"`, "4 steps", "--session "} {
+		if got := p.stderr.text(); !strings.Contains(got, want) {
+			t.Errorf("stderr = %q, want %q in it", got, want)
+		}
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	goodPicture(t, data)
+	reqs := model.Requests()
+	if last := string(reqs[len(reqs)-1].Body); !strings.Contains(last, "e30tb2YtdGhlLXRlc3Rz") {
+		t.Error("the model's own reasoning was not given back to it")
+	}
+	nothingLeft(t, home)
+}
+
+// thinking puts reasoning in front of what a turn answers.
+func thinking(sealed string, turn llmtest.Turn) llmtest.Turn {
+	return func(req llmtest.Request) llmtest.Reply {
+		reply := turn(req)
+		reply.Reasoning = &llmtest.Reasoning{Encrypted: sealed}
+		return reply
+	}
+}

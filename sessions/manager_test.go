@@ -1,0 +1,531 @@
+package sessions_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/cancel"
+	"clank/sessions"
+	"clank/sessions/sessionstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// rig is an open Manager with all around it.
+type rig struct {
+	*sessions.Manager
+	t       *testing.T
+	store   *sessionstest.Store
+	backend *sessionstest.Backend
+
+	mu     sync.Mutex
+	limits sessions.Limits
+}
+
+// newRig opens a Manager in a synctest bubble and closes it at its end.
+func newRig(t *testing.T, limits sessions.Limits, backend *sessionstest.Backend) *rig {
+	t.Helper()
+	r := &rig{t: t, store: &sessionstest.Store{}, backend: backend, limits: limits}
+	r.Manager = r.manager()
+	if err := r.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func (r *rig) manager() *sessions.Manager {
+	return &sessions.Manager{
+		Store: r.store, Backends: map[string]sessions.Backend{"script": r.backend, "other": &sessionstest.Backend{}},
+		DefaultRuntime: func() string { return "script" }, Scopes: &cancel.Scopes{},
+		Limits: func() sessions.Limits {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return r.limits
+		},
+	}
+}
+
+func (r *rig) setLimits(l sessions.Limits) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.limits = l
+}
+
+// discord is somebody in a channel of a guild.
+func discord(guild, user string) sessions.Origin {
+	return sessions.Origin{Kind: sessions.FromDiscord, Guild: guild, Channel: "c", User: user, UserName: "@" + user}
+}
+
+func ask(user, prompt string) sessions.Task {
+	return sessions.Task{Prompt: prompt, Origin: discord("g", user)}
+}
+
+func (r *rig) scope() cancel.Scope { return cancel.Scope{Guild: "g", Channel: "c"} }
+
+// run runs a task that must be accepted, to its end.
+func (r *rig) run(task sessions.Task) sessions.Record {
+	r.t.Helper()
+	rec, err := r.Run(r.t.Context(), task, nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return rec
+}
+
+// pass lets time pass in a bubble, until nothing moves any more.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// started is a task that runs on a goroutine of its own.
+type started struct {
+	done chan struct{}
+	rec  sessions.Record
+	err  error
+
+	mu     sync.Mutex
+	events []string
+}
+
+// start begins a task and waits until nothing moves any more.
+func (r *rig) start(ctx context.Context, task sessions.Task) *started {
+	s := &started{done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		s.rec, s.err = r.Run(ctx, task, func(ev sessions.Event) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.events = append(s.events, describe(ev))
+		})
+	}()
+	synctest.Wait()
+	return s
+}
+
+func (s *started) told() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.events
+}
+
+func (s *started) final() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *started) end(t *testing.T) sessions.Record {
+	t.Helper()
+	<-s.done
+	if s.err != nil {
+		t.Fatal(s.err)
+	}
+	return s.rec
+}
+
+func describe(ev sessions.Event) string {
+	switch {
+	case ev.Step != nil:
+		return fmt.Sprintf("%s %d %s", ev.Step.Phase, ev.Step.N, ev.Step.Label)
+	case ev.Record.State == sessions.TaskQueued:
+		return fmt.Sprintf("queued %d", ev.Record.Position)
+	}
+	return string(ev.Record.State)
+}
+
+// scripts returns a backend that looks its moves up by the prompt.
+func scripts(byPrompt map[string][]sessionstest.Move) *sessionstest.Backend {
+	return &sessionstest.Backend{Script: func(_ sessions.Session, t sessions.Task) []sessionstest.Move {
+		if moves, ok := byPrompt[t.Prompt]; ok {
+			return moves
+		}
+		return []sessionstest.Move{sessionstest.Act("look"), sessionstest.Answer("done: " + t.Prompt)}
+	}}
+}
+
+// holding returns a backend whose tasks that begin with "hold" last until the
+// returned function is called; the others end at once.
+func holding() (*sessionstest.Backend, func()) {
+	hold := make(chan struct{})
+	return &sessionstest.Backend{Script: func(_ sessions.Session, t sessions.Task) []sessionstest.Move {
+		if strings.HasPrefix(t.Prompt, "hold") {
+			return []sessionstest.Move{sessionstest.Wait("wait", hold), sessionstest.Answer("done")}
+		}
+		return []sessionstest.Move{sessionstest.Act("look"), sessionstest.Answer("done")}
+	}}, sync.OnceFunc(func() { close(hold) })
+}
+
+func TestAnAnswerThatSaysItCouldNotBeDoneIsAFailedTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := sessionstest.Answer("there is no lamp")
+		answer.Step.Failed = true
+		r := newRig(t, sessions.Limits{}, scripts(map[string][]sessionstest.Move{"p": {answer}}))
+		rec := r.start(t.Context(), ask("ada", "p")).end(t)
+		if rec.State != sessions.TaskFailed || rec.Answer != "there is no lamp" || rec.Reason == "" {
+			t.Errorf("state %s, answer %q, reason %q, want a failed task with its answer", rec.State, rec.Answer, rec.Reason)
+		}
+	})
+}
+
+func TestATaskIsDoneAndEverythingIsToldAndWrittenDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		think := sessionstest.Move{Step: sessions.Step{Kind: sessions.StepThink, Label: "think", Usage: sessions.Usage{Calls: 1, USD: 0.5}}}
+		look := sessionstest.Act("look")
+		look.Step.Memory = []byte(`{"k":1}`)
+		look.Step.View = &sessions.Image{MediaType: "image/png", Data: []byte{1}}
+		answer := sessionstest.Answer("a lamp")
+		answer.Step.Images = []sessions.Image{{MediaType: "image/png", Data: []byte{2}}}
+		r := newRig(t, sessions.Limits{Views: 3}, scripts(map[string][]sessionstest.Move{"p": {think, look, answer}}))
+		all, unsubscribe := r.Subscribe()
+		defer unsubscribe()
+
+		s := r.start(t.Context(), ask("ada", "p"))
+		rec := s.end(t)
+
+		want := []string{"queued 0", "running", "begun 1 think", "done 1 think", "begun 2 look", "done 2 look", "done 3 answer", "done"}
+		if diff := cmp.Diff(want, s.told()); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+		var heard []string
+		for range want {
+			heard = append(heard, describe(<-all))
+		}
+		if diff := cmp.Diff(want, heard); diff != "" {
+			t.Errorf("subscriber heard (-want +got):\n%s", diff)
+		}
+		if rec.State != sessions.TaskDone || rec.Answer != "a lamp" || len(rec.Images) != 1 || rec.Steps != 1 || rec.Usage.USD != 0.5 {
+			t.Errorf("record = %+v", rec)
+		}
+		stored, err := r.Task(t.Context(), rec.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(rec, stored); diff != "" {
+			t.Errorf("stored record (-returned +stored):\n%s", diff)
+		}
+		session, err := r.Session(t.Context(), rec.SessionID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if session.State != sessions.SessionIdle || session.URL != "http://example.test/look" || session.Title != "look" ||
+			string(session.Memory) != `{"k":1}` || session.Steps != 1 || session.Usage.USD != 0.5 || session.Runtime != "script" {
+			t.Errorf("session = %+v", session)
+		}
+		steps, err := r.Steps(t.Context(), rec.ID)
+		if err != nil || len(steps) != 3 {
+			t.Errorf("steps = %+v, %v", steps, err)
+		}
+		if v, err := r.View(t.Context(), rec.ID, 2); err != nil || len(v.Data) != 1 {
+			t.Errorf("view = %+v, %v", v, err)
+		}
+	})
+}
+
+func TestWhatIsNotAcceptedIsRefusedInWordsForPeople(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		limits sessions.Limits
+		task   sessions.Task
+		want   error
+		words  string
+	}{
+		{"an empty task", sessions.Limits{}, ask("ada", " \n"), sessions.ErrBadTask, "say what to do"},
+		{"a long task", sessions.Limits{}, ask("ada", strings.Repeat("ü", 8001)), sessions.ErrBadTask, "8001 characters and may have 8000"},
+		{"when it is off", sessions.Limits{Disabled: true}, ask("ada", "p"), sessions.ErrDisabled, "switched off"},
+		{"when Discord may not", sessions.Limits{PerHour: -1}, ask("ada", "p"), sessions.ErrSpent, "no tasks per hour"},
+		{"an unknown session", sessions.Limits{}, sessions.Task{Prompt: "p", SessionID: "nope"}, sessions.ErrNotFound, `no session "nope"`},
+		{"an unknown runtime", sessions.Limits{}, sessions.Task{Prompt: "p", Runtime: "x"}, sessions.ErrBadTask, `no runtime "x"; there is: other, script`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, tc.limits, &sessionstest.Backend{})
+				_, err := r.Run(t.Context(), tc.task, func(ev sessions.Event) { t.Errorf("told %s", describe(ev)) })
+				if !errors.Is(err, tc.want) || !strings.Contains(err.Error(), tc.words) {
+					t.Errorf("err = %v, want %v that says %q", err, tc.want, tc.words)
+				}
+				if tasks, err := r.Tasks(t.Context(), sessions.TaskQuery{}); err != nil || len(tasks) != 0 {
+					t.Errorf("tasks = %v, %v, want none", tasks, err)
+				}
+			})
+		})
+	}
+}
+
+func TestTheLongestTaskIsAccepted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+		prompt := strings.Repeat("ü", 8000)
+		if rec := r.run(ask("ada", prompt)); rec.Answer != "done: "+prompt {
+			t.Error("the prompt was changed")
+		}
+	})
+}
+
+func TestASessionGoesOnForItsOwnerAlone(t *testing.T) {
+	operator := sessions.Origin{Kind: sessions.FromTerminal, Channel: "cli"}
+	dashboard := sessions.Origin{Kind: sessions.FromDashboard, Channel: "dashboard"}
+	named := sessions.Origin{Kind: sessions.FromDashboard, Channel: "dashboard", User: "ada"}
+	for _, tc := range []struct {
+		name      string
+		owner, by sessions.Origin
+		want      error
+	}{
+		{"the one who began it", discord("g", "ada"), discord("g", "ada"), nil},
+		{"in another guild", discord("g", "ada"), discord("h", "ada"), nil},
+		{"somebody else", discord("g", "ada"), discord("g", "bob"), sessions.ErrNotOwner},
+		{"the operator, from another door", operator, dashboard, nil},
+		{"the operator, of a session that has a name", named, operator, nil},
+		{"somebody with a name, of the operator's", operator, named, sessions.ErrNotOwner},
+		{"the operator, of somebody's in Discord", discord("g", "ada"), dashboard, sessions.ErrNotOwner},
+		{"somebody in Discord with the same name", named, discord("g", "ada"), sessions.ErrNotOwner},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+				first := r.run(sessions.Task{Prompt: "one", Origin: tc.owner})
+				second, err := r.Run(t.Context(), sessions.Task{Prompt: "two", Origin: tc.by, SessionID: " " + strings.ToUpper(first.SessionID)}, nil)
+				if !errors.Is(err, tc.want) {
+					t.Fatalf("err = %v, want %v", err, tc.want)
+				}
+				if err == nil && second.SessionID != first.SessionID {
+					t.Errorf("it went on with %q, want %q", second.SessionID, first.SessionID)
+				}
+			})
+		})
+	}
+}
+
+func TestASessionKeepsItsRuntime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+		task := ask("ada", "p")
+		task.Runtime = "other"
+		rec := r.run(task)
+		task.SessionID, task.Runtime = rec.SessionID, ""
+		if rec = r.run(task); rec.Runtime != "other" {
+			t.Errorf("runtime = %q, want the session's", rec.Runtime)
+		}
+		task.Runtime = "script"
+		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrBadTask) {
+			t.Errorf("another runtime: err = %v, want ErrBadTask", err)
+		}
+	})
+}
+
+func TestATaskThatIsThereAlreadyIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+		task := ask("ada", "p")
+		task.ID = "mine"
+		if rec := r.run(task); rec.ID != "mine" {
+			t.Errorf("id = %q, want mine", rec.ID)
+		}
+		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrBadTask) {
+			t.Errorf("err = %v, want ErrBadTask", err)
+		}
+	})
+}
+
+func TestStepsAreLimitedForEachTask(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		limits     sessions.Limits
+		asks, want int
+	}{
+		{"the setting", sessions.Limits{MaxSteps: 10}, 0, 10},
+		{"fewer", sessions.Limits{MaxSteps: 10}, 3, 3},
+		{"more than there may be", sessions.Limits{MaxSteps: 10}, 50, 10},
+		{"more, where a task may ask for more", sessions.Limits{MaxSteps: 10, StepCeiling: 30}, 50, 30},
+		{"nonsense", sessions.Limits{MaxSteps: 10}, -5, 10},
+		{"no limit", sessions.Limits{}, 50, 50},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				got := 0
+				r := newRig(t, tc.limits, &sessionstest.Backend{Script: func(_ sessions.Session, t sessions.Task) []sessionstest.Move {
+					got = t.MaxSteps
+					return []sessionstest.Move{sessionstest.Answer("ok")}
+				}})
+				task := ask("ada", "p")
+				task.MaxSteps = tc.asks
+				r.run(task)
+				if got != tc.want {
+					t.Errorf("the backend may take %d steps, want %d", got, tc.want)
+				}
+			})
+		})
+	}
+}
+
+func TestTheHoursTasksFromDiscordAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, sessions.Limits{PerHour: 2}, &sessionstest.Backend{})
+		r.run(ask("ada", "one"))
+		pass(10 * time.Minute)
+		r.run(ask("bob", "two"))
+		_, err := r.Run(t.Context(), ask("cy", "three"), nil)
+		if !errors.Is(err, sessions.ErrSpent) || !strings.Contains(err.Error(), "50m0s") {
+			t.Errorf("err = %v, want ErrSpent until 50 minutes later", err)
+		}
+		r.run(sessions.Task{Prompt: "four", Origin: sessions.Origin{Kind: sessions.FromDashboard}})
+		pass(51 * time.Minute)
+		r.run(ask("cy", "three"))
+	})
+}
+
+func TestAnswersAndFailuresEndATask(t *testing.T) {
+	limited := sessionstest.Answer("so far")
+	limited.Step.Limit = "step limit of 10"
+	closed := sessionstest.Answer("bye")
+	closed.Step.Closed = true
+	spent := &cancel.Cause{Reason: cancel.BudgetSpent, Detail: "$2"}
+	for _, tc := range []struct {
+		name          string
+		moves         []sessionstest.Move
+		state         sessions.TaskState
+		answer, words string
+	}{
+		{"an answer", []sessionstest.Move{sessionstest.Answer("yes")}, sessions.TaskDone, "yes", ""},
+		{"a limit", []sessionstest.Move{limited}, sessions.TaskLimited, "so far", "step limit of 10"},
+		{"the model closed it", []sessionstest.Move{closed}, sessions.TaskDone, "bye", ""},
+		{"an error", []sessionstest.Move{sessionstest.Act("x"), {Err: errors.New("no key for the model")}}, sessions.TaskFailed, "", "no key for the model"},
+		{"a budget", []sessionstest.Move{{Err: fmt.Errorf("ask: %w", spent)}}, sessions.TaskLimited, "", "budget spent: $2"},
+		{"a panic", []sessionstest.Move{{Panic: "nil map"}}, sessions.TaskFailed, "", "crashed: nil map"},
+		{"nothing", []sessionstest.Move{sessionstest.Act("x")}, sessions.TaskFailed, "", "without an answer"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, sessions.Limits{}, scripts(map[string][]sessionstest.Move{"p": tc.moves}))
+				rec := r.run(ask("ada", "p"))
+				if rec.State != tc.state || rec.Answer != tc.answer || !strings.Contains(rec.Reason, tc.words) || (tc.words == "") != (rec.Reason == "") {
+					t.Errorf("record: %s, answer %q, reason %q", rec.State, rec.Answer, rec.Reason)
+				}
+				next := ask("ada", "again")
+				next.SessionID = rec.SessionID
+				again, err := r.Run(t.Context(), next, nil)
+				switch {
+				case rec.Closed && !errors.Is(err, sessions.ErrSessionClosed):
+					t.Errorf("a closed session went on: %v", err)
+				case !rec.Closed && (err != nil || again.State != sessions.TaskDone):
+					t.Errorf("the session did not go on: %+v, %v", again, err)
+				}
+			})
+		})
+	}
+}
+
+func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+		r.store.Fail = func(m string) error {
+			if m == "SaveStep" {
+				return errors.New("the disk is full")
+			}
+			return nil
+		}
+		s := r.start(t.Context(), ask("ada", "p"))
+		rec := s.end(t)
+		if rec.State != sessions.TaskFailed || !strings.Contains(rec.Reason, "the disk is full") {
+			t.Errorf("record: %s, reason %q", rec.State, rec.Reason)
+		}
+		if diff := cmp.Diff([]string{"queued 0", "running", "failed"}, s.told()); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+		if got := r.backend.Acts(); got != 0 {
+			t.Errorf("%d acts were done, want none", got)
+		}
+	})
+}
+
+func TestATaskThatCannotBeWrittenDownIsNotAccepted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, sessions.Limits{Running: 1, Queued: 1}, &sessionstest.Backend{})
+		broken := errors.New("the disk is full")
+		fail := true
+		r.store.Fail = func(m string) error {
+			if m == "SaveTask" && fail {
+				return broken
+			}
+			return nil
+		}
+		if _, err := r.Run(t.Context(), ask("ada", "p"), nil); !errors.Is(err, broken) {
+			t.Errorf("err = %v, want the store's", err)
+		}
+		fail = false
+		r.run(ask("ada", "p"))
+	})
+}
+
+func TestASubscriberWhoFallsBehindIsToldSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+		slow, stopSlow := r.Subscribe()
+		defer stopSlow()
+		quick, stopQuick := r.Subscribe()
+		heard := 0
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for range quick {
+				heard++
+			}
+		}()
+		for range 60 { // six events each
+			r.run(ask("ada", "p"))
+			synctest.Wait()
+		}
+		stopQuick()
+		stopQuick()
+		<-done
+		n := 0
+		for range slow {
+			n++
+		}
+		if n >= heard || n < 100 {
+			t.Errorf("the slow one heard %d events before its channel was closed, the quick one %d", n, heard)
+		}
+		if heard != 60*6 {
+			t.Errorf("the quick one heard %d events, want %d", heard, 60*6)
+		}
+	})
+}
+
+func TestTheNextStartTidiesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+		session := sessions.Session{ID: "old", Origin: discord("g", "ada"), Runtime: "script", State: sessions.SessionRunning, URL: "http://x.test/"}
+		task := sessions.Record{Task: sessions.Task{ID: "t", SessionID: "old", Prompt: "p"}, State: sessions.TaskRunning}
+		if err := r.store.SaveTask(t.Context(), task, session); err != nil {
+			t.Fatal(err)
+		}
+		second := r.manager()
+		if err := second.Open(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer second.Close(t.Context())
+		rec, err := second.Task(t.Context(), "t")
+		if err != nil || rec.State != sessions.TaskInterrupted || rec.Reason == "" {
+			t.Errorf("task = %+v, %v", rec, err)
+		}
+		next := ask("ada", "go on")
+		next.SessionID = "old"
+		if rec, err := second.Run(t.Context(), next, nil); err != nil || rec.State != sessions.TaskDone {
+			t.Errorf("the session did not go on: %+v, %v", rec, err)
+		}
+	})
+}

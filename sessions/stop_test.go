@@ -1,0 +1,298 @@
+package sessions_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/cancel"
+	"clank/sessions"
+	"clank/sessions/sessionstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var ada = cancel.Actor{ID: "ada", Name: "@ada"}
+
+func TestATaskInLineCanBeStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend, free := holding()
+		r := newRig(t, sessions.Limits{Running: 1}, backend)
+		defer free()
+		first := r.start(t.Context(), ask("bob", "hold"))
+		second := r.start(t.Context(), ask("ada", "p"))
+		third := r.start(t.Context(), ask("cy", "p"))
+
+		if got := r.Scopes.Active(r.scope()); len(got) != 3 || got[1].Owner != "ada" || got[1].Label != "browse: p" {
+			t.Errorf("active = %+v, want three, the second of ada", got)
+		}
+		stopped, refused := r.Scopes.Stop(r.scope(), ada, false)
+		if len(stopped) != 1 || len(refused) != 2 {
+			t.Errorf("stopped %v, refused %v", stopped, refused)
+		}
+		synctest.Wait()
+		rec := second.end(t)
+		if rec.State != sessions.TaskStopped || rec.Reason != "stopped by @ada" || !rec.Started.IsZero() {
+			t.Errorf("record = %+v", rec)
+		}
+		if diff := cmp.Diff([]string{"queued 1", "stopped"}, second.told()); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+		free()
+		first.end(t)
+		third.end(t)
+		if diff := cmp.Diff([]string{"queued 2", "queued 1", "running"}, third.told()[:3]); diff != "" {
+			t.Errorf("the one behind was told (-want +got):\n%s", diff)
+		}
+		if got := r.Scopes.Active(r.scope()); len(got) != 0 {
+			t.Errorf("active at the end = %v", got)
+		}
+	})
+}
+
+func TestARunningTaskCanBeStoppedAndItsSessionGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend, free := holding()
+		defer free()
+		r := newRig(t, sessions.Limits{}, backend)
+		s := r.start(t.Context(), ask("ada", "hold"))
+		begun := time.Now()
+		if found, ok := r.Scopes.StopWork(r.Scopes.Active(r.scope())[0].ID, ada, false); !found || !ok {
+			t.Fatal("the task was not stopped")
+		}
+		rec := s.end(t)
+		if took := time.Since(begun); took != 0 {
+			t.Errorf("the stop took %v, want no time", took)
+		}
+		if rec.State != sessions.TaskStopped || rec.Reason != "stopped by @ada" {
+			t.Errorf("record: %s, %q", rec.State, rec.Reason)
+		}
+		steps, err := r.Steps(t.Context(), rec.ID)
+		if err != nil || len(steps) != 1 || steps[0].Phase != sessions.Begun {
+			t.Errorf("steps = %+v, %v, want one that begun and was not done", steps, err)
+		}
+		next := ask("ada", "p")
+		next.SessionID = rec.SessionID
+		if rec := r.run(next); rec.State != sessions.TaskDone {
+			t.Errorf("the session did not go on: %+v", rec)
+		}
+	})
+}
+
+func TestAStuckBackendHoldsUpItsOwnSessionAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stuck := make(chan struct{})
+		hang := sessionstest.Act("hang")
+		hang.Stuck = stuck
+		r := newRig(t, sessions.Limits{Running: 1}, scripts(map[string][]sessionstest.Move{"hang": {hang, sessionstest.Answer("late")}}))
+		s := r.start(t.Context(), ask("ada", "hang"))
+		begun := time.Now()
+		r.Scopes.Stop(r.scope(), ada, false)
+		rec := s.end(t)
+		if took := time.Since(begun); took > 100*time.Millisecond {
+			t.Errorf("the stop took %v, want at most 100ms", took)
+		}
+		if rec.State != sessions.TaskStopped {
+			t.Errorf("state = %s, want stopped", rec.State)
+		}
+		if rec := r.run(ask("bob", "p")); rec.State != sessions.TaskDone {
+			t.Errorf("another session's task: %+v", rec)
+		}
+
+		again := ask("ada", "p")
+		again.SessionID = rec.SessionID
+		next := r.start(t.Context(), again)
+		if next.final() || len(next.told()) != 1 {
+			t.Errorf("the session's next task was told %v before the backend let go", next.told())
+		}
+		close(stuck)
+		if rec := next.end(t); rec.State != sessions.TaskDone {
+			t.Errorf("the session's next task: %+v", rec)
+		}
+		if got := r.backend.Acts(); got != 2 {
+			t.Errorf("%d acts, want those of the two others", got)
+		}
+	})
+}
+
+func TestTheTasksOfASessionAreDoneOneAfterTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend, free := holding()
+		defer free()
+		r := newRig(t, sessions.Limits{}, backend)
+		first := r.run(ask("ada", "p"))
+		hold := ask("ada", "hold")
+		hold.SessionID = first.SessionID
+		second := r.start(t.Context(), hold)
+		next := ask("ada", "p")
+		next.SessionID = first.SessionID
+		third := r.start(t.Context(), next)
+		if diff := cmp.Diff([]string{"queued 1"}, third.told()); diff != "" {
+			t.Errorf("while the session was busy, told (-want +got):\n%s", diff)
+		}
+		if got, err := r.Task(t.Context(), taskOf(t, r, "p")); err != nil || got.Position != 1 {
+			t.Errorf("position = %d, %v, want 1", got.Position, err)
+		}
+		free()
+		a, b := second.end(t), third.end(t)
+		if a.State != sessions.TaskDone || b.State != sessions.TaskDone || b.Started.Before(a.Ended) {
+			t.Errorf("the first %s at %v, the next %s, begun %v", a.State, a.Ended, b.State, b.Started)
+		}
+	})
+}
+
+// taskOf returns the id of the task that was asked last with this prompt.
+func taskOf(t *testing.T, r *rig, prompt string) string {
+	t.Helper()
+	all, err := r.Tasks(t.Context(), sessions.TaskQuery{States: []sessions.TaskState{sessions.TaskQueued}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rec := range all {
+		if rec.Prompt == prompt {
+			return rec.ID
+		}
+	}
+	t.Fatalf("no task %q waits", prompt)
+	return ""
+}
+
+func TestWhyATaskEndedIsTold(t *testing.T) {
+	person := &cancel.Cause{Reason: cancel.Stopped, By: "@ada"}
+	for _, tc := range []struct {
+		name   string
+		limits sessions.Limits
+		ctx    func(context.Context) (context.Context, context.CancelFunc)
+		state  sessions.TaskState
+		reason string
+	}{
+		{
+			"it took too long",
+			sessions.Limits{TaskTimeout: time.Minute},
+			func(ctx context.Context) (context.Context, context.CancelFunc) { return ctx, func() {} },
+			sessions.TaskLimited, "ran out of time: a task may take 1m0s",
+		},
+		{
+			"nobody waits any more",
+			sessions.Limits{},
+			func(ctx context.Context) (context.Context, context.CancelFunc) {
+				ctx, stop := context.WithCancel(ctx)
+				time.AfterFunc(time.Second, stop)
+				return ctx, stop
+			},
+			sessions.TaskStopped, "nobody is waiting for it any more",
+		},
+		{
+			"whoever asked set a deadline",
+			sessions.Limits{},
+			func(ctx context.Context) (context.Context, context.CancelFunc) {
+				return context.WithTimeout(ctx, time.Second)
+			},
+			sessions.TaskLimited, "ran out of time",
+		},
+		{
+			"the one who asked has a cause",
+			sessions.Limits{},
+			func(ctx context.Context) (context.Context, context.CancelFunc) {
+				ctx, stop := context.WithCancelCause(ctx)
+				time.AfterFunc(time.Second, func() { stop(person) })
+				return ctx, func() { stop(nil) }
+			},
+			sessions.TaskStopped, "stopped by @ada",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				backend, free := holding()
+				defer free()
+				r := newRig(t, tc.limits, backend)
+				ctx, stop := tc.ctx(t.Context())
+				defer stop()
+				rec := r.start(ctx, ask("ada", "hold")).end(t)
+				if rec.State != tc.state || rec.Reason != tc.reason {
+					t.Errorf("%s, %q; want %s, %q", rec.State, rec.Reason, tc.state, tc.reason)
+				}
+				stored, err := r.Task(t.Context(), rec.ID)
+				if err != nil || stored.State != tc.state {
+					t.Errorf("stored: %s, %v", stored.State, err)
+				}
+			})
+		})
+	}
+}
+
+func TestWaitingInLineIsNotCountedAsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend, free := holding()
+		defer free()
+		r := newRig(t, sessions.Limits{Running: 1, TaskTimeout: time.Hour}, backend)
+		first := r.start(t.Context(), ask("ada", "hold"))
+		second := r.start(t.Context(), ask("bob", "p"))
+		pass(59 * time.Minute)
+		r.Scopes.Stop(r.scope(), ada, false)
+		first.end(t)
+		if rec := second.end(t); rec.State != sessions.TaskDone {
+			t.Errorf("the task that waited: %s, %q", rec.State, rec.Reason)
+		}
+	})
+}
+
+func TestCloseInterruptsAllAndParksTheSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend, free := holding()
+		defer free()
+		r := newRig(t, sessions.Limits{Running: 1}, backend)
+		idle := r.run(ask("ada", "p"))
+		running := r.start(t.Context(), ask("ada", "hold"))
+		waiting := r.start(t.Context(), ask("bob", "p"))
+		if err := r.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for name, s := range map[string]*started{"running": running, "waiting": waiting} {
+			if rec := s.end(t); rec.State != sessions.TaskInterrupted || rec.Reason != "shutting down" {
+				t.Errorf("%s: %s, %q", name, rec.State, rec.Reason)
+			}
+		}
+		all, err := r.Sessions(t.Context(), sessions.SessionQuery{})
+		if err != nil || len(all) != 3 {
+			t.Fatalf("%d sessions, %v", len(all), err)
+		}
+		for _, s := range all {
+			if s.State != sessions.SessionParked {
+				t.Errorf("session %s is %s, want parked", s.ID, s.State)
+			}
+		}
+		if got := backend.Closed(); len(got) != 2 {
+			t.Errorf("closed %v, want %s and the one that ran", got, idle.SessionID)
+		}
+		if _, err := r.Run(t.Context(), ask("ada", "p"), nil); !errors.Is(err, sessions.ErrShuttingDown) {
+			t.Errorf("afterwards: err = %v, want ErrShuttingDown", err)
+		}
+		if err := r.CloseSession(t.Context(), idle.SessionID, ada); !errors.Is(err, sessions.ErrShuttingDown) {
+			t.Errorf("closing a session afterwards: err = %v, want ErrShuttingDown", err)
+		}
+	})
+}
+
+func TestCloseDoesNotWaitForEverForAStuckBackend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stuck := make(chan struct{})
+		hang := sessionstest.Act("hang")
+		hang.Stuck = stuck
+		r := newRig(t, sessions.Limits{}, scripts(map[string][]sessionstest.Move{"hang": {hang}}))
+		s := r.start(t.Context(), ask("ada", "hang"))
+		ctx, done := context.WithTimeout(t.Context(), 5*time.Second)
+		defer done()
+		err := r.Close(ctx)
+		if err == nil || !strings.Contains(err.Error(), "does not let go") {
+			t.Errorf("err = %v, want one that says so", err)
+		}
+		if rec := s.end(t); rec.State != sessions.TaskInterrupted {
+			t.Errorf("state = %s, want interrupted", rec.State)
+		}
+		close(stuck)
+	})
+}
