@@ -1,11 +1,12 @@
 package address_test
 
 import (
-	"clank/browsermgr/address"
-	"clank/browsermgr/fault"
 	"errors"
 	"strings"
 	"testing"
+
+	"clank/browsermgr/address"
+	"clank/browsermgr/fault"
 )
 
 func TestAddress(t *testing.T) {
@@ -63,7 +64,7 @@ func TestLoadErrorsAreInWords(t *testing.T) {
 		{"http://shop.example:81/x", "net::ERR_NAME_NOT_RESOLVED", "no such host shop.example: check the spelling (ERR_NAME_NOT_RESOLVED)"},
 		{"http://shop.example:81/x", "net::ERR_CONNECTION_REFUSED", "shop.example:81 refused the connection"},
 		{"https://shop.example/", "net::ERR_CERT_WEAK_KEY", "the secure connection to shop.example failed"},
-		{"https://shop.example/", "net::ERR_BRAND_NEW", "load https://shop.example/: net::ERR_BRAND_NEW"},
+		{"https://shop.example/", "net::ERR_BRAND_NEW", "shop.example cannot be loaded (ERR_BRAND_NEW)"},
 		{"%%", "net::ERR_TIMED_OUT", "%% does not answer"},
 	}
 	for _, tt := range tests {
