@@ -96,6 +96,9 @@ func TestBadInputInDiscordIsToldClearlyAndTheNextTaskWorks(t *testing.T) {
 			said := strings.ReplaceAll(m.Content, `\`, "") // as people see it
 			t.Log(said)
 			plainWords(t, said, b.want)
+			if n := strings.Count(said, "did not work"); n > 1 {
+				t.Errorf("it was said %d times that it did not work", n)
+			}
 			if len(m.Buttons()) > 0 {
 				t.Error("there is still a button to stop")
 			}
