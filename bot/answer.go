@@ -20,10 +20,19 @@ const (
 	mdType      = "text/markdown; charset=utf-8"
 )
 
-// compose makes the messages of an answer: text over as many as it needs, or an
-// excerpt with a file where it needs too many; the pictures with the last one.
-func compose(text, footer string, images []sessions.Image) []view {
-	files, left := pictureFiles(images)
+// conclusion is what is shown when work has ended.
+type conclusion struct {
+	text, footer string
+	images       []sessions.Image // what was chosen to be shown
+	page         *sessions.Image  // how the page looked last; shown where no image is
+}
+
+// compose makes the messages of a conclusion: text over as many as it needs, or
+// an excerpt with a file where it needs too many; the pictures with the last one.
+func compose(c conclusion) []view {
+	text, footer := c.text, c.footer
+	files, left := pictureFiles(c.images)
+	bare := len(files) == 0
 	if left > 0 {
 		text = strings.TrimSpace(text + fmt.Sprintf("\n\n(Pictures left out because they are too large: %d)", left))
 	}
@@ -52,7 +61,11 @@ func compose(text, footer string, images []sessions.Image) []view {
 	for i, p := range parts {
 		views[i].content = p
 	}
-	views[len(views)-1].files = files
+	last := &views[len(views)-1]
+	last.files = files
+	if bare {
+		last.picture = c.page
+	}
 	return views
 }
 

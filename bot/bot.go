@@ -103,7 +103,7 @@ type Bot struct {
 
 // identity is who the bot is, as READY says.
 type identity struct {
-	user, app string
+	user, name, app string
 }
 
 // Open connects, registers the commands, and returns when the bot hears. ctx
@@ -174,6 +174,9 @@ func (b *Bot) Send(ctx context.Context, op int, d any) error { return b.gate.Sen
 
 // UserID is the bot's own id; empty before Open.
 func (b *Bot) UserID() string { return b.me().user }
+
+// UserName is the bot's own name; empty before Open.
+func (b *Bot) UserName() string { return b.me().name }
 
 func (b *Bot) me() identity {
 	b.mu.Lock()

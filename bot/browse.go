@@ -104,12 +104,12 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 		where.interaction = nil
 	}
 	if why := b.disabled(ctx, from); why != "" {
-		b.conclude(ctx, where, sentence(why), "", nil)
+		b.conclude(ctx, where, conclusion{text: sentence(why)})
 		return
 	}
 	session, err := b.namedSession(ctx, from, o.session)
 	if err != nil {
-		b.conclude(ctx, where, plain(sentence(err.Error()), 500), "", nil)
+		b.conclude(ctx, where, conclusion{text: plain(sentence(err.Error()), 500)})
 		return
 	}
 	p := b.watch(ctx, where, work.ID, handle)
@@ -118,7 +118,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 	}, func(e sessions.Event) { p.event(1, o.task, e) })
 	p.stop()
 	text, footer := outcome(ctx, rec, err)
-	b.conclude(ctx, where, text, footer, rec.Images)
+	b.conclude(ctx, where, conclusion{text: text, footer: footer, images: rec.Images, page: p.page()})
 }
 
 // placeOf is where the work of a command is shown.
@@ -154,11 +154,11 @@ func (b *Bot) watch(ctx context.Context, where *place, id string, handle *cancel
 	return p
 }
 
-// conclude shows an answer, whatever has become of ctx.
-func (b *Bot) conclude(ctx context.Context, where *place, text, footer string, images []sessions.Image) {
+// conclude shows how work has ended, whatever has become of ctx.
+func (b *Bot) conclude(ctx context.Context, where *place, c conclusion) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
-	if err := where.finish(ctx, compose(text, footer, images)); err != nil {
+	if err := where.finish(ctx, compose(c)); err != nil {
 		b.logger().Error("answer not shown", "channel", where.channel, "user", where.user, "error", err)
 	}
 }

@@ -47,7 +47,7 @@ func (b *Bot) learnSelf(data json.RawMessage) {
 		return
 	}
 	b.mu.Lock()
-	b.self = identity{user: r.User.ID, app: or(r.Application.ID, r.User.ID)}
+	b.self = identity{user: r.User.ID, name: r.User.Username, app: or(r.Application.ID, r.User.ID)}
 	b.mu.Unlock()
 	b.logger().Info("connected to discord", "user", r.User.ID, "name", r.User.Username)
 }

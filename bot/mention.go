@@ -44,7 +44,7 @@ func (b *Bot) onMessage(base context.Context, m *discordgo.Message) {
 	}
 	busy := func(ctx context.Context) {
 		where := b.placeOfReply(m, who)
-		b.conclude(ctx, where, busyText, "", nil)
+		b.conclude(ctx, where, conclusion{text: busyText})
 	}
 	b.startWork(base, func(ctx context.Context) { b.reply(ctx, m, who) }, busy)
 }
@@ -75,10 +75,10 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 	answer, err := b.Brain.Reply(ctx, turn, func(news brain.Progress) { p.event(news.Call, news.Query, news.Event) })
 	p.stop()
 	if err != nil {
-		b.conclude(ctx, where, b.failure(ctx, err), "", nil)
+		b.conclude(ctx, where, conclusion{text: b.failure(ctx, err), page: p.page()})
 		return
 	}
-	b.conclude(ctx, where, answer.Text, "", answer.Images)
+	b.conclude(ctx, where, conclusion{text: answer.Text, images: answer.Images, page: answer.View})
 }
 
 // failure says why there is no answer.

@@ -61,6 +61,21 @@ func TestAMentionIsAnsweredAsAReplyWithoutPing(t *testing.T) {
 	}
 }
 
+func TestALostConfirmationMakesNoSecondReply(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.answering("Hello, Ada.")
+	s.open()
+	s.LoseNextAnswer(discordtest.RouteCreateMessage)
+	s.say(s.room, s.ada, s.account.Mention()+" hi")
+	if _, err := s.WaitRequest(s.ctx(), discordtest.RouteCreateMessage, 1); err != nil {
+		t.Fatal(err)
+	}
+	s.close()
+	if got := len(s.Messages(s.room)); got != 2 {
+		t.Errorf("messages = %d, want what was said and one reply", got)
+	}
+}
+
 func TestWhoIsAnswered(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
 	turns := s.answering("ok")

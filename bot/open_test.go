@@ -40,6 +40,17 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+func TestTheBotKnowsWhoItIsOnceItIsOpen(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	if id, name := s.bot.UserID(), s.bot.UserName(); id != "" || name != "" {
+		t.Errorf("before Open it is %q, %q", id, name)
+	}
+	s.open()
+	if id, name := s.bot.UserID(), s.bot.UserName(); id != s.account.ID || name != "clank" {
+		t.Errorf("it is %q, %q, want %q, clank", id, name, s.account.ID)
+	}
+}
+
 type unreachable struct{}
 
 func (unreachable) RoundTrip(*http.Request) (*http.Response, error) {

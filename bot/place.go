@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"clank/bot/rest"
@@ -20,7 +21,7 @@ var errNowhere = errors.New("no way is left to write to the person who asked")
 // view is what a message shows now.
 type view struct {
 	content string
-	picture *sessions.Image // of work in progress
+	picture *sessions.Image // how the page looks
 	files   []rest.File     // of an answer
 	rows    []discordgo.MessageComponent
 }
@@ -86,7 +87,7 @@ func (p *place) change(ctx context.Context, v view) error {
 		return p.write(ctx, v)
 	}
 	m := v.message()
-	m.KeepFiles = v.picture != nil && v.picture == p.shown
+	m.KeepFiles = v.picture != nil && v.picture == p.shown && len(v.files) == 0
 	return p.put(v, m, edit)
 }
 
@@ -206,7 +207,7 @@ func (p *place) finish(ctx context.Context, parts []view) error {
 func (v view) message() rest.Message {
 	m := rest.Message{Content: v.content, Files: v.files, Rows: v.rows}
 	if v.picture != nil {
-		m.Files = []rest.File{pictureFile("page", *v.picture)}
+		m.Files = append(slices.Clip(m.Files), pictureFile("page", *v.picture))
 	}
 	return m
 }

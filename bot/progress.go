@@ -37,6 +37,7 @@ type browse struct {
 	prompt string
 	record sessions.Record
 	step   sessions.Step // the last that is worth showing
+	act    int           // its number among the acts, from 1, if it is one
 	page   sessions.Step // the last that said where the page is
 }
 
@@ -66,12 +67,7 @@ func (p *progress) event(call int, prompt string, e sessions.Event) {
 	b := &p.browses[call-1]
 	b.prompt, b.record = prompt, e.Record
 	if s := e.Step; s != nil {
-		if s.Kind == sessions.StepAct || s.Kind == sessions.StepNotice || b.step.Kind == "" || s.Text != "" {
-			b.step = *s
-		}
-		if s.URL != "" || s.Title != "" {
-			b.page = *s
-		}
+		b.take(*s)
 		if s.View != nil {
 			p.picture = s.View
 		}
@@ -80,6 +76,19 @@ func (p *progress) event(call int, prompt string, e sessions.Event) {
 	select {
 	case p.dirty <- struct{}{}:
 	default:
+	}
+}
+
+// take keeps what is worth showing of a step; b.record is of the same moment.
+func (b *browse) take(s sessions.Step) {
+	if s.Kind == sessions.StepAct || s.Kind == sessions.StepNotice || b.step.Kind == "" || s.Text != "" {
+		b.step, b.act = s, b.record.Steps
+		if s.Phase == sessions.Begun {
+			b.act++ // Steps counts those that are done
+		}
+	}
+	if s.URL != "" || s.Title != "" {
+		b.page = s
 	}
 }
 
@@ -114,6 +123,13 @@ func (p *progress) run(ctx context.Context) {
 	}
 }
 
+// page is the last picture of a page that was seen; nil if there was none.
+func (p *progress) page() *sessions.Image {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.picture
+}
+
 // view is the message as it should be now.
 func (p *progress) view() view {
 	p.mu.Lock()
@@ -138,8 +154,8 @@ func (b browse) text(of int) string {
 	switch state := b.record.State; {
 	case state == sessions.TaskQueued && b.record.Position > 0:
 		lines = append(lines, fmt.Sprintf("Waiting for a free browser, number %d in line.", b.record.Position))
-	case state == sessions.TaskQueued:
-		lines = append(lines, "Waiting for a free browser.")
+	case state == sessions.TaskQueued: // its turn has come
+		lines = append(lines, "Starting.")
 	case state == sessions.TaskDone:
 		lines = append(lines, "Done; writing the answer.")
 	case state.Final() && state != "":
@@ -153,22 +169,23 @@ func (b browse) text(of int) string {
 	return strings.Join(lines, "\n")
 }
 
+// stepLine says what is being done. Only acts have numbers: people do not count
+// what the model thinks.
 func (b browse) stepLine(limit int) string {
-	s := b.step
-	what := s.Label
-	switch {
+	switch s := b.step; {
 	case s.Kind == "":
 		return "Starting."
-	case s.Kind == sessions.StepThink && s.Text != "":
-		what = s.Text
-	case s.Kind == sessions.StepThink:
-		what = or(what, "thinking")
-	case s.Kind == sessions.StepNotice:
-		what = or(s.Text, what)
+	case s.Kind == sessions.StepThink && s.Text == "":
+		return "Thinking."
+	case s.Kind == sessions.StepAnswer:
+		return "Writing the answer."
+	case s.Kind != sessions.StepAct:
+		return plain(sentence(or(s.Text, s.Label)), limit)
 	case s.Failed:
-		what += " (did not work)"
+		return fmt.Sprintf("Step %d: %s (did not work)", b.act, plain(s.Label, limit))
+	default:
+		return fmt.Sprintf("Step %d: %s", b.act, plain(s.Label, limit))
 	}
-	return fmt.Sprintf("Step %d: %s", s.N, plain(what, limit))
 }
 
 // stopPrefix begins the custom id of a stop button; the id of the work follows.

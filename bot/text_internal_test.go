@@ -104,7 +104,7 @@ func TestProgressOfManyBrowsesFitsAMessage(t *testing.T) {
 }
 
 func TestFooterGetsItsOwnMessageWhenThereIsNoRoom(t *testing.T) {
-	got := compose(strings.Repeat("x", maxMessage), "-# footer", nil)
+	got := compose(conclusion{text: strings.Repeat("x", maxMessage), footer: "-# footer"})
 	if len(got) != 2 || got[1].content != "-# footer" {
 		t.Errorf("views = %d", len(got))
 	}

@@ -66,3 +66,55 @@ func TestARealManagerQueuesStopsAndGoesOn(t *testing.T) {
 		t.Errorf("a stranger went on with the session: %q, %v", got.Text(), err)
 	}
 }
+
+func TestPeopleSeeTheActsCountedAlone(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	seen := []string{"Thinking.", "Step 1: open shop.example", "Step 2: look", "The search box is at the top.", "Step 3: search"}
+	var pauses []chan struct{}
+	for range seen {
+		pauses = append(pauses, make(chan struct{}))
+	}
+	think := func(text string, hold <-chan struct{}) sessionstest.Move {
+		return sessionstest.Move{Step: sessions.Step{Kind: sessions.StepThink, Label: "think", Text: text}, Hold: hold}
+	}
+	s.managed(func(sessions.Session, sessions.Task) []sessionstest.Move {
+		return []sessionstest.Move{
+			think("", pauses[0]), sessionstest.Wait("open shop.example", pauses[1]),
+			think("", nil), sessionstest.Act("look"),
+			think("the search box is at the top", pauses[2]), think("", pauses[3]), sessionstest.Wait("search", pauses[4]),
+			sessionstest.Answer("three lamps"),
+		}
+	})
+	s.open()
+	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
+	for i, want := range seen {
+		s.answer(it, want)
+		close(pauses[i])
+	}
+	got := s.answer(it, "three lamps\n-# 3 steps")
+	for _, v := range s.History(got.Original.ID) {
+		if strings.Contains(v.Content, "Step 4") {
+			t.Errorf("a thought was counted: %q", v.Content)
+		}
+	}
+}
+
+func TestOnlyThoseWhoWaitAreToldTheirPlace(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.open()
+	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
+	k := s.next()
+	k.queued(0)
+	s.answer(it, "Starting.")
+	k.queued(3)
+	s.answer(it, "Waiting for a free browser, number 3 in line.")
+	k.queued(0)
+	got := s.answer(it, "Starting.")
+	k.done("ok")
+	s.answer(it, "ok")
+	for _, v := range s.History(got.Original.ID) {
+		if strings.Contains(v.Content, "Waiting") && !strings.Contains(v.Content, "number 3 in line") {
+			t.Errorf("it says %q", v.Content)
+		}
+	}
+}

@@ -97,6 +97,7 @@ type Progress struct {
 type Answer struct {
 	Text     string
 	Images   []sessions.Image
+	View     *sessions.Image // how the last page looked, if no picture was chosen and none is to be kept back; may be nil
 	Sessions []string
 	Usage    llm.Usage // of the brain's own model; browses count their own
 }

@@ -183,6 +183,39 @@ func TestTheModelCanKeepPicturesToItself(t *testing.T) {
 	}
 }
 
+func TestTheLastViewIsGivenWhereNoPictureWasChosen(t *testing.T) {
+	early, late := sessions.Image{Data: []byte("early")}, sessions.Image{Data: []byte("late")}
+	for name, tc := range map[string]struct {
+		input  string // of the model's call; empty = no model
+		images []sessions.Image
+		views  []*sessions.Image
+		want   *sessions.Image
+	}{
+		"without a model":      {views: []*sessions.Image{&early, &late, nil}, want: &late},
+		"with a model":         {input: `{"query":"x"}`, views: []*sessions.Image{&early, &late}, want: &late},
+		"a picture was chosen": {images: []sessions.Image{png}, views: []*sessions.Image{&early}},
+		"kept back":            {input: `{"query":"x","show_images":false}`, views: []*sessions.Image{&early}},
+		"nothing was seen":     {views: []*sessions.Image{nil}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ts := &tasks{run: func(_ context.Context, tk sessions.Task, watch func(sessions.Event)) (sessions.Record, error) {
+				watch(sessions.Event{})
+				for _, v := range tc.views {
+					watch(sessions.Event{Step: &sessions.Step{View: v}})
+				}
+				return sessions.Record{Task: tk, State: sessions.TaskDone, Answer: "y", Images: tc.images}, nil
+			}}
+			var m *scripted
+			if tc.input != "" {
+				m = &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){browses(tc.input), says("ok")}}
+			}
+			if got := reply(t, newBrain(m, ts), turn("x")); got.View != tc.want || len(got.Images) != len(tc.images) {
+				t.Errorf("answer = %+v, want the view %v", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestPicturesFollowWhatTheModelCanSee(t *testing.T) {
 	for name, caps := range map[string]llm.Caps{"in a message": {Tools: true, Vision: true}, "not at all": {Tools: true}} {
 		t.Run(name, func(t *testing.T) {

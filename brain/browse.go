@@ -81,21 +81,26 @@ func (r *reply) browse(ctx context.Context, n int, c llm.ToolCall) outcome {
 		return refused("not done: " + err.Error())
 	}
 	defer done()
-	rec, err := r.run(ctx, n, q)
+	rec, view, err := r.run(ctx, n, q)
 	r.noteStop(rec)
 	show := q.ShowImages == nil || *q.ShowImages
-	r.settle(rec, show)
+	r.settle(rec, view, show)
 	o := r.describe(rec, err)
 	o.shown = show
 	return o
 }
 
-// run runs one browse to its end.
-func (r *reply) run(ctx context.Context, n int, q query) (sessions.Record, error) {
+// run runs one browse to its end. view is the last of its pages that was seen,
+// or nil.
+func (r *reply) run(ctx context.Context, n int, q query) (rec sessions.Record, view *sessions.Image, err error) {
 	task := sessions.Task{Prompt: q.Query, SessionID: q.SessionID, Origin: r.turn.Origin}
-	return r.brain.Tasks.Run(ctx, task, func(e sessions.Event) {
+	rec, err = r.brain.Tasks.Run(ctx, task, func(e sessions.Event) {
+		if e.Step != nil && e.Step.View != nil {
+			view = e.Step.View
+		}
 		r.report(Progress{Call: n, Query: q.Query, Event: e})
 	})
+	return rec, view, err
 }
 
 // noteStop remembers that a person stopped a browse.
@@ -191,11 +196,11 @@ func (r *reply) direct(ctx context.Context) (Answer, error) {
 		q.SessionID = s.ID
 	}
 	r.calls = 1
-	rec, err := r.run(ctx, 1, q)
+	rec, view, err := r.run(ctx, 1, q)
 	if ctx.Err() != nil {
 		return Answer{}, context.Cause(ctx)
 	}
-	r.settle(rec, true)
+	r.settle(rec, view, true)
 	text := rec.Answer
 	switch {
 	case err != nil && rec.State == "":
@@ -208,7 +213,7 @@ func (r *reply) direct(ctx context.Context) (Answer, error) {
 	if text == "" && len(r.shown) == 0 {
 		text = "Done; there is nothing to report."
 	}
-	return Answer{Text: text, Images: r.shown, Sessions: r.open}, nil
+	return r.complete(text), nil
 }
 
 // fresh reports whether s was used so lately that it is taken up by itself.

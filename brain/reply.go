@@ -26,6 +26,7 @@ type reply struct {
 	calls    int
 	stopped  string // why a person stopped a browse: then there is no other
 	shown    []sessions.Image
+	view     *sessions.Image          // the last of a page that may be shown
 	open     []string                 // sessions that can be continued
 	lastText string                   // of the last browse that ended with an answer
 	busy     map[string]chan struct{} // by session; holds one while it is used
@@ -107,7 +108,17 @@ func (r *reply) answer(got llm.Reply) Answer {
 	case len(r.shown) == 0:
 		text = "The model had nothing to say. Please put it another way."
 	}
-	return Answer{Text: text, Images: r.shown, Sessions: r.open, Usage: r.usage}
+	return r.complete(text)
+}
+
+// complete adds to the words of an answer what the browses left behind. The lock
+// is held, or nothing runs any more.
+func (r *reply) complete(text string) Answer {
+	a := Answer{Text: text, Images: r.shown, Sessions: r.open, Usage: r.usage}
+	if len(a.Images) == 0 {
+		a.View = r.view
+	}
+	return a
 }
 
 // browseAll makes the calls at the same time and returns their results in order.
@@ -179,11 +190,15 @@ func (r *reply) report(p Progress) {
 	}
 }
 
-// settle keeps what a browse leaves behind for the answer.
-func (r *reply) settle(rec sessions.Record, show bool) {
+// settle keeps what a browse leaves behind for the answer. view is the last of
+// its pages, or nil.
+func (r *reply) settle(rec sessions.Record, view *sessions.Image, show bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if show {
+		if view != nil {
+			r.view = view
+		}
 		r.shown = append(r.shown, rec.Images[:min(len(rec.Images), maxShown-len(r.shown))]...)
 	}
 	if rec.Answer != "" {

@@ -279,15 +279,17 @@ func TestRefusedAndCutOffRepliesAreAnswers(t *testing.T) {
 	for _, tt := range []struct {
 		reply       func(context.Context, llm.Request) (llm.Reply, error)
 		text, limit string
+		failed      bool
 	}{
-		{reply(llm.StopRefused), "The model declined to go on.", ""},
-		{reply(llm.StopRefused, llm.Part{Text: "I will not."}), "I will not.", ""},
-		{reply(llm.StopFilter), "The provider of the model withheld the answer.", ""},
-		{reply(llm.StopLength, llm.Part{Text: "It is"}), "It is", "length limit of one answer"},
+		{reply(llm.StopRefused), "The model declined to go on.", "", true},
+		{reply(llm.StopRefused, llm.Part{Text: "I will not."}), "I will not.", "", true},
+		{reply(llm.StopFilter), "The provider of the model withheld the answer.", "", true},
+		{reply(llm.StopLength, llm.Part{Text: "It is"}), "It is", "length limit of one answer", false},
+		{say("It is"), "It is", "", false},
 	} {
 		b := newBench(tt.reply)
-		if answer, _ := b.answer(t); answer.Text != tt.text || answer.Limit != tt.limit {
-			t.Errorf("got %q with limit %q, want %q with %q", answer.Text, answer.Limit, tt.text, tt.limit)
+		if answer, _ := b.answer(t); answer.Text != tt.text || answer.Limit != tt.limit || answer.Failed != tt.failed {
+			t.Errorf("got %q with limit %q, failed %v, want %q with %q, %v", answer.Text, answer.Limit, answer.Failed, tt.text, tt.limit, tt.failed)
 		}
 	}
 }

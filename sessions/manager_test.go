@@ -170,6 +170,18 @@ func holding() (*sessionstest.Backend, func()) {
 	}}, sync.OnceFunc(func() { close(hold) })
 }
 
+func TestAnAnswerThatSaysItCouldNotBeDoneIsAFailedTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := sessionstest.Answer("there is no lamp")
+		answer.Step.Failed = true
+		r := newRig(t, sessions.Limits{}, scripts(map[string][]sessionstest.Move{"p": {answer}}))
+		rec := r.start(t.Context(), ask("ada", "p")).end(t)
+		if rec.State != sessions.TaskFailed || rec.Answer != "there is no lamp" || rec.Reason == "" {
+			t.Errorf("state %s, answer %q, reason %q, want a failed task with its answer", rec.State, rec.Answer, rec.Reason)
+		}
+	})
+}
+
 func TestATaskIsDoneAndEverythingIsToldAndWrittenDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		think := sessionstest.Move{Step: sessions.Step{Kind: sessions.StepThink, Label: "think", Usage: sessions.Usage{Calls: 1, USD: 0.5}}}

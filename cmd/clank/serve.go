@@ -140,7 +140,7 @@ func (a *app) openBot(ctx context.Context, e *env) (string, error) {
 		return "not connected: " + err.Error(), nil //nolint:nilerr // the page and the terminal go on without Discord, and the person is told
 	}
 	a.onClose(b.Close)
-	return "connected", nil
+	return "connected as " + b.UserName(), nil
 }
 
 // present reports whether the secret called name is there to be used.

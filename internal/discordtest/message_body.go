@@ -21,6 +21,7 @@ type messageBody struct {
 	Flags           *int              `json:"flags"`
 	TTS             bool              `json:"tts"`
 	Nonce           any               `json:"nonce"`
+	EnforceNonce    bool              `json:"enforce_nonce"`
 }
 
 // attachmentBody names a new file by its index or an old one by its id.
@@ -80,6 +81,9 @@ func (s *Server) fill(r *record, b messageBody, files []upload) error {
 	m := copyMessage(r.Message)
 	if b.Content != nil {
 		m.Content = strings.TrimSpace(*b.Content)
+	}
+	if b.Flags != nil { // the others are settled when the message is made
+		m.Flags = m.Flags&^FlagSuppressEmbeds | *b.Flags&(FlagSuppressEmbeds|FlagComponentsV2)
 	}
 	if b.Embeds != nil {
 		m.Embeds = *b.Embeds

@@ -2,12 +2,14 @@ package discordtest_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bwmarrin/discordgo"
 	"github.com/google/go-cmp/cmp"
@@ -54,6 +56,64 @@ func TestEditsKeepEveryVersionAndItsFiles(t *testing.T) {
 	defer resp.Body.Close()
 	if body, err := io.ReadAll(resp.Body); err != nil || string(body) != "first" || resp.Header.Get("Content-Type") != "text/plain" {
 		t.Errorf("got file %q, %v, want the first", body, err)
+	}
+}
+
+func TestEditsChangeTheFlagsThatCanBeChanged(t *testing.T) {
+	w := newTown(t, discordtest.Config{})
+	d := w.session(t)
+	m, err := d.ChannelMessageSendComplex(w.room.ID, &discordgo.MessageSend{Content: "one", Flags: discordtest.FlagSilent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "two"
+	for _, flags := range []discordgo.MessageFlags{discordtest.FlagSuppressEmbeds | discordtest.FlagEphemeral, 0} {
+		edit := &discordgo.MessageEdit{ID: m.ID, Channel: w.room.ID, Content: &text, Flags: flags}
+		if _, err := d.ChannelMessageEditComplex(edit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := d.Request(http.MethodPatch, discordgo.EndpointChannelMessage(w.room.ID, m.ID), map[string]int{"flags": 0}); err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	for _, v := range w.History(m.ID) {
+		got = append(got, v.Flags)
+	}
+	silent, quiet := discordtest.FlagSilent, discordtest.FlagSilent|discordtest.FlagSuppressEmbeds
+	if diff := cmp.Diff([]int{silent, quiet, quiet, silent}, got); diff != "" { // discordgo leaves out a zero
+		t.Errorf("flags (-want +got):\n%s", diff)
+	}
+}
+
+func TestAnEnforcedNonceMakesOneMessage(t *testing.T) {
+	w := newTown(t, discordtest.Config{})
+	d := w.session(t)
+	send := func(nonce any, enforce bool) string {
+		t.Helper()
+		body := map[string]any{"content": "hi", "nonce": nonce, "enforce_nonce": enforce}
+		answer, err := d.Request(http.MethodPost, discordgo.EndpointChannelMessages(w.room.ID), body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m discordgo.Message
+		if err := json.Unmarshal(answer, &m); err != nil {
+			t.Fatal(err)
+		}
+		return m.ID
+	}
+	first := send("a", true)
+	if again := send("a", true); again != first {
+		t.Errorf("a second try made %s beside %s", again, first)
+	}
+	send("b", true)
+	send("a", false)
+	send(nil, true)
+	send([]int{1}, true)
+	w.Advance(10 * time.Minute)
+	send("a", true)
+	if got := len(w.Messages(w.room)); got != 6 {
+		t.Errorf("messages = %d, want 6", got)
 	}
 }
 

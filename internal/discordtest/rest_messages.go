@@ -2,8 +2,10 @@ package discordtest
 
 import (
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // channelFor finds the channel of the request and asks for permissions there.
@@ -47,6 +49,9 @@ func (s *Server) createMessage(c *call) (any, error) {
 	if len(c.files) > 0 && has&AttachFiles == 0 || b.Embeds != nil && len(*b.Embeds) > 0 && has&EmbedLinks == 0 {
 		return nil, errMissingPerms
 	}
+	if again := s.sameNonce(ch, c.bot.user, b); again != nil {
+		return s.seen(again, c), nil
+	}
 	r := s.newMessage(ch, c.bot.user)
 	r.TTS, r.Nonce = b.TTS, b.Nonce
 	if b.Flags != nil {
@@ -65,6 +70,24 @@ func (s *Server) createMessage(c *call) (any, error) {
 	}
 	s.post(r)
 	return s.seen(r, c), nil
+}
+
+// nonceLife is how long an enforced nonce keeps a message from being made twice.
+const nonceLife = 5 * time.Minute
+
+// sameNonce finds the message that the author has made already with an enforced
+// nonce.
+func (s *Server) sameNonce(ch *Channel, author User, b messageBody) *record {
+	if !b.EnforceNonce || b.Nonce == nil {
+		return nil
+	}
+	for _, id := range s.messagesOf[ch.ID] {
+		r := s.messages[id]
+		if r.Author.ID == author.ID && reflect.DeepEqual(r.Nonce, b.Nonce) && s.now().Sub(r.Timestamp) < nonceLife {
+			return r
+		}
+	}
+	return nil
 }
 
 // newMessage makes a record that is not in the channel yet.

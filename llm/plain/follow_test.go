@@ -57,6 +57,7 @@ const state = `- banner:
 
 // world answers calls as the browser agent does.
 type world struct {
+	stop    llm.StopReason    // of the last answer
 	state   string            // what the page shows
 	after   map[string]string // what it shows after the call with that name
 	fail    map[string]string // why the call with that name fails
@@ -78,6 +79,7 @@ func (w *world) ask(t *testing.T, m *plain.Model, instruction string) string {
 		w.history = append(w.history, reply.Message)
 		calls := reply.Calls()
 		if len(calls) == 0 {
+			w.stop = reply.Stop
 			return reply.Text()
 		}
 		if len(calls) != 1 || reply.Stop != llm.StopTools {

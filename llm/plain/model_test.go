@@ -55,6 +55,9 @@ func TestAFailingStepEndsWithItsReason(t *testing.T) {
 	if len(w.calls) != 2 {
 		t.Errorf("got calls %q, want nothing after the failing one", w.calls)
 	}
+	if w.stop != llm.StopRefused {
+		t.Errorf("stop = %q, want %q: it was not done", w.stop, llm.StopRefused)
+	}
 }
 
 func TestWhatIsNotThereIsToldWithWhatIs(t *testing.T) {
@@ -263,4 +266,18 @@ func FuzzToolResult(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+func TestWhatCouldNotBeDoneIsNoSuccess(t *testing.T) {
+	for said, want := range map[string]llm.StopReason{
+		"read":             llm.StopTools,
+		"dance the tango":  llm.StopRefused,
+		"":                 llm.StopRefused,
+		`click "Nowhere!"`: llm.StopTools, // it looks first
+	} {
+		reply, err := newModel().Generate(t.Context(), llm.Request{Messages: []llm.Message{llm.UserText(said)}, Tools: tools}, nil)
+		if err != nil || reply.Stop != want {
+			t.Errorf("%q: stop = %q, %v, want %q", said, reply.Stop, err, want)
+		}
+	}
 }
