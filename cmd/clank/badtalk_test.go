@@ -19,10 +19,16 @@ type blunder struct {
 
 func blunders(dead string) []blunder {
 	browse := func(args discordtest.Args) func(*testing.T, *range_) discordtest.Message {
-		return func(t *testing.T, r *range_) discordtest.Message { return r.command(t, r.ada, args) }
+		return func(t *testing.T, r *range_) discordtest.Message {
+			t.Helper()
+			return r.command(t, r.ada, args)
+		}
 	}
 	mention := func(text string) func(*testing.T, *range_) discordtest.Message {
-		return func(t *testing.T, r *range_) discordtest.Message { return r.mention(t, r.ada, text) }
+		return func(t *testing.T, r *range_) discordtest.Message {
+			t.Helper()
+			return r.mention(t, r.ada, text)
+		}
 	}
 	task := browse(discordtest.Args{"task": "find the ferry"})
 	brain := map[string]any{keyBrain: "compatible:talker"}
