@@ -64,6 +64,7 @@ func launch() (*chromium, error) {
 	}
 	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--disable-quic", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--remote-debugging-port=0",
+		"--disable-features=DeferRendererTasksAfterInput",
 		"--user-data-dir="+filepath.Join(dir, "data"), "--window-size=1280,800", "about:blank")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stderr, err := cmd.StderrPipe()
