@@ -6,13 +6,14 @@
 package act
 
 import (
-	"clank/browsermgr/cdp"
-	"clank/browsermgr/fault"
-	"clank/browsermgr/frame"
 	"context"
 	"encoding/json"
 	"slices"
 	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/frame"
 
 	"github.com/go-rod/rod/lib/proto"
 )

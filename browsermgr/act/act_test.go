@@ -1,8 +1,6 @@
 package act_test
 
 import (
-	"clank/browsermgr/act"
-	"clank/browsermgr/fault"
 	"context"
 	"errors"
 	"math"
@@ -10,6 +8,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"clank/browsermgr/act"
+	"clank/browsermgr/fault"
 )
 
 func TestValidateNamesWhatIsWrong(t *testing.T) {
@@ -36,8 +37,11 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		}
 	}
 	for _, a := range []act.Action{
-		{Kind: act.KindBack}, {Kind: act.KindClick, Ref: "@E7", Button: "middle", Modifiers: []string{"Shift"}},
-		{Kind: act.KindPress, Key: "+"}, {Kind: act.KindWait, LoadState: "load"}, {Kind: act.KindScroll},
+		{Kind: act.KindBack},
+		{Kind: act.KindClick, Ref: "@E7", Button: "middle", Modifiers: []string{"Shift"}},
+		{Kind: act.KindPress, Key: "+"},
+		{Kind: act.KindWait, LoadState: "load"},
+		{Kind: act.KindScroll},
 	} {
 		if err := a.Validate(); err != nil {
 			t.Errorf("%+v: got %v", a, err)

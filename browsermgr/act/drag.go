@@ -1,9 +1,10 @@
 package act
 
 import (
-	"clank/browsermgr/input"
 	"context"
 	"time"
+
+	"clank/browsermgr/input"
 
 	"github.com/go-rod/rod/lib/proto"
 )

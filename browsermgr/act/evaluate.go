@@ -1,15 +1,16 @@
 package act
 
 import (
-	"clank/browsermgr/cdp"
-	"clank/browsermgr/fault"
-	"clank/browsermgr/frame"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/frame"
 
 	"github.com/go-rod/rod/lib/proto"
 )

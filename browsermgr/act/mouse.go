@@ -1,10 +1,11 @@
 package act
 
 import (
-	"clank/browsermgr/frame"
-	"clank/browsermgr/input"
 	"context"
 	"time"
+
+	"clank/browsermgr/frame"
+	"clank/browsermgr/input"
 )
 
 // readyArg asks for an element that input can reach.

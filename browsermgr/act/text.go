@@ -1,12 +1,13 @@
 package act
 
 import (
-	"clank/browsermgr/frame"
-	"clank/browsermgr/input"
 	"context"
 	"fmt"
 	"strconv"
 	"time"
+
+	"clank/browsermgr/frame"
+	"clank/browsermgr/input"
 
 	"github.com/go-rod/rod/lib/proto"
 )

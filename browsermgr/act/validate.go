@@ -1,11 +1,12 @@
 package act
 
 import (
+	"math"
+	"strings"
+
 	"clank/browsermgr/fault"
 	"clank/browsermgr/input"
 	"clank/browsermgr/outline"
-	"math"
-	"strings"
 )
 
 // maxDelayMs and maxWaitMs are limits of the control API.

@@ -1,10 +1,11 @@
 package act
 
 import (
+	"context"
+
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/frame"
 	"clank/browsermgr/input"
-	"context"
 
 	"github.com/go-rod/rod/lib/proto"
 )

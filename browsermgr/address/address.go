@@ -4,11 +4,12 @@
 package address
 
 import (
-	"clank/browsermgr/fault"
 	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
+
+	"clank/browsermgr/fault"
 )
 
 // Parse reads what a person typed as a web address: http, https or about:blank. A bare host gets https://, a loopback

@@ -1,11 +1,12 @@
 package address_test
 
 import (
-	"clank/browsermgr/address"
-	"clank/browsermgr/fault"
 	"errors"
 	"strings"
 	"testing"
+
+	"clank/browsermgr/address"
+	"clank/browsermgr/fault"
 )
 
 func TestAddress(t *testing.T) {

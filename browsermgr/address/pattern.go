@@ -1,9 +1,10 @@
 package address
 
 import (
-	"clank/browsermgr/fault"
 	"regexp"
 	"strings"
+
+	"clank/browsermgr/fault"
 )
 
 // Pattern reads an address pattern: * matches within a path segment, ** across, ? one character. A pattern without

@@ -1,9 +1,10 @@
 package address_test
 
 import (
-	"clank/browsermgr/address"
 	"strings"
 	"testing"
+
+	"clank/browsermgr/address"
 )
 
 func TestPattern(t *testing.T) {

@@ -1,7 +1,6 @@
 package cdp_test
 
 import (
-	"clank/browsermgr/cdp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"clank/browsermgr/cdp"
 
 	"github.com/coder/websocket"
 	"github.com/go-rod/rod/lib/proto"

@@ -1,11 +1,12 @@
 package frame
 
 import (
+	"errors"
+	"fmt"
+
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/outline"
-	"errors"
-	"fmt"
 )
 
 // documentKey is a document: of a frame's world, and in it the local number that the script gave it.

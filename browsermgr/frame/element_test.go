@@ -1,14 +1,15 @@
 package frame_test
 
 import (
-	"clank/browsermgr/cdp"
-	"clank/browsermgr/fault"
-	"clank/browsermgr/frame"
 	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/frame"
 )
 
 func TestNumbersFindTheDocumentsTheyWereGivenTo(t *testing.T) {

@@ -1,9 +1,10 @@
 package frame
 
 import (
-	"clank/browsermgr/fault"
 	"fmt"
 	"strings"
+
+	"clank/browsermgr/fault"
 )
 
 // ScriptError is an expected "no" of one of our scripts.

@@ -1,11 +1,12 @@
 package frame
 
 import (
-	"clank/browsermgr/cdp"
 	"context"
 	"errors"
 	"sync"
 	"time"
+
+	"clank/browsermgr/cdp"
 
 	"github.com/go-rod/rod/lib/proto"
 )

@@ -1,11 +1,12 @@
 package frame
 
 import (
-	"clank/browsermgr/cdp"
-	"clank/browsermgr/input"
 	"context"
 	"errors"
 	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/input"
 
 	"github.com/go-rod/rod/lib/proto"
 	"github.com/ysmood/gson"

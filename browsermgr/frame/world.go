@@ -1,7 +1,6 @@
 package frame
 
 import (
-	"clank/browsermgr/cdp"
 	"context"
 	"crypto/rand"
 	"embed"
@@ -10,6 +9,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"clank/browsermgr/cdp"
 
 	"github.com/go-rod/rod/lib/proto"
 )

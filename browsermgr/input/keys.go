@@ -1,11 +1,12 @@
 package input
 
 import (
-	"clank/browsermgr/fault"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"clank/browsermgr/fault"
 
 	"github.com/go-rod/rod/lib/proto"
 )

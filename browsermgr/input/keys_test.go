@@ -1,12 +1,13 @@
 package input_test
 
 import (
-	"clank/browsermgr/fault"
-	"clank/browsermgr/input"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"clank/browsermgr/fault"
+	"clank/browsermgr/input"
 
 	"github.com/go-rod/rod/lib/proto"
 	"github.com/google/go-cmp/cmp"

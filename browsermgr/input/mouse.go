@@ -1,8 +1,9 @@
 package input
 
 import (
-	"clank/browsermgr/fault"
 	"strings"
+
+	"clank/browsermgr/fault"
 
 	"github.com/go-rod/rod/lib/proto"
 )

@@ -1,9 +1,10 @@
 package outline_test
 
 import (
-	"clank/browsermgr/outline"
 	"strings"
 	"testing"
+
+	"clank/browsermgr/outline"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -69,7 +70,8 @@ func TestComposeSaysWhenThereIsNothingOrTooMuch(t *testing.T) {
 func TestRefsCountEqualNames(t *testing.T) {
 	got := outline.Refs("- button \"Go\" [ref=e1]\n- list:\n  - button \"Go\" [disabled] [ref=e2]: x [ref=e5]\n  - link \"a\\\"b\" [ref=f1e3]\n- text: [ref=e4]")
 	want := []outline.Ref{
-		{Ref: "e1", Role: "button", Name: "Go", Dup: true}, {Ref: "e2", Role: "button", Name: "Go", Nth: 1, Dup: true},
+		{Ref: "e1", Role: "button", Name: "Go", Dup: true},
+		{Ref: "e2", Role: "button", Name: "Go", Nth: 1, Dup: true},
 		{Ref: "f1e3", Role: "link", Name: `a"b`},
 	}
 	if d := cmp.Diff(want, got); d != "" {

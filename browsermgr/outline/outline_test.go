@@ -1,9 +1,10 @@
 package outline_test
 
 import (
-	"clank/browsermgr/outline"
 	"strings"
 	"testing"
+
+	"clank/browsermgr/outline"
 )
 
 func FuzzRef(f *testing.F) {

@@ -1,10 +1,11 @@
 package outline
 
 import (
-	"clank/browsermgr/fault"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"clank/browsermgr/fault"
 )
 
 // maxRefNumber bounds the numbers in a ref: more digits are a mistake, not an element.

@@ -1,13 +1,14 @@
 package page
 
 import (
-	"clank/browsermgr/act"
-	"clank/browsermgr/frame"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
+
+	"clank/browsermgr/act"
+	"clank/browsermgr/frame"
 
 	"github.com/go-rod/rod/lib/proto"
 )

@@ -1,8 +1,9 @@
 package page
 
 import (
-	"clank/browsermgr/act"
 	"encoding/json"
+
+	"clank/browsermgr/act"
 )
 
 // Action is one thing to do in a tab. Kind decides which fields count.

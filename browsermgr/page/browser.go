@@ -1,14 +1,15 @@
 package page
 
 import (
-	"clank/browsermgr/address"
-	"clank/browsermgr/cdp"
 	"context"
 	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
 	"time"
+
+	"clank/browsermgr/address"
+	"clank/browsermgr/cdp"
 
 	"github.com/go-rod/rod/lib/proto"
 )

@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"clank/browsermgr/page"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"clank/browsermgr/page"
 )
 
 func TestClickSendsTrustedEvents(t *testing.T) {

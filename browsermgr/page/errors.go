@@ -1,11 +1,12 @@
 package page
 
 import (
-	"clank/browsermgr/cdp"
-	"clank/browsermgr/fault"
 	"errors"
 	"fmt"
 	"strings"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
 )
 
 // Sentinels for the cases where a caller has to choose what to do next. Errors of this package wrap them.

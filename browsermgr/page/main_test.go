@@ -2,7 +2,6 @@ package page_test
 
 import (
 	"bufio"
-	"clank/browsermgr/page"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"clank/browsermgr/page"
 )
 
 // shared is the browser of the whole test binary.

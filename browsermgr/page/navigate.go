@@ -1,14 +1,15 @@
 package page
 
 import (
-	"clank/browsermgr/address"
-	"clank/browsermgr/cdp"
-	"clank/browsermgr/fault"
-	"clank/browsermgr/frame"
 	"context"
 	"errors"
 	"fmt"
 	"time"
+
+	"clank/browsermgr/address"
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/frame"
 
 	"github.com/go-rod/rod/lib/proto"
 )

@@ -1,10 +1,6 @@
 package page_test
 
 import (
-	"clank/browseagent"
-	"clank/browsermgr/page"
-	"clank/llm"
-	"clank/sessions"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +8,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"clank/browseagent"
+	"clank/browsermgr/page"
+	"clank/llm"
+	"clank/sessions"
 )
 
 // secretForm is a form with all that counts as a password.

@@ -1,11 +1,12 @@
 package page
 
 import (
-	"clank/browsermgr/frame"
-	"clank/browsermgr/outline"
 	"context"
 	"fmt"
 	"time"
+
+	"clank/browsermgr/frame"
+	"clank/browsermgr/outline"
 )
 
 // readLimit bounds reading a page.

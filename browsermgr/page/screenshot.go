@@ -1,13 +1,14 @@
 package page
 
 import (
+	"context"
+	"fmt"
+	"time"
+
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/frame"
 	"clank/browsermgr/input"
-	"context"
-	"fmt"
-	"time"
 
 	"github.com/go-rod/rod/lib/proto"
 )

@@ -1,10 +1,11 @@
 package page
 
 import (
-	"clank/browsermgr/frame"
 	"context"
 	"slices"
 	"time"
+
+	"clank/browsermgr/frame"
 )
 
 const (

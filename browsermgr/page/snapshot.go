@@ -1,14 +1,15 @@
 package page
 
 import (
-	"clank/browsermgr/cdp"
-	"clank/browsermgr/frame"
-	"clank/browsermgr/outline"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/frame"
+	"clank/browsermgr/outline"
 )
 
 // SnapshotOptions says what a snapshot shows. The zero value shows the whole page.

@@ -1,13 +1,14 @@
 package page
 
 import (
-	"clank/browsermgr/cdp"
-	"clank/browsermgr/frame"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/frame"
 
 	"github.com/go-rod/rod/lib/proto"
 )

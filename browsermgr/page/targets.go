@@ -1,12 +1,13 @@
 package page
 
 import (
-	"clank/browsermgr/cdp"
-	"clank/browsermgr/frame"
 	"context"
 	"fmt"
 	"slices"
 	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/frame"
 
 	"github.com/go-rod/rod/lib/proto"
 )

@@ -1,11 +1,12 @@
 package page
 
 import (
-	"clank/browsermgr/fault"
 	"context"
 	"errors"
 	"fmt"
 	"time"
+
+	"clank/browsermgr/fault"
 )
 
 // watcher ends the context of something that runs in a tab when the tab cannot go on with it.

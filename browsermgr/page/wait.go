@@ -1,16 +1,17 @@
 package page
 
 import (
-	"clank/browsermgr/act"
-	"clank/browsermgr/address"
-	"clank/browsermgr/cdp"
-	"clank/browsermgr/fault"
-	"clank/browsermgr/frame"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
+
+	"clank/browsermgr/act"
+	"clank/browsermgr/address"
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/frame"
 )
 
 // wait waits for everything the action names, one after the other, each with the limit to itself.
