@@ -144,7 +144,8 @@ func (o Options) flags(dir string, port int, sandbox bool) []string {
 		"--disable-sync",
 		"--disable-background-networking",
 		"--disable-component-update",
-		"--disable-features=Translate,MediaRouter",
+		// After a click Chromium holds timers and messages back until the next frame: every action would wait for it.
+		"--disable-features=Translate,MediaRouter,DeferRendererTasksAfterInput",
 		"--disable-session-crashed-bubble",
 		"--hide-crash-restore-bubble",
 		"--disable-quic",

@@ -2,19 +2,15 @@ package page
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
-)
 
-// Limits of Action.TimeoutMs.
-const (
-	interactionLimit = 8 * time.Second
-	longLimit        = 20 * time.Second
-	shortestLimit    = 500 * time.Millisecond
-	longestLimit     = 60 * time.Second
-	longestWait      = 120 * time.Second
+	"clank/browsermgr/act"
+	"clank/browsermgr/frame"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
 // Act does one action and returns when its immediate outcome is there. If a dialog opens meanwhile, it returns at once
@@ -30,11 +26,16 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 	}[a.Kind]; travel != nil {
 		return travel(ctx)
 	}
-	var res Result
-	act := func(ctx context.Context) error { return t.dispatch(ctx, a, &res) }
-	before, err := t.perform(ctx, a.limit()+time.Second, act)
-	value := res.Value
-	res = t.outcome(before)
+	var value json.RawMessage
+	before, err := t.perform(ctx, a.Limit()+time.Second, func(ctx context.Context, before mark) error {
+		if a.Kind == KindWait {
+			return t.wait(ctx, a)
+		}
+		var err error
+		value, err = act.Do(ctx, stage{tab: t, before: before}, a)
+		return err
+	})
+	res := t.outcome(before)
 	res.Value = value
 	if dialog, ok := errors.AsType[*DialogError](err); ok && !dialog.before {
 		res.BlockedByDialog, res.Dialog = true, &dialog.Dialog
@@ -47,7 +48,7 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 }
 
 // perform runs something in the tab's turn, under its limit.
-func (t *Tab) perform(ctx context.Context, limit time.Duration, do func(context.Context) error) (mark, error) {
+func (t *Tab) perform(ctx context.Context, limit time.Duration, do func(context.Context, mark) error) (mark, error) {
 	release, err := t.acquire(ctx)
 	if err != nil {
 		return t.mark(), err
@@ -62,78 +63,49 @@ func (t *Tab) perform(ctx context.Context, limit time.Duration, do func(context.
 		return before, err
 	}
 	defer cancel()
-	t.before = before
-	return before, do(ctx)
+	return before, do(ctx, before)
 }
 
 // exclusive runs something that changes nothing in the tab's turn.
 func (t *Tab) exclusive(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
-	_, err := t.perform(ctx, limit, do)
+	_, err := t.perform(ctx, limit, func(ctx context.Context, _ mark) error { return do(ctx) })
 	return err
 }
 
-func (t *Tab) dispatch(ctx context.Context, a Action, res *Result) error {
-	switch a.Kind {
-	case KindClick:
-		return t.click(ctx, a)
-	case KindClickCoords:
-		return t.clickCoords(ctx, a)
-	case KindHover:
-		return t.hover(ctx, a)
-	case KindDrag:
-		return t.dragTo(ctx, a)
-	case KindType:
-		return t.typeText(ctx, a)
-	case KindFill:
-		return t.fill(ctx, a)
-	case KindPress:
-		return t.press(ctx, a)
-	case KindSelect:
-		return t.choose(ctx, a)
-	case KindScroll:
-		return t.scroll(ctx, a)
-	case KindScrollIntoView:
-		return t.scrollIntoView(ctx, a)
-	case KindResize:
-		return t.resize(ctx, a)
-	case KindWait:
-		return t.wait(ctx, a)
-	case KindEvaluate:
-		var err error
-		res.Value, err = t.evaluate(ctx, a)
-		return err
-	case KindBack, KindForward, KindReload: // navigations have their own way
-	}
-	return invalidf("unknown kind %q", a.Kind)
+// stage is the tab as one action sees it.
+type stage struct {
+	tab    *Tab
+	before mark // the state before the action
 }
 
-// limit is how long the action may take.
-func (a Action) limit() time.Duration {
-	base, longest := interactionLimit, longestLimit
-	if slices.Contains([]Kind{KindWait, KindEvaluate, KindScroll, KindScrollIntoView}, a.Kind) {
-		base, longest = longLimit, longestWait
-	}
-	if a.TimeoutMs > 0 {
-		base = min(max(time.Duration(a.TimeoutMs)*time.Millisecond, shortestLimit), longest)
-	}
-	if a.Kind == KindWait {
-		// Each condition has the limit to itself.
-		return time.Duration(a.TimeMs)*time.Millisecond + base*time.Duration(max(a.conditions(), 1))
-	}
-	return base + time.Duration(a.DelayMs)*time.Millisecond
+// Main is the frame that takes input.
+func (s stage) Main() *frame.Frame { return s.tab.main }
+
+// Locate resolves a ref or a selector.
+func (s stage) Locate(ref, selector string) (frame.Element, error) {
+	return s.tab.locate(ref, selector)
 }
 
-// pageLimit is the time a script has for it: a little less than what is left, so that it can still say what was wrong.
-func pageLimit(ctx context.Context, limit time.Duration) time.Duration {
-	if deadline, ok := ctx.Deadline(); ok {
-		if left := time.Until(deadline) - 50*time.Millisecond; left < limit {
-			return max(left, time.Millisecond)
-		}
-	}
-	return limit
+// Settle waits for what the action led to.
+func (s stage) Settle(ctx context.Context, f *frame.Frame) (string, error) {
+	return s.tab.settle(ctx, f, s.before)
 }
 
-// settled ends an action: it waits for what it led to.
-func (t *Tab) settled(ctx context.Context, s *session) (string, error) {
-	return t.settle(ctx, s, t.before)
+// Drags has native drags told to the channel.
+func (s stage) Drags(begun chan<- proto.InputDragData) {
+	s.tab.mu.Lock()
+	defer s.tab.mu.Unlock()
+	s.tab.drag = begun
+}
+
+func (t *Tab) dragStarted(data *proto.InputDragData) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.drag == nil || data == nil {
+		return
+	}
+	select {
+	case t.drag <- *data:
+	default:
+	}
 }

@@ -1,89 +1,39 @@
 package page
 
-import "encoding/json"
+import (
+	"encoding/json"
 
-// Kind names an action. The names are those of the control API's POST /act.
-type Kind string
+	"clank/browsermgr/act"
+)
+
+// Action is one thing to do in a tab. Kind decides which fields count.
+type Action = act.Action
+
+// Field is one entry of a fill.
+type Field = act.Field
+
+// Kind names an action.
+type Kind = act.Kind
 
 // The kinds of [Action].
 const (
-	KindClick          Kind = "click"
-	KindClickCoords    Kind = "clickCoords"
-	KindType           Kind = "type"
-	KindPress          Kind = "press"
-	KindHover          Kind = "hover"
-	KindScrollIntoView Kind = "scrollIntoView"
-	KindScroll         Kind = "scroll"
-	KindDrag           Kind = "drag"
-	KindSelect         Kind = "select"
-	KindFill           Kind = "fill"
-	KindResize         Kind = "resize"
-	KindWait           Kind = "wait"
-	KindEvaluate       Kind = "evaluate"
-	KindBack           Kind = "back"
-	KindForward        Kind = "forward"
-	KindReload         Kind = "reload"
+	KindClick          = act.KindClick
+	KindClickCoords    = act.KindClickCoords
+	KindType           = act.KindType
+	KindPress          = act.KindPress
+	KindHover          = act.KindHover
+	KindScrollIntoView = act.KindScrollIntoView
+	KindScroll         = act.KindScroll
+	KindDrag           = act.KindDrag
+	KindSelect         = act.KindSelect
+	KindFill           = act.KindFill
+	KindResize         = act.KindResize
+	KindWait           = act.KindWait
+	KindEvaluate       = act.KindEvaluate
+	KindBack           = act.KindBack
+	KindForward        = act.KindForward
+	KindReload         = act.KindReload
 )
-
-// Action is one thing to do in a tab. Kind decides which fields count; the others are ignored. Times are milliseconds,
-// coordinates CSS pixels of the viewport. An element is named by Ref (from a snapshot) or by Selector (CSS, first match,
-// open shadow roots included).
-type Action struct {
-	Kind     Kind   `json:"kind"`
-	Ref      string `json:"ref,omitempty"`
-	Selector string `json:"selector,omitempty"`
-
-	// click, clickCoords
-	DoubleClick bool     `json:"doubleClick,omitempty"`
-	Button      string   `json:"button,omitempty"`    // left (default), right, middle
-	Modifiers   []string `json:"modifiers,omitempty"` // Alt, Control, ControlOrMeta, Meta, Shift
-	DelayMs     int      `json:"delayMs,omitempty"`   // click: between hover and click; clickCoords, press: how long it is held
-	X           float64  `json:"x,omitempty"`
-	Y           float64  `json:"y,omitempty"`
-
-	// type; Text is also what wait looks for
-	Text   string `json:"text,omitempty"`
-	Submit bool   `json:"submit,omitempty"` // press Enter afterwards
-	Slowly bool   `json:"slowly,omitempty"` // key by key
-
-	Key    string   `json:"key,omitempty"`    // press: Enter, Control+Shift+T, a
-	Values []string `json:"values,omitempty"` // select: option values or labels
-	Fields []Field  `json:"fields,omitempty"` // fill
-
-	// scroll: up, down (default), left, right by Pixels (default: most of the viewport)
-	Direction string `json:"direction,omitempty"`
-	Pixels    int    `json:"pixels,omitempty"`
-
-	// drag
-	StartRef      string `json:"startRef,omitempty"`
-	StartSelector string `json:"startSelector,omitempty"`
-	EndRef        string `json:"endRef,omitempty"`
-	EndSelector   string `json:"endSelector,omitempty"`
-
-	// resize
-	Width  int `json:"width,omitempty"`
-	Height int `json:"height,omitempty"`
-
-	// wait: whatever is given is waited for, in this order, together with Text above and Selector
-	TimeMs    int    `json:"timeMs,omitempty"`
-	TextGone  string `json:"textGone,omitempty"`
-	URL       string `json:"url,omitempty"`       // exact or glob: * within a path segment, ** across
-	LoadState string `json:"loadState,omitempty"` // load, domcontentloaded, networkidle
-
-	// wait and evaluate: JavaScript, a function, an expression or statements; with a ref the element is the argument
-	Fn string `json:"fn,omitempty"`
-
-	// TimeoutMs bounds the action: default 8000 for interactions (500–60000), 20000 for wait, evaluate and scroll
-	// (500–120000). The context's own deadline wins if it is earlier.
-	TimeoutMs int `json:"timeoutMs,omitempty"`
-}
-
-// Field is one entry of a fill: a text, or true/false for a checkbox, radio or switch.
-type Field struct {
-	Ref   string `json:"ref"`
-	Type  string `json:"type,omitempty"`  // text (default), checkbox, radio
-	Value any    `json:"value,omitempty"` // string, number or bool
-}
 
 // Result is what an action or a navigation led to, as far as it was visible when it returned.
 type Result struct {

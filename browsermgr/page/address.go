@@ -1,71 +1,7 @@
 package page
 
-import (
-	"net/netip"
-	"net/url"
-	"strings"
-)
+import "clank/browsermgr/address"
 
-// Address reads what a person typed as a web address: http, https or about:blank. A bare host gets https://, a loopback
-// host http://. Anything else is refused with an error that wraps [ErrInvalid] and names it.
-func Address(text string) (string, error) {
-	s := strings.TrimSpace(text)
-	if strings.EqualFold(s, "about:blank") {
-		return "about:blank", nil
-	}
-	refuse := func(why string) (string, error) {
-		return "", invalidf("navigate %q: %s", text, why)
-	}
-	if s == "" || strings.ContainsAny(s, " \t\r\n\"<>\\^`{|}") {
-		return refuse("not a web address: give one such as https://example.com/page")
-	}
-	scheme, rest, hasScheme := strings.Cut(s, ":")
-	if strings.HasPrefix(s, "[") || hasScheme && isPort(rest) {
-		hasScheme = false // [IPv6] or host:port
-	}
-	if !hasScheme {
-		return bareHost(s, refuse)
-	}
-	if scheme = strings.ToLower(scheme); scheme != "http" && scheme != "https" {
-		return refuse("only http and https addresses can be opened")
-	}
-	u, err := url.Parse(s)
-	if err != nil || u.Hostname() == "" || u.Opaque != "" {
-		return refuse("not a web address: the host is missing or malformed")
-	}
-	return u.String(), nil
-}
-
-// isPort says whether what follows host: is a port, perhaps with a path.
-func isPort(rest string) bool {
-	end := strings.IndexAny(rest, "/?#")
-	if end < 0 {
-		end = len(rest)
-	}
-	var port int
-	return parseCount(rest[:end], &port) && port <= 65535
-}
-
-func bareHost(s string, refuse func(string) (string, error)) (string, error) {
-	u, err := url.Parse("https://" + s)
-	if err != nil || u.Hostname() == "" || u.User != nil {
-		return refuse("not a web address: give one such as https://example.com/page")
-	}
-	host := strings.ToLower(u.Hostname())
-	ip, ipErr := netip.ParseAddr(host)
-	switch {
-	case ipErr != nil && strings.IndexFunc(host, notInHost) >= 0:
-		return refuse("not a web address: the host is malformed")
-	case host == "localhost" || strings.HasSuffix(host, ".localhost") || (ipErr == nil && ip.IsLoopback()):
-		u.Scheme = "http"
-	case ipErr == nil || u.Port() != "" || strings.Contains(strings.Trim(host, "."), "."):
-	default:
-		return refuse("not a web address: give one such as https://example.com/page")
-	}
-	return u.String(), nil
-}
-
-// notInHost says whether a character cannot be part of a host name. Letters beyond ASCII are left to Chromium.
-func notInHost(r rune) bool {
-	return r < 0x80 && !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-._", r)
-}
+// Address reads what a person typed as a web address: http, https or about:blank. Anything else is refused with an error
+// that wraps [ErrInvalid] and names it. See [address.Parse].
+func Address(text string) (string, error) { return address.Parse(text) }

@@ -1,10 +1,11 @@
 package page_test
 
 import (
-	"clank/browsermgr/page"
 	"fmt"
 	"strings"
 	"testing"
+
+	"clank/browsermgr/page"
 )
 
 // table is a page of about n elements.

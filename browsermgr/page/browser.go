@@ -2,13 +2,14 @@ package page
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"slices"
 	"sync"
 	"time"
+
+	"clank/browsermgr/address"
+	"clank/browsermgr/cdp"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -51,14 +52,14 @@ type Event struct {
 // Browser is one connection to a running Chromium. It owns its goroutines and the WebSocket, not the process.
 // It is safe for concurrent use.
 type Browser struct {
-	conn *conn
-	root *session
+	conn *cdp.Conn
+	root *cdp.Session
 	log  *slog.Logger
 
 	mu       sync.Mutex
-	sessions map[string]*session // by session id
-	tabs     []*Tab              // open ones, in order of appearance
-	openers  map[string]string   // target id → target id of the opener, for tabs that are not attached yet
+	sessions map[string]attachment // by session id
+	tabs     []*Tab                // open ones, in order of appearance
+	openers  map[string]string     // target id → target id of the opener, for tabs that are not attached yet
 	lastTab  int
 	changed  chan struct{} // closed and replaced whenever tabs come or go
 	feeds    map[*feed]struct{}
@@ -76,21 +77,21 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 		opts.CallTimeout = 10 * time.Second
 	}
 	b := &Browser{
-		log: opts.Logger, sessions: map[string]*session{}, openers: map[string]string{},
+		log: opts.Logger, sessions: map[string]attachment{}, openers: map[string]string{},
 		changed: make(chan struct{}), feeds: map[*feed]struct{}{},
 	}
-	c, err := dial(ctx, wsURL, opts, b.handle)
+	c, err := cdp.Dial(ctx, wsURL, cdp.Options{Timeout: opts.CallTimeout, Sent: opts.Sent})
 	if err != nil {
 		return nil, err
 	}
 	b.conn = c
-	b.root = &session{conn: c, gone: make(chan struct{})}
-	c.start() //nolint:contextcheck // the connection outlives this call
+	b.root = c.Session("", cdp.ErrGone)
+	c.Start(b.handle) //nolint:contextcheck // the connection outlives this call
 	b.wg.Go(b.watchConnection)
-	discover := b.root.begin(proto.TargetSetDiscoverTargets{Discover: true})
-	attach := b.root.begin(autoAttach("page"))
-	for _, call := range []*call{discover, attach} {
-		if err := call.wait(ctx, nil); err != nil {
+	discover := b.root.Begin(proto.TargetSetDiscoverTargets{Discover: true})
+	attach := b.root.Begin(autoAttach("page"))
+	for _, call := range []*cdp.Call{discover, attach} {
+		if err := call.Wait(ctx, nil); err != nil {
 			_ = b.Close()
 			return nil, fmt.Errorf("attach to the browser: %w", err)
 		}
@@ -109,7 +110,7 @@ func autoAttach(kind string) proto.Request {
 
 // watchConnection tells everybody when the connection has ended.
 func (b *Browser) watchConnection() {
-	<-b.conn.done
+	<-b.conn.Done()
 	b.mu.Lock()
 	tabs := slices.Clone(b.tabs)
 	b.tabs = nil
@@ -117,7 +118,7 @@ func (b *Browser) watchConnection() {
 	b.signal()
 	b.mu.Unlock()
 	for _, t := range tabs {
-		t.end(b.conn.gone())
+		t.end(b.conn.Gone())
 	}
 	b.mu.Lock()
 	for f := range b.feeds {
@@ -136,11 +137,11 @@ func (b *Browser) signal() {
 // error are returned.
 func (b *Browser) NewTab(ctx context.Context, opts TabOptions) (*Tab, error) {
 	if opts.URL != "" {
-		if _, err := Address(opts.URL); err != nil {
+		if _, err := address.Parse(opts.URL); err != nil {
 			return nil, err
 		}
 	}
-	res, err := ask[proto.TargetCreateTargetResult](ctx, b.root, proto.TargetCreateTarget{
+	res, err := cdp.Ask[proto.TargetCreateTargetResult](ctx, b.root, proto.TargetCreateTarget{
 		URL: "about:blank", BrowserContextID: proto.BrowserBrowserContextID(opts.ContextID),
 	})
 	if err != nil {
@@ -159,7 +160,7 @@ func (b *Browser) NewTab(ctx context.Context, opts TabOptions) (*Tab, error) {
 
 // await waits until a target is attached.
 func (b *Browser) await(ctx context.Context, target string) (*Tab, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, b.conn.timeout, fmt.Errorf("no session for the new tab within %s", b.conn.timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, b.conn.Timeout(), fmt.Errorf("no session for the new tab within %s", b.conn.Timeout()))
 	defer cancel()
 	for {
 		b.mu.Lock()
@@ -169,7 +170,7 @@ func (b *Browser) await(ctx context.Context, target string) (*Tab, error) {
 			return t, nil
 		}
 		if closed {
-			return nil, b.conn.gone()
+			return nil, b.conn.Gone()
 		}
 		select {
 		case <-changed:
@@ -206,7 +207,7 @@ func (b *Browser) Tab(id string) *Tab {
 // NewContext makes an incognito browser context: cookies and storage of its own, in memory only.
 // proxyServer may be empty; otherwise it is a Chromium proxy rule for this context.
 func (b *Browser) NewContext(ctx context.Context, proxyServer string) (string, error) {
-	res, err := ask[proto.TargetCreateBrowserContextResult](ctx, b.root, proto.TargetCreateBrowserContext{
+	res, err := cdp.Ask[proto.TargetCreateBrowserContextResult](ctx, b.root, proto.TargetCreateBrowserContext{
 		ProxyServer: proxyServer,
 	})
 	if err != nil {
@@ -217,7 +218,7 @@ func (b *Browser) NewContext(ctx context.Context, proxyServer string) (string, e
 
 // CloseContext closes an incognito context with all its tabs.
 func (b *Browser) CloseContext(ctx context.Context, contextID string) error {
-	err := b.root.do(ctx, proto.TargetDisposeBrowserContext{BrowserContextID: proto.BrowserBrowserContextID(contextID)})
+	err := b.root.Do(ctx, proto.TargetDisposeBrowserContext{BrowserContextID: proto.BrowserBrowserContextID(contextID)})
 	if err != nil {
 		return fmt.Errorf("close browser context: %w", err)
 	}
@@ -226,33 +227,13 @@ func (b *Browser) CloseContext(ctx context.Context, contextID string) error {
 
 // Close ends the connection and waits for this package's goroutines. The browser and its tabs go on.
 func (b *Browser) Close() error {
-	b.conn.close()
+	b.conn.Close()
 	b.wg.Wait()
 	return nil
 }
 
 // Done is closed when the connection has ended, for whatever reason.
-func (b *Browser) Done() <-chan struct{} { return b.conn.done }
+func (b *Browser) Done() <-chan struct{} { return b.conn.Done() }
 
 // Err says why the connection ended: nil while it lives and after Close, otherwise an error that wraps [ErrBrowserGone].
-func (b *Browser) Err() error {
-	select {
-	case <-b.conn.done:
-	default:
-		return nil
-	}
-	if errors.Is(b.conn.err, errClosed) {
-		return nil
-	}
-	return b.conn.gone()
-}
-
-// redact removes what may be a secret from an endpoint's address.
-func redact(wsURL string) string {
-	u, err := url.Parse(wsURL)
-	if err != nil {
-		return "(an address that does not parse)"
-	}
-	u.RawQuery = ""
-	return u.Redacted()
-}
+func (b *Browser) Err() error { return b.conn.Err() }

@@ -1,12 +1,16 @@
 package page_test
 
 import (
-	"clank/browsermgr/page"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"clank/browsermgr/page"
 )
 
 func TestClickSendsTrustedEvents(t *testing.T) {
@@ -123,15 +127,45 @@ func TestClickThatNavigatesReturnsWithTheNewPage(t *testing.T) {
 	}
 }
 
-func TestClickShowsWhatAScriptDid(t *testing.T) {
-	srv := site(t, map[string]string{
-		"/": `<p id=p>Before</p><button onclick="fetch('/data').then(r => r.text()).then(x => p.textContent = x)">Fetch</button>
-			<button onclick="requestAnimationFrame(() => p.textContent = 'Frame')">Frame</button>`,
-		"/data": "Fetched",
+func TestNextLookShowsWhatTheClickLedTo(t *testing.T) {
+	ways := map[string]string{
+		"Handler":   `show('Handler')`,
+		"Microtask": `Promise.resolve().then(() => 0).then(() => show('Microtask'))`,
+		"Timer":     `setTimeout(() => show('Timer'), 0)`,
+		"Message":   `c = new MessageChannel(); c.port1.onmessage = () => show('Message'); c.port2.postMessage(0)`,
+		"Frame":     `requestAnimationFrame(() => show('Frame'))`,
+		"Both":      `setTimeout(() => requestAnimationFrame(() => show('Both')), 0)`,
+		"Fetch":     `fetch('/data').then(r => r.text()).then(show)`,
+		"Later":     `setTimeout(() => fetch('/slow').then(() => fetch('/slow')).then(() => show('Later')), 0)`,
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/data", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "Fetch") })
+	mux.HandleFunc("/slow", func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-r.Context().Done():
+		}
 	})
-	tab := openTab(t, srv.URL)
-	click(t, tab, refOf(t, tab, `"Fetch"`))
-	wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: Fetched")
+	var body strings.Builder
+	body.WriteString(`<!doctype html><p id=p>Before</p><script>show = text => { p.textContent = text }</script>`)
+	for name, way := range ways {
+		fmt.Fprintf(&body, "<button onclick=\"%s\">%s</button>", way, name)
+	}
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, body.String())
+	})
+	tab := openTab(t, serve(t, mux).URL)
+	for name := range ways {
+		for range 3 {
+			js(t, tab, "show('Before')")
+			click(t, tab, refOf(t, tab, fmt.Sprintf("%q", name)))
+			wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: "+name)
+		}
+		if text, err := tab.Text(t.Context(), ""); err != nil || !strings.Contains(text, name) {
+			t.Errorf("got text %q, %v; want %s", text, err, name)
+		}
+	}
 }
 
 func TestClickThatOpensATabReportsIt(t *testing.T) {

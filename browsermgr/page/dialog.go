@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-rod/rod/lib/cdp"
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/frame"
+
 	"github.com/go-rod/rod/lib/proto"
 )
 
@@ -25,7 +27,7 @@ type Dialog struct {
 	ClosedAt     time.Time `json:"closedAt,omitzero"`
 	ClosedBy     string    `json:"closedBy,omitempty"` // agent or remote
 
-	session *session
+	frame *frame.Frame
 }
 
 // Dialogs is what a tab knows of its dialogs. Both lists are oldest first.
@@ -70,7 +72,7 @@ func (d *dialogState) closeAll(by string) {
 	}
 }
 
-func (t *Tab) handleDialog(s *session, ev cdp.Event) {
+func (t *Tab) handleDialog(f *frame.Frame, ev cdp.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	defer t.signal()
@@ -83,18 +85,18 @@ func (t *Tab) handleDialog(s *session, ev cdp.Event) {
 		return
 	}
 	var p proto.PageJavascriptDialogOpening
-	if !decode(ev, &p) {
+	if !ev.Decode(&p) {
 		return
 	}
 	d.count++
 	dialog := &Dialog{
 		ID: fmt.Sprintf("d%d", d.count), Type: string(p.Type), Message: p.Message, DefaultValue: p.DefaultPrompt,
-		URL: p.URL, OpenedAt: time.Now(), session: s,
+		URL: p.URL, OpenedAt: time.Now(), frame: f,
 	}
 	d.pending = append(d.pending, dialog)
 	if d.leaving > 0 && p.Type == proto.PageDialogTypeBeforeunload {
 		dialog.ClosedBy = "agent"
-		s.post(proto.PageHandleJavaScriptDialog{Accept: true})
+		f.Post(proto.PageHandleJavaScriptDialog{Accept: true})
 		return
 	}
 	t.interrupt(&DialogError{Dialog: *dialog}, false)
@@ -107,7 +109,7 @@ func (t *Tab) leave() (done func()) {
 	t.dialogs.leaving++
 	if d := t.dialogs.first(); d != nil && d.Type == string(proto.PageDialogTypeBeforeunload) && d.ClosedBy == "" {
 		d.ClosedBy = "agent"
-		d.session.post(proto.PageHandleJavaScriptDialog{Accept: true})
+		d.frame.Post(proto.PageHandleJavaScriptDialog{Accept: true})
 	}
 	return func() {
 		t.mu.Lock()
@@ -123,7 +125,7 @@ func (t *Tab) dismissAll() {
 	for _, d := range t.dialogs.pending {
 		if d.ClosedBy == "" {
 			d.ClosedBy = "agent"
-			d.session.post(proto.PageHandleJavaScriptDialog{Accept: d.Type == string(proto.PageDialogTypeBeforeunload)})
+			d.frame.Post(proto.PageHandleJavaScriptDialog{Accept: d.Type == string(proto.PageDialogTypeBeforeunload)})
 		}
 	}
 }
@@ -161,7 +163,7 @@ func (t *Tab) AnswerDialog(ctx context.Context, accept bool, promptText string) 
 	t.mu.Lock()
 	d.ClosedBy = "agent"
 	t.mu.Unlock()
-	err := d.session.do(ctx, proto.PageHandleJavaScriptDialog{Accept: accept, PromptText: promptText})
+	err := d.frame.Do(ctx, proto.PageHandleJavaScriptDialog{Accept: accept, PromptText: promptText})
 	if err != nil {
 		t.mu.Lock()
 		d.ClosedBy = ""

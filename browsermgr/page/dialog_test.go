@@ -1,11 +1,12 @@
 package page_test
 
 import (
-	"clank/browsermgr/page"
 	"context"
 	"errors"
 	"testing"
 	"time"
+
+	"clank/browsermgr/page"
 )
 
 const dialogs = `<button onclick="alert('Hello'); window.after = 1">Alert</button>

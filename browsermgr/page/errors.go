@@ -4,23 +4,26 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
 )
 
 // Sentinels for the cases where a caller has to choose what to do next. Errors of this package wrap them.
 var (
 	// ErrBrowserGone says that the connection to the browser is lost. Every pending call fails with it at once.
-	ErrBrowserGone = errors.New("the browser is gone")
+	ErrBrowserGone = cdp.ErrGone
 	// ErrTabGone says that the tab was closed, by us, by the page or by a person.
 	ErrTabGone = errors.New("the tab is closed")
 	// ErrTabCrashed says that the tab's process died. Navigate brings the tab back.
 	ErrTabCrashed = errors.New("the page crashed: navigate to bring the tab back")
 	// ErrUnknownRef says that a ref names no element of the present document: never issued, gone, or of an earlier page.
-	ErrUnknownRef = errors.New("Unknown ref") //nolint:staticcheck // clients of the control API match on this spelling
+	ErrUnknownRef = fault.ErrUnknownRef
 	// ErrInvalid says that the request itself was malformed; nothing was done.
-	ErrInvalid = errors.New("invalid request")
+	ErrInvalid = fault.ErrInvalid
 	// ErrNotInteractable says that an element was found but could not be acted upon in time: covered, disabled, hidden
 	// or moving. The text around it names the reason.
-	ErrNotInteractable = errors.New("not interactable")
+	ErrNotInteractable = fault.ErrNotInteractable
 )
 
 // DialogError says that the page cannot be used until its JavaScript dialog is answered with [Tab.AnswerDialog].
@@ -41,13 +44,3 @@ func article(kind string) string {
 	}
 	return "a " + kind
 }
-
-// invalidf reports a malformed request: the text is for the person who made it.
-func invalidf(format string, args ...any) error {
-	return &requestError{text: fmt.Sprintf(format, args...)}
-}
-
-type requestError struct{ text string }
-
-func (e *requestError) Error() string { return e.text }
-func (e *requestError) Unwrap() error { return ErrInvalid }

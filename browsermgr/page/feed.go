@@ -29,7 +29,7 @@ func (b *Browser) Events() (events <-chan Event, stop func()) {
 	b.wg.Go(func() {
 		defer close(finished)
 		defer close(out)
-		f.run(out, b.conn.done)
+		f.run(out, b.conn.Done())
 	})
 	return out, func() {
 		b.mu.Lock()

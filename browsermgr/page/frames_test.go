@@ -1,12 +1,13 @@
 package page_test
 
 import (
-	"clank/browsermgr/page"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
+
+	"clank/browsermgr/page"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -1,7 +1,9 @@
 package page
 
 import (
-	"github.com/go-rod/rod/lib/cdp"
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/frame"
+
 	"github.com/go-rod/rod/lib/proto"
 )
 
@@ -65,17 +67,17 @@ func (l *loadState) busySince(number int) bool {
 }
 
 // handle takes an event of one of the tab's sessions.
-func (t *Tab) handle(s *session, ev cdp.Event) {
+func (t *Tab) handle(f *frame.Frame, ev cdp.Event) {
 	switch ev.Method {
 	case "Page.javascriptDialogOpening", "Page.javascriptDialogClosed":
-		t.handleDialog(s, ev)
+		t.handleDialog(f, ev)
 	case "Page.frameNavigated":
-		t.handleNavigated(s, ev)
+		t.handleNavigated(f, ev)
 	case "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed":
 		t.handleNetwork(ev)
 	case "Input.dragIntercepted":
 		var p proto.InputDragIntercepted
-		if decode(ev, &p) {
+		if ev.Decode(&p) {
 			t.dragStarted(p.Data)
 		}
 	case "Page.windowOpen":
@@ -83,13 +85,13 @@ func (t *Tab) handle(s *session, ev cdp.Event) {
 		t.load.newTabs++
 		t.mu.Unlock()
 	default:
-		if s == t.session {
+		if f == t.main {
 			t.handleLoading(ev)
 		}
 	}
 }
 
-func (t *Tab) handleNavigated(s *session, ev cdp.Event) {
+func (t *Tab) handleNavigated(f *frame.Frame, ev cdp.Event) {
 	var p struct {
 		Frame struct {
 			ID       string `json:"id"`
@@ -99,18 +101,18 @@ func (t *Tab) handleNavigated(s *session, ev cdp.Event) {
 		} `json:"frame"`
 		Type string `json:"type"`
 	}
-	if !decode(ev, &p) || p.Frame.ID != s.target {
+	if !ev.Decode(&p) || p.Frame.ID != string(f.ID()) {
 		return
 	}
-	s.leave(nil)
-	if s != t.session {
+	f.Leave()
+	if f != t.main {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.url = p.Frame.URL + p.Frame.Fragment
 	t.load.committed(p.Frame.LoaderID, p.Type == string(proto.PageNavigationTypeBackForwardCacheRestore))
-	t.numbers = frameNumbers{}
+	t.numbers = frame.Numbers{}
 	t.signal()
 }
 
@@ -123,7 +125,7 @@ func (t *Tab) handleLoading(ev cdp.Event) {
 		URL         string `json:"url"`
 		Disposition string `json:"disposition"`
 	}
-	if len(ev.Params) > 1<<16 || !decode(ev, &p) || p.FrameID != t.target {
+	if len(ev.Params) > 1<<16 || !ev.Decode(&p) || p.FrameID != t.target {
 		return
 	}
 	t.mu.Lock()
@@ -169,7 +171,7 @@ func (t *Tab) handleLoading(ev cdp.Event) {
 func (t *Tab) keepAwake() {
 	if t.load.loaded && !t.awake {
 		t.awake = true
-		t.session.post(proto.EmulationSetFocusEmulationEnabled{Enabled: true})
+		t.main.Post(proto.EmulationSetFocusEmulationEnabled{Enabled: true})
 	}
 }
 
@@ -206,7 +208,7 @@ func (t *Tab) handleNetwork(ev cdp.Event) {
 			Status int `json:"status"`
 		} `json:"response"`
 	}
-	if !decode(ev, &p) {
+	if !ev.Decode(&p) {
 		return
 	}
 	t.mu.Lock()

@@ -2,7 +2,6 @@ package page_test
 
 import (
 	"bufio"
-	"clank/browsermgr/page"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"clank/browsermgr/page"
 )
 
 // shared is the browser of the whole test binary.
@@ -64,6 +65,7 @@ func launch() (*chromium, error) {
 	}
 	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--disable-quic", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--remote-debugging-port=0",
+		"--disable-features=DeferRendererTasksAfterInput",
 		"--user-data-dir="+filepath.Join(dir, "data"), "--window-size=1280,800", "about:blank")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stderr, err := cmd.StderrPipe()

@@ -6,6 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"clank/browsermgr/address"
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/frame"
+
 	"github.com/go-rod/rod/lib/proto"
 )
 
@@ -15,28 +20,28 @@ const (
 	loadGrace = 300 * time.Millisecond
 )
 
-// Navigate loads an address as [Address] reads it: http, https or about:blank. It returns when the document is parsed
+// Navigate loads an address as [address.Parse] reads it: http, https or about:blank. It returns when the document is parsed
 // (DOMContentLoaded), within 20 s unless ctx is shorter. An HTTP error status is reported in Result.Status and is not an
 // error. When ctx ends, loading is stopped. A crashed tab comes back to life. A beforeunload dialog is accepted.
 func (t *Tab) Navigate(ctx context.Context, url string) (Result, error) {
-	address, err := Address(url)
+	target, err := address.Parse(url)
 	if err != nil {
 		return Result{}, err
 	}
-	return t.travel(ctx, "navigate "+address, func(ctx context.Context, s *session, before mark) error {
+	return t.travel(ctx, "navigate "+target, func(ctx context.Context, f *frame.Frame, before mark) error {
 		var res struct {
 			LoaderID   string `json:"loaderId"`
 			ErrorText  string `json:"errorText"`
 			IsDownload bool   `json:"isDownload"`
 		}
-		err := s.beginWithin(time.Hour, proto.PageNavigate{URL: address}).wait(ctx, &res)
+		err := f.BeginWithin(time.Hour, proto.PageNavigate{URL: target}).Wait(ctx, &res)
 		switch {
 		case err != nil:
 			return err
 		case res.IsDownload:
-			return fmt.Errorf("load %s: the address is a download, not a page", address)
+			return fmt.Errorf("load %s: the address is a download, not a page", target)
 		case res.ErrorText != "":
-			return loadError(address, res.ErrorText)
+			return address.LoadError(target, res.ErrorText)
 		case res.LoaderID == "":
 			return t.untilWithin(ctx, time.Second, func() bool { return t.load.within != before.within })
 		}
@@ -46,8 +51,8 @@ func (t *Tab) Navigate(ctx context.Context, url string) (Result, error) {
 
 // Reload loads the page again.
 func (t *Tab) Reload(ctx context.Context) (Result, error) {
-	return t.travel(ctx, "reload", func(ctx context.Context, s *session, before mark) error {
-		if err := s.do(ctx, proto.PageReload{}); err != nil {
+	return t.travel(ctx, "reload", func(ctx context.Context, f *frame.Frame, before mark) error {
+		if err := f.Do(ctx, proto.PageReload{}); err != nil {
 			return err
 		}
 		return t.until(ctx, func() bool { return t.load.document != before.document })
@@ -61,8 +66,8 @@ func (t *Tab) Back(ctx context.Context) (Result, error) { return t.step(ctx, "ba
 func (t *Tab) Forward(ctx context.Context) (Result, error) { return t.step(ctx, "forward", 1) }
 
 func (t *Tab) step(ctx context.Context, word string, by int) (Result, error) {
-	return t.travel(ctx, "go "+word, func(ctx context.Context, s *session, before mark) error {
-		history, err := ask[proto.PageGetNavigationHistoryResult](ctx, s, proto.PageGetNavigationHistory{})
+	return t.travel(ctx, "go "+word, func(ctx context.Context, f *frame.Frame, before mark) error {
+		history, err := cdp.Ask[proto.PageGetNavigationHistoryResult](ctx, f.Session, proto.PageGetNavigationHistory{})
 		if err != nil {
 			return err
 		}
@@ -70,7 +75,7 @@ func (t *Tab) step(ctx context.Context, word string, by int) (Result, error) {
 		if to < 0 || to >= len(history.Entries) {
 			return fmt.Errorf("there is no page to go %s to", word)
 		}
-		if err := s.do(ctx, proto.PageNavigateToHistoryEntry{EntryID: history.Entries[to].ID}); err != nil {
+		if err := f.Do(ctx, proto.PageNavigateToHistoryEntry{EntryID: history.Entries[to].ID}); err != nil {
 			return err
 		}
 		return t.until(ctx, func() bool { return t.load.document != before.document || t.load.within != before.within })
@@ -84,7 +89,7 @@ func (t *Tab) documents() int {
 }
 
 // travel runs a navigation of the main frame and waits until its document can be read.
-func (t *Tab) travel(ctx context.Context, act string, start func(context.Context, *session, mark) error) (Result, error) {
+func (t *Tab) travel(ctx context.Context, act string, start func(context.Context, *frame.Frame, mark) error) (Result, error) {
 	release, err := t.acquire(ctx)
 	if err != nil {
 		return Result{}, fmt.Errorf("%s: %w", act, err)
@@ -100,12 +105,15 @@ func (t *Tab) travel(ctx context.Context, act string, start func(context.Context
 		return Result{}, fmt.Errorf("%s: %w", act, err)
 	}
 	defer cancel()
-	err = start(ctx, t.session, before)
+	err = start(ctx, t.main, before)
 	if err == nil {
 		err = t.awaitParsed(ctx, navigateLimit)
 	}
 	if err == nil {
 		err = t.untilWithin(ctx, loadGrace, func() bool { return t.load.loaded })
+	}
+	if err == nil {
+		t.readTitle(ctx)
 	}
 	res := t.outcome(before)
 	var dialog *DialogError
@@ -115,7 +123,7 @@ func (t *Tab) travel(ctx context.Context, act string, start func(context.Context
 		res.BlockedByDialog, res.Dialog = true, &dialog.Dialog
 		return res, nil
 	case err != nil && ctx.Err() != nil:
-		t.session.post(proto.PageStopLoading{})
+		t.main.Post(proto.PageStopLoading{})
 		err = t.tooLate(ctx, err)
 	}
 	if err != nil {
@@ -126,8 +134,8 @@ func (t *Tab) travel(ctx context.Context, act string, start func(context.Context
 
 // tooLate says why a load ended before its time.
 func (t *Tab) tooLate(ctx context.Context, err error) error {
-	if limit, ok := errors.AsType[*limitError](context.Cause(ctx)); ok {
-		return fmt.Errorf("the server did not answer within %s: %w", limit.limit, err)
+	if limit, ok := errors.AsType[*fault.LimitError](context.Cause(ctx)); ok {
+		return fmt.Errorf("the server did not answer within %s: %w", limit.Limit, err)
 	}
 	return err
 }

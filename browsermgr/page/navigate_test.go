@@ -1,13 +1,13 @@
 package page_test
 
 import (
-	"clank/browsermgr/page"
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
+
+	"clank/browsermgr/page"
 )
 
 func TestNavigateReportsStatusAndTitle(t *testing.T) {
@@ -33,7 +33,26 @@ func TestNavigateReportsStatusAndTitle(t *testing.T) {
 			t.Errorf("%s: got %+v, %v; want status %d at %s", tt.path, res, err, tt.status, tt.url)
 		}
 	}
-	waitFor(t, func() bool { return tab.Title() == "T /" && strings.HasPrefix(tab.URL(), srv.URL) })
+	if got := tab.Title(); got != "T /" {
+		t.Errorf("got title %q, want that of the page", got)
+	}
+}
+
+func TestTitleFollowsWhatActionsDoToIt(t *testing.T) {
+	srv := site(t, map[string]string{
+		"/":     `<title>One</title><button onclick="document.title='Two'">Now</button><button onclick="fetch('/').then(() => document.title='Three')">Soon</button><a href=/next>Next</a>`,
+		"/next": `<title>Next</title>`,
+	})
+	tab := openTab(t, srv.URL)
+	if got := tab.Title(); got != "One" {
+		t.Errorf("got title %q when the page is open", got)
+	}
+	for _, step := range []struct{ click, title string }{{"Now", "Two"}, {"Soon", "Three"}, {"Next", "Next"}} {
+		click(t, tab, refOf(t, tab, `"`+step.click+`"`))
+		if got := tab.Title(); got != step.title {
+			t.Errorf("got title %q after %s, want %q", got, step.click, step.title)
+		}
+	}
 }
 
 func TestNavigateInWords(t *testing.T) {
@@ -106,54 +125,4 @@ func TestHistory(t *testing.T) {
 	if got := js(t, tab, "typeof mark"); got != `"undefined"` {
 		t.Errorf("got mark %s, want a new document", got)
 	}
-}
-
-func TestAddress(t *testing.T) {
-	good := map[string]string{
-		"example.com":                "https://example.com",
-		" example.com/a?b=c#d ":      "https://example.com/a?b=c#d",
-		"localhost:1234":             "http://localhost:1234",
-		"127.0.0.1:80/x":             "http://127.0.0.1:80/x",
-		"[::1]:8080":                 "http://[::1]:8080",
-		"dev.localhost":              "http://dev.localhost",
-		"10.0.0.1":                   "https://10.0.0.1",
-		"intranet:8080":              "https://intranet:8080",
-		"HTTP://Example.com":         "http://Example.com",
-		"about:blank":                "about:blank",
-		"https://user:pw@example.at": "https://user:pw@example.at",
-	}
-	for text, want := range good {
-		if got, err := page.Address(text); err != nil || got != want {
-			t.Errorf("%q: got %q, %v; want %q", text, got, err, want)
-		}
-	}
-	for _, text := range []string{
-		"", "foo", "find cheap flights", "javascript:alert(1)", "file:///etc/passwd", "chrome://crash", "data:text/html,x",
-		"http://", "https:///x", "view-source:http://a.com", "a@b.com", "about:settings", "ftp://a.com", "mailto:a@b.com", "exa!mple.com", "x:99999999",
-	} {
-		got, err := page.Address(text)
-		if !errors.Is(err, page.ErrInvalid) {
-			t.Errorf("%q: got %q, %v; want it refused", text, got, err)
-			continue
-		}
-		wantError(t, err, "navigate")
-	}
-}
-
-func FuzzAddress(f *testing.F) {
-	for _, s := range []string{"example.com", "localhost:1", "http://a/b", "javascript:1", "a:b:c", "[::1]:x", "%zz"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		got, err := page.Address(s)
-		if err != nil {
-			return
-		}
-		if got != "about:blank" && !strings.HasPrefix(got, "http://") && !strings.HasPrefix(got, "https://") {
-			t.Errorf("%q became %q", s, got)
-		}
-		if again, err := page.Address(got); err != nil || again != got {
-			t.Errorf("%q became %q, which becomes %q, %v", s, got, again, err)
-		}
-	})
 }

@@ -4,17 +4,16 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"clank/browsermgr/frame"
+	"clank/browsermgr/outline"
 )
 
 // readLimit bounds reading a page.
 const readLimit = 20 * time.Second
 
 // Link is one link of a page.
-type Link struct {
-	Text string `json:"text"`
-	URL  string `json:"url"`
-	Ref  string `json:"ref"`
-}
+type Link = outline.Link
 
 // Text returns the readable text of the element with this ref, or, if ref is empty, of the page: its article, its main
 // part or its body. If a dialog is open the error is a *[DialogError].
@@ -30,9 +29,9 @@ func (t *Tab) Text(ctx context.Context, ref string) (string, error) {
 				return err
 			}
 		}
-		text, err = run[string](ctx, e.session, script{fn: "text", arg: map[string]string{"ref": e.local}})
+		text, err = frame.Run[string](ctx, e.Frame, frame.Script{Fn: "text", Arg: map[string]string{"ref": e.Local}})
 		if err != nil && ref != "" {
-			err = t.explain(e, err)
+			err = e.Explain(err)
 		}
 		return err
 	})
@@ -50,7 +49,7 @@ func (t *Tab) Links(ctx context.Context) ([]Link, error) {
 			return err
 		}
 		var err error
-		links, err = run[[]Link](ctx, t.session, script{fn: "links"})
+		links, err = frame.Run[[]Link](ctx, t.main, frame.Script{Fn: "links"})
 		return err
 	})
 	if err != nil {

@@ -1,10 +1,11 @@
 package page_test
 
 import (
-	"clank/browsermgr/page"
 	"errors"
 	"strings"
 	"testing"
+
+	"clank/browsermgr/page"
 )
 
 const rows = `<ul id=l><li><button onclick="hit('a')">Delete</button><li><button onclick="hit('b')">Delete</button><li><button onclick="hit('c')">Delete</button></ul>

@@ -5,11 +5,19 @@ import (
 	"fmt"
 	"time"
 
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/frame"
+	"clank/browsermgr/input"
+
 	"github.com/go-rod/rod/lib/proto"
 )
 
 // screenshotLimit bounds taking a picture.
 const screenshotLimit = 20 * time.Second
+
+// embedLimit bounds bringing the frames around an element into view.
+const embedLimit = 8 * time.Second
 
 // ScreenshotOptions says what a picture shows. The zero value is the viewport as PNG.
 type ScreenshotOptions struct {
@@ -27,13 +35,13 @@ func (o ScreenshotOptions) validate() error {
 	switch o.Format {
 	case "", "png", "jpeg", "webp":
 	default:
-		return invalidf("screenshot format %q: use png, jpeg or webp", o.Format)
+		return fault.Invalidf("screenshot format %q: use png, jpeg or webp", o.Format)
 	}
 	if o.Quality < 0 || o.Quality > 100 {
-		return invalidf("screenshot quality must be between 1 and 100")
+		return fault.Invalidf("screenshot quality must be between 1 and 100")
 	}
 	if o.FullPage && o.Ref != "" {
-		return invalidf("fullPage is not supported for element screenshots")
+		return fault.Invalidf("fullPage is not supported for element screenshots")
 	}
 	return nil
 }
@@ -70,31 +78,31 @@ func (t *Tab) Screenshot(ctx context.Context, opts ScreenshotOptions) ([]byte, e
 // clip is the area of the document that a picture shows.
 func (t *Tab) clip(ctx context.Context, opts ScreenshotOptions) (*proto.PageViewport, error) {
 	if opts.FullPage {
-		m, err := ask[proto.PageGetLayoutMetricsResult](ctx, t.session, proto.PageGetLayoutMetrics{})
+		m, err := cdp.Ask[proto.PageGetLayoutMetricsResult](ctx, t.main.Session, proto.PageGetLayoutMetrics{})
 		if err != nil {
 			return nil, err
 		}
 		return &proto.PageViewport{Width: m.CSSContentSize.Width, Height: m.CSSContentSize.Height, Scale: 1}, nil
 	}
-	e, err := t.resolve(opts.Ref)
+	e, err := t.locate(opts.Ref, "")
 	if err != nil {
 		return nil, err
 	}
-	box, err := run[struct {
-		point
+	box, err := frame.Run[struct {
+		input.Point
 		Width  float64 `json:"width"`
 		Height float64 `json:"height"`
-	}](ctx, e.session, script{fn: "box", arg: map[string]string{"ref": e.local}})
+	}](ctx, e.Frame, frame.Script{Fn: "box", Arg: map[string]string{"ref": e.Local}})
 	if err != nil {
-		return nil, t.explain(e, err)
+		return nil, e.Explain(err)
 	}
-	at, deadline := box.point, time.Now().Add(interactionLimit)
-	for s := e.session; s.parent != nil; s = s.parent {
-		if at, err = s.embed(ctx, at, deadline); err != nil {
-			return nil, t.explain(e, err)
+	at, deadline := box.Point, time.Now().Add(embedLimit)
+	for f := e.Frame; f.Parent() != nil; f = f.Parent() {
+		if at, err = f.Embed(ctx, at, deadline); err != nil {
+			return nil, e.Explain(err)
 		}
 	}
-	view, err := run[viewport](ctx, t.session, script{fn: "viewport"})
+	view, err := t.main.Viewport(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +124,6 @@ func (t *Tab) shoot(ctx context.Context, opts ScreenshotOptions, clip *proto.Pag
 		req.Quality = &quality
 	}
 	var res proto.PageCaptureScreenshotResult
-	err := t.session.beginWithin(screenshotLimit, req).wait(ctx, &res)
+	err := t.main.BeginWithin(screenshotLimit, req).Wait(ctx, &res)
 	return res.Data, err
 }

@@ -2,12 +2,13 @@ package page_test
 
 import (
 	"bytes"
-	"clank/browsermgr/page"
 	"errors"
 	"image"
 	_ "image/jpeg"
 	_ "image/png"
 	"testing"
+
+	"clank/browsermgr/page"
 )
 
 func TestScreenshot(t *testing.T) {

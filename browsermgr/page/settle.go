@@ -2,9 +2,10 @@ package page
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
+
+	"clank/browsermgr/frame"
 )
 
 const (
@@ -46,10 +47,10 @@ func (t *Tab) outcome(m mark) Result {
 }
 
 // settle returns when what an action set off is there to be seen: at once if it set off nothing, when the new document is
-// parsed if it navigated, when the answers are in if it asked the server for something. s is where the action happened.
+// parsed if it navigated, when the answers are in if it asked the server for something. f is where the action happened.
 // It reports whether the input reached its target, as the script saw it: "hit", "miss" or "".
-func (t *Tab) settle(ctx context.Context, s *session, m mark) (string, error) {
-	seen, err := t.quiet(ctx, s, false)
+func (t *Tab) settle(ctx context.Context, f *frame.Frame, m mark) (string, error) {
+	seen, err := t.quiet(ctx, f, false)
 	if err != nil {
 		return seen, err
 	}
@@ -66,21 +67,20 @@ func (t *Tab) settle(ctx context.Context, s *session, m mark) (string, error) {
 	if err := t.untilWithin(ctx, quietLimit, func() bool { return !busy() }); err != nil {
 		return seen, err
 	}
-	if _, err := t.quiet(ctx, s, true); err != nil {
+	if _, err := t.quiet(ctx, f, true); err != nil {
 		return seen, err
 	}
 	return seen, t.arrive(ctx, m)
 }
 
-// quiet lets the page's scripts finish what they were about to do. A document that goes away meanwhile is fine.
-func (t *Tab) quiet(ctx context.Context, s *session, frame bool) (string, error) {
-	res, err := run[struct {
-		Outcome string `json:"outcome"`
-	}](ctx, s, script{fn: "settled", arg: map[string]bool{"frame": frame}})
-	if errors.Is(err, errContextLost) {
-		err = nil
+// quiet waits until the page is calm, and takes over what its title is now: Chromium does not tell when it changes.
+func (t *Tab) quiet(ctx context.Context, f *frame.Frame, paint bool) (string, error) {
+	document := t.documents()
+	calm, err := f.Quiet(ctx, paint)
+	if f == t.main && calm.Title != "" {
+		t.noteTitle(document, calm.Title)
 	}
-	return res.Outcome, err
+	return calm.Outcome, err
 }
 
 // arrive waits for the document or tab that the page asked for since the mark, if any.
@@ -113,5 +113,9 @@ func (t *Tab) arrive(ctx context.Context, m mark) error {
 	if err := t.awaitParsed(ctx, arrivalLimit); err != nil {
 		return err
 	}
-	return t.untilWithin(ctx, loadGrace, func() bool { return t.load.loaded })
+	if err := t.untilWithin(ctx, loadGrace, func() bool { return t.load.loaded }); err != nil {
+		return err
+	}
+	t.readTitle(ctx)
+	return nil
 }

@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"clank/browsermgr/page"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"clank/browsermgr/page"
 )
 
 // site serves pages by path. Paths that are not given are 404.

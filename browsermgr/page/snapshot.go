@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/frame"
+	"clank/browsermgr/outline"
 )
 
 // SnapshotOptions says what a snapshot shows. The zero value shows the whole page.
@@ -41,55 +44,10 @@ type Snapshot struct {
 }
 
 // Ref is one ref of a snapshot.
-type Ref struct {
-	Ref  string
-	Role string
-	Name string
-	// Nth counts refs of the same role and name, from 0; Dup says that there is more than one.
-	Nth int
-	Dup bool
-}
+type Ref = outline.Ref
 
 // Refs lists the refs of the snapshot in order of appearance.
-func (s Snapshot) Refs() []Ref {
-	type key struct{ role, name string }
-	var refs []Ref
-	seen := map[key]int{}
-	for line := range strings.Lines(s.Text) {
-		l, ok := scanLine(strings.TrimSuffix(line, "\n"))
-		if !ok || l.refStart == 0 {
-			continue
-		}
-		k := key{l.role, l.name}
-		refs = append(refs, Ref{Ref: l.ref(line), Role: l.role, Name: l.name, Nth: seen[k]})
-		seen[k]++
-	}
-	for i, r := range refs {
-		refs[i].Dup = seen[key{r.Role, r.Name}] > 1
-	}
-	return refs
-}
-
-// piece is what the script says of one process's documents.
-type piece struct {
-	Text    string `json:"text"`
-	Stopped bool   `json:"stopped"`
-	Frames  []hole `json:"frames"`
-	Docs    int    `json:"documents"`
-	Title   string `json:"title"`
-	Links   []Link `json:"links"`
-
-	session *session
-	token   string
-	err     error
-}
-
-// hole is where a frame of another process belongs.
-type hole struct {
-	Ref   string `json:"ref"`
-	Line  int    `json:"line"`
-	Depth int    `json:"depth"`
-}
+func (s Snapshot) Refs() []Ref { return outline.Refs(s.Text) }
 
 type snapshotArg struct {
 	Interactive bool   `json:"interactive"`
@@ -129,182 +87,108 @@ func (t *Tab) capture(ctx context.Context, opts SnapshotOptions) (Snapshot, erro
 		if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
 			return Snapshot{}, err
 		}
-		pieces, owners := t.gather(ctx, opts)
-		main := pieces[t.session]
-		if errors.Is(main.err, errContextLost) && try < captureTries {
+		c := t.gather(ctx, opts)
+		err := c.errs[t.main]
+		if errors.Is(err, cdp.ErrDocumentGone) && try < captureTries {
 			continue
 		}
-		var f *failure
+		var no *frame.ScriptError
 		switch {
-		case errors.Is(main.err, errContextLost):
+		case errors.Is(err, cdp.ErrDocumentGone):
 			return Snapshot{}, errFrameChanged
-		case errors.As(main.err, &f):
-			return Snapshot{}, f.explain(fmt.Sprintf("selector %q", opts.Selector))
-		case main.err != nil:
-			return Snapshot{}, main.err
+		case errors.As(err, &no):
+			return Snapshot{}, no.Explain(fmt.Sprintf("selector %q", opts.Selector))
+		case err != nil:
+			return Snapshot{}, err
 		}
-		return t.compose(main, pieces, owners, opts), nil
+		return t.compose(c, opts), nil
 	}
+}
+
+// capture is what the processes of a page say of it.
+type capture struct {
+	mu     sync.Mutex
+	pieces map[*frame.Frame]*outline.Piece
+	tokens map[*frame.Frame]string
+	errs   map[*frame.Frame]error
+	owners map[owner]*frame.Frame
+}
+
+// owner is a frame element: its ref in the frame that holds it.
+type owner struct {
+	frame *frame.Frame
+	ref   string
 }
 
 // gather asks all processes of the page at once.
-func (t *Tab) gather(ctx context.Context, opts SnapshotOptions) (map[*session]*piece, map[string]*session) {
+func (t *Tab) gather(ctx context.Context, opts SnapshotOptions) *capture {
 	arg := snapshotArg{Interactive: opts.Interactive, Compact: opts.Compact, Depth: opts.Depth, MaxChars: opts.MaxChars, URLs: opts.URLs}
-	sessions := t.sessions()
-	pieces := make(map[*session]*piece, len(sessions))
-	owners := map[string]*session{}
-	var mu sync.Mutex
+	c := &capture{
+		pieces: map[*frame.Frame]*outline.Piece{}, tokens: map[*frame.Frame]string{},
+		errs: map[*frame.Frame]error{}, owners: map[owner]*frame.Frame{},
+	}
 	var wg sync.WaitGroup
-	for _, s := range sessions {
-		p := &piece{session: s}
-		pieces[s] = p
+	for _, f := range t.allFrames() {
 		arg := arg
-		if s == t.session {
+		if f == t.main {
 			arg.Selector = opts.Selector
-		}
-		if s.parent != nil {
-			// A frame that does not answer must not take the page with it.
-			wg.Go(func() {
-				ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
-				defer cancel()
-				if ref, err := s.place(ctx); err == nil {
-					mu.Lock()
-					owners[ownerID(s.parent, ref)] = s
-					mu.Unlock()
-				}
-				p.take(ctx, arg)
-			})
+			wg.Go(func() { c.take(ctx, f, arg) })
 			continue
 		}
-		wg.Go(func() { p.take(ctx, arg) })
+		// A frame that does not answer must not take the page with it.
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+			defer cancel()
+			if ref, err := f.Place(ctx); err == nil {
+				c.mu.Lock()
+				c.owners[owner{f.Parent(), ref}] = f
+				c.mu.Unlock()
+			}
+			c.take(ctx, f, arg)
+		})
 	}
 	wg.Wait()
-	return pieces, owners
+	return c
 }
 
-func ownerID(parent *session, ref string) string { return parent.id + " " + ref }
-
-func (p *piece) take(ctx context.Context, arg snapshotArg) {
-	s := p.session
-	*p = piece{session: s}
-	got, err := run[piece](ctx, s, script{fn: "snapshot", arg: arg, within: time.Minute})
-	*p = got
-	p.session, p.err = s, err
-	s.mu.Lock()
-	if s.world != nil {
-		p.token = s.world.token
+func (c *capture) take(ctx context.Context, f *frame.Frame, arg snapshotArg) {
+	p, err := frame.Run[*outline.Piece](ctx, f, frame.Script{Fn: "snapshot", Arg: arg, Within: time.Minute})
+	if p == nil {
+		p = &outline.Piece{Failed: true}
 	}
-	s.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pieces[f], c.errs[f], c.tokens[f] = p, err, f.Token()
 }
 
 // compose joins the pieces and applies the limits.
-func (t *Tab) compose(main *piece, pieces map[*session]*piece, owners map[string]*session, opts SnapshotOptions) Snapshot {
-	c := composer{tab: t, pieces: pieces, owners: owners, flat: opts.Interactive}
-	if opts.Depth != nil {
-		c.depth = opts.Depth
-	}
-	text := c.text(main)
-	if text == "" {
-		text = "(empty)"
-		if opts.Interactive && opts.Selector == "" {
-			text = "(no interactive elements)"
+func (t *Tab) compose(c *capture, opts SnapshotOptions) Snapshot {
+	for f, p := range c.pieces {
+		p.Child = func(ref string) *outline.Piece { return c.pieces[c.owners[owner{f, ref}]] }
+		if f == t.main && p.Documents == 0 {
+			continue // its refs are the page's
+		}
+		p.Number = func(document int) int {
+			if f == t.main && document == 0 {
+				return 0
+			}
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			return t.numbers.Number(f, c.tokens[f], document)
 		}
 	}
-	if opts.URLs {
-		text += linkList(append(main.Links, c.links...))
+	empty := "(empty)"
+	if opts.Interactive && opts.Selector == "" {
+		empty = "(no interactive elements)"
 	}
-	snap := Snapshot{Text: text}
-	if opts.MaxChars > 0 && (main.Stopped || utf16Len(text) > opts.MaxChars) {
-		snap.Text, snap.Truncated = cut(text, opts.MaxChars), true
-	}
+	main := c.pieces[t.main]
+	var snap Snapshot
+	snap.Text, snap.Truncated = outline.Compose(main, outline.Options{
+		Flat: opts.Interactive, Depth: opts.Depth, MaxChars: opts.MaxChars, Empty: empty,
+	})
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.title = main.Title
 	snap.URL, snap.Title, snap.Status = t.url, t.title, t.load.status
-	t.mu.Unlock()
 	return snap
-}
-
-type composer struct {
-	tab    *Tab
-	pieces map[*session]*piece
-	owners map[string]*session
-	flat   bool
-	depth  *int
-	links  []Link
-}
-
-// text is a piece with its refs renumbered for the whole page and the frames of other processes in their places.
-func (c *composer) text(p *piece) string {
-	if p.session == c.tab.session && p.Docs == 0 && len(p.Frames) == 0 {
-		return p.Text
-	}
-	lines := strings.Split(p.Text, "\n")
-	holes := map[int]hole{}
-	for _, h := range p.Frames {
-		holes[h.Line] = h
-	}
-	for i, line := range lines {
-		lines[i] = c.renumber(p, line)
-		if h, ok := holes[i]; ok {
-			if child := c.pieces[c.owners[ownerID(p.session, h.Ref)]]; child != nil {
-				lines[i] += c.embedded(child, h)
-			}
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// embedded is what follows a frame's own line.
-func (c *composer) embedded(child *piece, h hole) string {
-	if c.depth != nil && h.Depth > *c.depth && !c.flat {
-		return ""
-	}
-	indent := ""
-	if !c.flat {
-		indent = strings.Repeat("  ", h.Depth)
-	}
-	if child.err != nil {
-		return ":\n" + indent + "- text: (this frame did not answer)"
-	}
-	c.links = append(c.links, child.Links...)
-	inner := c.text(child)
-	if inner == "" {
-		return ""
-	}
-	colon := ":"
-	if c.flat {
-		colon = ""
-	}
-	return colon + "\n" + indent + strings.ReplaceAll(inner, "\n", "\n"+indent)
-}
-
-// renumber gives the ref of a line the frame number it has in the page.
-func (c *composer) renumber(p *piece, line string) string {
-	l, ok := scanLine(line)
-	if !ok || l.refStart == 0 {
-		return line
-	}
-	key, err := parseRef(l.ref(line))
-	if err != nil {
-		return line
-	}
-	if p.session == c.tab.session && key.frame == 0 {
-		return line
-	}
-	c.tab.mu.Lock()
-	key.frame = c.tab.numbers.number(frameKey{session: p.session, world: p.token, local: key.frame})
-	c.tab.mu.Unlock()
-	return line[:l.refStart] + key.String() + line[l.refEnd:]
-}
-
-func linkList(links []Link) string {
-	if len(links) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString("\n\nLinks:")
-	for i, l := range links[:min(len(links), 100)] {
-		fmt.Fprintf(&b, "\n%d. %s -> %s", i+1, l.Text, l.URL)
-	}
-	return b.String()
 }

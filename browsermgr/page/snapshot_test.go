@@ -1,9 +1,10 @@
 package page_test
 
 import (
-	"clank/browsermgr/page"
 	"strings"
 	"testing"
+
+	"clank/browsermgr/page"
 
 	"github.com/google/go-cmp/cmp"
 )

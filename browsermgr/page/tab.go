@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/frame"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -13,13 +17,13 @@ import (
 // as long as their context allows. Its identity survives navigation and crashes.
 type Tab struct {
 	browser   *Browser
-	session   *session
+	main      *frame.Frame
 	id        string
 	target    string
 	contextID string
 	opener    *Tab
 	turn      chan struct{} // holds a token while an action runs
-	before    mark          // the state before the running action; belongs to whoever has the turn
+	ready     chan struct{} // closed when the tab is set up
 	done      chan struct{}
 
 	mu       sync.Mutex
@@ -27,21 +31,21 @@ type Tab struct {
 	title    string
 	err      error // why the tab cannot be used, if so
 	ended    bool
-	awake    bool       // see keepAwake
-	frames   []*session // frames in other processes
+	awake    bool           // see keepAwake
+	frames   []*frame.Frame // frames in other processes
 	load     loadState
 	dialogs  dialogState
 	watchers map[*watcher]struct{}
 	changed  chan struct{} // closed and replaced whenever anything here changes
-	numbers  frameNumbers
+	numbers  frame.Numbers
 	opened   []*Tab // tabs this page opened, since the beginning
-	drag     chan proto.InputDragData
+	drag     chan<- proto.InputDragData
 }
 
-func newTab(b *Browser, s *session, id string, info targetInfo) *Tab {
+func newTab(b *Browser, main *frame.Frame, id string, info targetInfo) *Tab {
 	return &Tab{
-		browser: b, session: s, id: id, target: info.TargetID, contextID: info.BrowserContextID, url: info.URL, title: info.Title,
-		turn: make(chan struct{}, 1), done: make(chan struct{}),
+		browser: b, main: main, id: id, target: info.TargetID, contextID: info.BrowserContextID, url: info.URL, title: info.Title,
+		turn: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{}),
 		watchers: map[*watcher]struct{}{}, changed: make(chan struct{}), load: newLoadState(),
 	}
 }
@@ -65,7 +69,8 @@ func (t *Tab) URL() string {
 	return t.url
 }
 
-// Title is the last title Chromium reported. The page is not asked.
+// Title is the title as of the last action, snapshot or load. The page is not asked: a change that it makes later, by
+// itself, is not seen.
 func (t *Tab) Title() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -87,7 +92,7 @@ func (t *Tab) Activate(ctx context.Context) error {
 	if err := t.Err(); err != nil {
 		return err
 	}
-	err := t.browser.root.do(ctx, proto.TargetActivateTarget{TargetID: proto.TargetTargetID(t.target)})
+	err := t.browser.root.Do(ctx, proto.TargetActivateTarget{TargetID: proto.TargetTargetID(t.target)})
 	if err != nil {
 		return fmt.Errorf("activate tab %s: %w", t.id, err)
 	}
@@ -101,8 +106,8 @@ func (t *Tab) Close(ctx context.Context) error {
 	}
 	defer t.leave()()
 	t.dismissAll()
-	c := t.browser.root.begin(proto.TargetCloseTarget{TargetID: proto.TargetTargetID(t.target)})
-	ctx, cancel := context.WithTimeoutCause(ctx, t.browser.conn.timeout, errors.New("it did not close in time"))
+	c := t.browser.root.Begin(proto.TargetCloseTarget{TargetID: proto.TargetTargetID(t.target)})
+	ctx, cancel := context.WithTimeoutCause(ctx, t.browser.conn.Timeout(), errors.New("it did not close in time"))
 	defer cancel()
 	select {
 	case <-t.done:
@@ -111,7 +116,7 @@ func (t *Tab) Close(ctx context.Context) error {
 		}
 		return nil
 	case <-ctx.Done():
-		t.browser.conn.forget(c.id)
+		c.Forget()
 		return fmt.Errorf("close tab %s: %w", t.id, context.Cause(ctx))
 	}
 }
@@ -121,30 +126,29 @@ func (t *Tab) Stop(ctx context.Context) error {
 	if err := t.Err(); err != nil {
 		return err
 	}
-	sessions := t.sessions()
-	var calls []*call
-	for _, s := range sessions {
-		s.post(proto.RuntimeTerminateExecution{})
+	var calls []*cdp.Call
+	for _, f := range t.allFrames() {
+		f.Post(proto.RuntimeTerminateExecution{})
 		// Without a running script the request to stop would wait for the next one: give it one of ours to stop.
-		calls = append(calls, s.begin(proto.RuntimeEvaluate{Expression: "0"}))
+		calls = append(calls, f.Begin(proto.RuntimeEvaluate{Expression: "0"}))
 	}
-	calls = append(calls, t.session.begin(proto.PageStopLoading{}))
+	calls = append(calls, t.main.Begin(proto.PageStopLoading{}))
 	if t.pendingDialog() != nil {
 		return nil // the page stands still until the dialog is answered; loading has been stopped
 	}
 	for _, c := range calls {
-		if err := c.wait(ctx, nil); err != nil && !documentGone(err) {
+		if err := c.Wait(ctx, nil); err != nil && !cdp.DocumentGone(err) {
 			return fmt.Errorf("stop tab %s: %w", t.id, err)
 		}
 	}
 	return nil
 }
 
-// sessions are the tab's own and those of its frames in other processes, parents first.
-func (t *Tab) sessions() []*session {
+// allFrames are the tab's main frame and those in other processes, parents first.
+func (t *Tab) allFrames() []*frame.Frame {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return append([]*session{t.session}, t.frames...)
+	return append([]*frame.Frame{t.main}, t.frames...)
 }
 
 // setInfo takes over what Chromium says of the target and reports whether anything changed.
@@ -162,15 +166,39 @@ func (t *Tab) setInfo(info targetInfo) bool {
 // askTitle asks the browser, not the page, for the title: it does not tell when a title becomes known. It is called on the
 // reading goroutine, which ends before the browser's others are waited for.
 func (t *Tab) askTitle() {
-	call := t.browser.root.begin(proto.TargetGetTargetInfo{TargetID: proto.TargetTargetID(t.target)})
+	call := t.browser.root.Begin(proto.TargetGetTargetInfo{TargetID: proto.TargetTargetID(t.target)})
 	t.browser.wg.Go(func() {
 		var res struct {
 			TargetInfo targetInfo `json:"targetInfo"`
 		}
-		if call.wait(context.Background(), &res) == nil && t.setTitle(res.TargetInfo) {
+		if call.Wait(context.Background(), &res) == nil && t.setTitle(res.TargetInfo) {
 			t.browser.publish(TabChanged, t)
 		}
 	})
+}
+
+// readTitle asks the page for its title, but not for long: what is known of it then will do.
+func (t *Tab) readTitle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, loadGrace)
+	defer cancel()
+	document := t.documents()
+	if title, err := frame.Run[string](ctx, t.main, frame.Script{Fn: "title"}); err == nil {
+		t.noteTitle(document, title)
+	}
+}
+
+// noteTitle takes over the title of the numbered document, if the tab still shows it.
+func (t *Tab) noteTitle(document int, title string) {
+	t.mu.Lock()
+	changed := t.load.document == document && t.title != title
+	if changed {
+		t.title = title
+		t.signal()
+	}
+	t.mu.Unlock()
+	if changed {
+		t.browser.publish(TabChanged, t)
+	}
 }
 
 // setTitle takes over a title, unless the tab has moved on meanwhile.
@@ -183,6 +211,30 @@ func (t *Tab) setTitle(info targetInfo) bool {
 	t.title = info.Title
 	t.signal()
 	return true
+}
+
+func (t *Tab) addFrame(f *frame.Frame) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.frames = append(t.frames, f)
+	t.signal()
+}
+
+func (t *Tab) removeFrame(f *frame.Frame) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.frames = slices.DeleteFunc(t.frames, func(other *frame.Frame) bool { return other == f })
+	t.signal()
+}
+
+// locate resolves a ref or, if that is empty, a selector.
+func (t *Tab) locate(ref, selector string) (frame.Element, error) {
+	if ref == "" {
+		return frame.Element{Frame: t.main, Given: fmt.Sprintf("selector %q", selector)}, nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.numbers.Find(t.main, ref)
 }
 
 func (t *Tab) noteOpened(other *Tab) {
@@ -215,7 +267,7 @@ func (t *Tab) crash() {
 	t.err = ErrTabCrashed
 	t.load.crashed()
 	t.dialogs.closeAll("remote")
-	t.session.leave(nil)
+	t.main.Leave()
 	t.interrupt(ErrTabCrashed, true)
 	t.signal()
 }

@@ -2,14 +2,21 @@ package page
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/go-rod/rod/lib/cdp"
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/frame"
+
 	"github.com/go-rod/rod/lib/proto"
 )
+
+// attachment is what a protocol session belongs to.
+type attachment struct {
+	frame *frame.Frame
+	tab   *Tab
+}
 
 // targetInfo is what is used of CDP's TargetInfo. parentFrameId is newer than the protocol types we build on.
 type targetInfo struct {
@@ -32,66 +39,63 @@ func (b *Browser) handle(ev cdp.Event) {
 		var p struct {
 			SessionID string `json:"sessionId"`
 		}
-		if decode(ev, &p) {
+		if ev.Decode(&p) {
 			b.detached(p.SessionID)
 		}
 	case "Target.targetInfoChanged", "Target.targetCreated":
 		var p struct {
 			TargetInfo targetInfo `json:"targetInfo"`
 		}
-		if decode(ev, &p) {
+		if ev.Decode(&p) {
 			b.infoChanged(p.TargetInfo)
 		}
 	case "Target.targetCrashed":
 		var p proto.TargetTargetCrashed
-		if decode(ev, &p) {
+		if ev.Decode(&p) {
 			b.crashed(string(p.TargetID), p.Status)
 		}
 	default:
 		b.mu.Lock()
-		s := b.sessions[ev.SessionID]
+		at, ok := b.sessions[ev.Session]
 		b.mu.Unlock()
-		if s != nil && s.tab != nil {
-			s.tab.handle(s, ev)
+		if ok {
+			at.tab.handle(at.frame, ev)
 		}
 	}
 }
-
-func decode(ev cdp.Event, into any) bool { return json.Unmarshal(ev.Params, into) == nil }
 
 func (b *Browser) attached(ev cdp.Event) {
 	var p struct {
 		SessionID  string     `json:"sessionId"`
 		TargetInfo targetInfo `json:"targetInfo"`
 	}
-	if !decode(ev, &p) {
+	if !ev.Decode(&p) {
 		return
 	}
-	s := &session{conn: b.conn, id: p.SessionID, target: p.TargetInfo.TargetID, gone: make(chan struct{}), ready: make(chan struct{})}
-	b.mu.Lock()
-	parent := b.sessions[ev.SessionID]
-	known := b.find(s.target)
-	b.mu.Unlock()
 	info := p.TargetInfo
+	b.mu.Lock()
+	parent, embedded := b.sessions[ev.Session]
+	known := b.find(info.TargetID)
+	b.mu.Unlock()
 	switch {
 	case info.Type == "page" && info.Subtype == "" && known == nil:
-		t := b.addTab(s, info)
-		b.setUp(s)
+		t := b.addTab(frame.New(b.conn.Session(p.SessionID, ErrTabGone), info.TargetID, nil, ""), info)
+		b.setUp(t.main, func() { close(t.ready) })
 		b.publish(TabOpened, t)
 		if t.opener != nil {
 			t.opener.noteOpened(t)
 		}
-	case info.Type == "iframe" && parent != nil && parent.tab != nil:
-		s.parent, s.tab = parent, parent.tab
-		s.owner.parentFrame = info.ParentFrameID
+	case info.Type == "iframe" && embedded:
+		s := b.conn.Session(p.SessionID, cdp.ErrDocumentGone)
+		f := frame.New(s, info.TargetID, parent.frame, info.ParentFrameID)
 		b.mu.Lock()
-		b.sessions[s.id] = s
+		b.sessions[s.ID()] = attachment{frame: f, tab: parent.tab}
 		b.mu.Unlock()
-		parent.tab.addFrame(s)
-		b.setUp(s)
+		parent.tab.addFrame(f)
+		b.setUp(f, func() {})
 	default:
-		s.post(proto.RuntimeRunIfWaitingForDebugger{})
-		b.root.post(proto.TargetDetachFromTarget{SessionID: proto.TargetSessionID(s.id)})
+		b.conn.Session(p.SessionID, ErrTabGone).Post(proto.RuntimeRunIfWaitingForDebugger{})
+		b.root.Post(proto.TargetDetachFromTarget{SessionID: proto.TargetSessionID(p.SessionID)})
 	}
 }
 
@@ -99,32 +103,32 @@ func (b *Browser) attached(ev cdp.Event) {
 // used as it is.
 const setUpLimit = 2 * time.Second
 
-// setUp enables what a new session needs and then lets its target run. The answers are waited for first: what is still on
+// setUp enables what a new session needs, lets its target run and calls done. The answers are waited for first: what is still on
 // its way when the target changes its process is lost.
-func (b *Browser) setUp(s *session) {
-	calls := []*call{}
+func (b *Browser) setUp(f *frame.Frame, done func()) {
+	calls := []*cdp.Call{}
 	for _, req := range []proto.Request{
 		proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.NetworkEnable{}, autoAttach("iframe"),
 	} {
-		calls = append(calls, s.beginWithin(setUpLimit, req))
+		calls = append(calls, f.BeginWithin(setUpLimit, req))
 	}
 	b.wg.Go(func() {
-		defer close(s.ready)
+		defer done()
 		for _, c := range calls {
-			if err := c.wait(context.Background(), nil); err != nil {
-				b.log.Debug("session set up only in part", "target", s.target, "error", err)
+			if err := c.Wait(context.Background(), nil); err != nil {
+				b.log.Debug("session set up only in part", "target", f.ID(), "error", err)
 				break
 			}
 		}
-		s.post(proto.RuntimeRunIfWaitingForDebugger{})
+		f.Post(proto.RuntimeRunIfWaitingForDebugger{})
 	})
 }
 
-func (b *Browser) addTab(s *session, info targetInfo) *Tab {
+func (b *Browser) addTab(main *frame.Frame, info targetInfo) *Tab {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lastTab++
-	t := newTab(b, s, fmt.Sprintf("t%d", b.lastTab), info)
+	t := newTab(b, main, fmt.Sprintf("t%d", b.lastTab), info)
 	opener := info.OpenerID
 	if opener == "" {
 		opener = b.openers[info.TargetID]
@@ -133,8 +137,7 @@ func (b *Browser) addTab(s *session, info targetInfo) *Tab {
 	if opener != "" {
 		t.opener = b.find(opener)
 	}
-	s.tab = t
-	b.sessions[s.id] = s
+	b.sessions[main.Session.ID()] = attachment{frame: main, tab: t}
 	b.tabs = append(b.tabs, t)
 	b.signal()
 	return t
@@ -142,23 +145,23 @@ func (b *Browser) addTab(s *session, info targetInfo) *Tab {
 
 func (b *Browser) detached(sessionID string) {
 	b.mu.Lock()
-	s := b.sessions[sessionID]
+	at, ok := b.sessions[sessionID]
 	delete(b.sessions, sessionID)
 	b.mu.Unlock()
-	if s == nil {
+	if !ok {
 		return
 	}
-	close(s.gone)
-	if s.parent != nil {
-		s.tab.removeFrame(s)
+	at.frame.End()
+	if at.frame.Parent() != nil {
+		at.tab.removeFrame(at.frame)
 		return
 	}
 	b.mu.Lock()
-	b.tabs = slices.DeleteFunc(b.tabs, func(t *Tab) bool { return t == s.tab })
+	b.tabs = slices.DeleteFunc(b.tabs, func(t *Tab) bool { return t == at.tab })
 	b.signal()
 	b.mu.Unlock()
-	s.tab.end(ErrTabGone)
-	b.publish(TabClosed, s.tab)
+	at.tab.end(ErrTabGone)
+	b.publish(TabClosed, at.tab)
 }
 
 func (b *Browser) infoChanged(info targetInfo) {

@@ -1,9 +1,10 @@
 package page_test
 
 import (
-	"clank/browsermgr/page"
 	"errors"
 	"testing"
+
+	"clank/browsermgr/page"
 )
 
 const form = `<form onsubmit="event.preventDefault(); window.sent = true">

@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"clank/browsermgr/page"
 	"context"
 	"errors"
 	"net/http"
@@ -10,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"clank/browsermgr/page"
 
 	"github.com/coder/websocket"
 )

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"clank/browsermgr/fault"
 )
 
 // watcher ends the context of something that runs in a tab when the tab cannot go on with it.
@@ -19,7 +21,7 @@ func (t *Tab) acquire(ctx context.Context) (release func(), err error) {
 		return nil, context.Cause(ctx)
 	}
 	select {
-	case <-t.session.ready:
+	case <-t.ready:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -44,7 +46,7 @@ func (t *Tab) watch(ctx context.Context, limit time.Duration, dialogs bool) (con
 	if d := t.dialogs.first(); dialogs && d != nil {
 		return nil, nil, &DialogError{Dialog: *d}
 	}
-	ctx, cancelTime := context.WithTimeoutCause(ctx, limit, &limitError{limit: limit})
+	ctx, cancelTime := context.WithTimeoutCause(ctx, limit, &fault.LimitError{Limit: limit})
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &watcher{cancel: cancel, dialogs: dialogs}
 	t.watchers[w] = struct{}{}
@@ -56,15 +58,6 @@ func (t *Tab) watch(ctx context.Context, limit time.Duration, dialogs bool) (con
 		cancelTime()
 	}, nil
 }
-
-// limitError is the cause of a context that ended because its own limit was over.
-type limitError struct{ limit time.Duration }
-
-func (e *limitError) Error() string {
-	return fmt.Sprintf("not done within %s", e.limit)
-}
-
-func (e *limitError) Unwrap() error { return context.DeadlineExceeded }
 
 // interrupt ends what runs in the tab. Without all it spares what does not mind dialogs. The caller holds t.mu.
 func (t *Tab) interrupt(cause error, all bool) {

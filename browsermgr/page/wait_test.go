@@ -1,12 +1,13 @@
 package page_test
 
 import (
-	"clank/browsermgr/page"
 	"context"
 	"errors"
 	"net/http"
 	"testing"
 	"time"
+
+	"clank/browsermgr/page"
 )
 
 func TestWaitEndsWhenTheConditionHolds(t *testing.T) {

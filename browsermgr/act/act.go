@@ -1,0 +1,105 @@
+// Package act does to a page what a person would do, with trusted input: click, type, choose, drag, scroll. It also runs
+// a script of the caller's in there.
+//
+// An action begins once its element is found, in view, at rest, enabled and on top, and ends when [Tab] says that what it
+// led to has arrived. The package does not follow documents, tabs or dialogs.
+package act
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/frame"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// Tab is what an action needs of the tab it is done in.
+type Tab interface {
+	// Main is the tab's main frame. It takes the input for all of them.
+	Main() *frame.Frame
+	// Locate resolves a ref or, if that is empty, a selector.
+	Locate(ref, selector string) (frame.Element, error)
+	// Settle waits for what the action in this frame led to. It reports whether guarded input reached its target: "hit",
+	// "miss" or "".
+	Settle(ctx context.Context, f *frame.Frame) (string, error)
+	// Drags has native drags that begin in the page told to the channel, which is not waited for, until it is called with
+	// nil.
+	Drags(begun chan<- proto.InputDragData)
+}
+
+// Do does one action that [Action.Validate] accepts, of the kinds that input or a script brings about: not wait, and none
+// that travels. It returns what evaluate gave, as JSON.
+func Do(ctx context.Context, tab Tab, a Action) (json.RawMessage, error) {
+	d := &doer{tab: tab}
+	if a.Kind == KindEvaluate {
+		return d.evaluate(ctx, a)
+	}
+	do, ok := map[Kind]func(context.Context, Action) error{
+		KindClick: d.click, KindClickCoords: d.clickCoords, KindHover: d.hover, KindDrag: d.dragTo,
+		KindType: d.typeText, KindFill: d.fill, KindPress: d.press, KindSelect: d.choose,
+		KindScroll: d.scroll, KindScrollIntoView: d.scrollIntoView, KindResize: d.resize,
+	}[a.Kind]
+	if !ok {
+		return nil, fault.Invalidf("unknown kind %q", a.Kind)
+	}
+	return nil, do(ctx, a)
+}
+
+// doer does actions in one tab.
+type doer struct{ tab Tab }
+
+// send has Chromium handle input events in order and waits until the page has taken all of them.
+func (d *doer) send(ctx context.Context, events ...proto.Request) error {
+	calls := make([]*cdp.Call, len(events))
+	for i, ev := range events {
+		calls[i] = d.tab.Main().Begin(ev)
+	}
+	for _, c := range calls {
+		if err := c.Wait(ctx, nil); err != nil && !cdp.DocumentGone(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Limits of Action.TimeoutMs.
+const (
+	interactionLimit = 8 * time.Second
+	longLimit        = 20 * time.Second
+	shortestLimit    = 500 * time.Millisecond
+	longestLimit     = 60 * time.Second
+	longestWait      = 120 * time.Second
+)
+
+// Limit is how long the action may take.
+func (a Action) Limit() time.Duration {
+	base, longest := interactionLimit, longestLimit
+	if slices.Contains([]Kind{KindWait, KindEvaluate, KindScroll, KindScrollIntoView}, a.Kind) {
+		base, longest = longLimit, longestWait
+	}
+	if a.TimeoutMs > 0 {
+		base = min(max(time.Duration(a.TimeoutMs)*time.Millisecond, shortestLimit), longest)
+	}
+	if a.Kind == KindWait {
+		// Each condition has the limit to itself.
+		return time.Duration(a.TimeMs)*time.Millisecond + base*time.Duration(max(a.Conditions(), 1))
+	}
+	return base + time.Duration(a.DelayMs)*time.Millisecond
+}
+
+// Pause waits for a person's or a page's sake, never to synchronise.
+func Pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,197 @@
+package act
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"clank/browsermgr/frame"
+	"clank/browsermgr/input"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// slowDelay is the pause between keys of a slow type.
+const slowDelay = 75 * time.Millisecond
+
+// fieldArg asks for a field that takes input.
+type fieldArg struct {
+	Ref      string   `json:"ref,omitempty"`
+	Selector string   `json:"selector,omitempty"`
+	Text     any      `json:"text,omitempty"`
+	Values   []string `json:"values,omitempty"`
+	Checked  bool     `json:"checked"`
+	Timeout  int64    `json:"timeout"`
+}
+
+// inField runs one of the field scripts on an element.
+func inField[R any](ctx context.Context, e frame.Element, fn string, arg fieldArg, limit time.Duration) (R, error) {
+	limit = frame.ScriptLimit(ctx, limit)
+	arg.Ref, arg.Timeout = e.Local, limit.Milliseconds()
+	res, err := frame.Run[R](ctx, e.Frame, frame.Script{Fn: fn, Arg: arg, Within: limit + e.Frame.Timeout(), Gesture: true})
+	if err != nil {
+		return res, e.Explain(err)
+	}
+	return res, nil
+}
+
+func (d *doer) typeText(ctx context.Context, a Action) error {
+	e, err := d.tab.Locate(a.Ref, a.Selector)
+	if err != nil {
+		return err
+	}
+	if a.Slowly {
+		err = d.typeSlowly(ctx, e, a)
+	} else {
+		err = d.setText(ctx, e, a.Selector, a.Text, a.Limit())
+	}
+	if err != nil {
+		return err
+	}
+	if a.Submit {
+		if err := d.send(ctx, input.Enter().Events()...); err != nil {
+			return err
+		}
+	}
+	_, err = d.tab.Settle(ctx, e.Frame)
+	return err
+}
+
+// setText replaces what a field holds in one go.
+func (d *doer) setText(ctx context.Context, e frame.Element, selector, text string, limit time.Duration) error {
+	res, err := inField[struct {
+		Insert bool `json:"insert"`
+	}](ctx, e, "type", fieldArg{Selector: selector, Text: text}, limit)
+	if err != nil || !res.Insert {
+		return err
+	}
+	// Rich text: its content is selected, what is inserted takes its place.
+	if text == "" {
+		return d.send(ctx, input.Delete().Events()...)
+	}
+	return d.send(ctx, proto.InputInsertText{Text: text})
+}
+
+// typeSlowly clicks a field and types key by key, as a person would, leaving what is there.
+func (d *doer) typeSlowly(ctx context.Context, e frame.Element, a Action) error {
+	if _, err := inField[bool](ctx, e, "focus", fieldArg{Selector: a.Selector, Text: true}, a.Limit()); err != nil {
+		return err
+	}
+	for i, r := range a.Text {
+		if i > 0 {
+			if err := Pause(ctx, slowDelay); err != nil {
+				return err
+			}
+		}
+		if err := d.send(ctx, input.Rune(r).Events()...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill sets several fields one after the other. It ends at the first that does not take its value, naming it.
+func (d *doer) fill(ctx context.Context, a Action) error {
+	last := d.tab.Main()
+	for _, f := range a.Fields {
+		e, err := d.tab.Locate(f.Ref, "")
+		if err != nil {
+			return err
+		}
+		if f.Type == "checkbox" || f.Type == "radio" || f.Type == "switch" {
+			err = d.check(ctx, e, truthy(f.Value), a)
+		} else {
+			err = d.setText(ctx, e, "", fieldText(f.Value), a.Limit())
+		}
+		if err != nil {
+			return err
+		}
+		last = e.Frame
+	}
+	_, err := d.tab.Settle(ctx, last)
+	return err
+}
+
+// check clicks a checkbox or the like unless it is as wanted.
+func (d *doer) check(ctx context.Context, e frame.Element, checked bool, a Action) error {
+	res, err := inField[struct {
+		Click bool `json:"click"`
+	}](ctx, e, "check", fieldArg{Checked: checked}, a.Limit())
+	if err != nil || !res.Click {
+		return err
+	}
+	return d.click(ctx, Action{Kind: KindClick, Ref: e.Given, TimeoutMs: a.TimeoutMs})
+}
+
+// truthy says whether a value means checked.
+func truthy(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return v
+	case float64:
+		return v == 1
+	case int:
+		return v == 1
+	case string:
+		return v == "1" || v == "true"
+	}
+	return false
+}
+
+func fieldText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+func (d *doer) choose(ctx context.Context, a Action) error {
+	e, err := d.tab.Locate(a.Ref, a.Selector)
+	if err != nil {
+		return err
+	}
+	if _, err := inField[bool](ctx, e, "select", fieldArg{Selector: a.Selector, Values: a.Values}, a.Limit()); err != nil {
+		return err
+	}
+	_, err = d.tab.Settle(ctx, e.Frame)
+	return err
+}
+
+func (d *doer) press(ctx context.Context, a Action) error {
+	c, err := input.ParseChord(a.Key)
+	if err != nil {
+		return err
+	}
+	if a.Ref != "" || a.Selector != "" {
+		e, err := d.tab.Locate(a.Ref, a.Selector)
+		if err != nil {
+			return err
+		}
+		if _, err := inField[bool](ctx, e, "focus", fieldArg{Selector: a.Selector}, a.Limit()); err != nil {
+			return err
+		}
+	}
+	events := c.Events()
+	if a.DelayMs > 0 {
+		down, up := c.Split()
+		if err := d.send(ctx, down...); err != nil {
+			return err
+		}
+		if err := Pause(ctx, time.Duration(a.DelayMs)*time.Millisecond); err != nil {
+			d.tab.Main().Post(up...)
+			return err
+		}
+		events = up
+	}
+	if err := d.send(ctx, events...); err != nil {
+		return err
+	}
+	_, err = d.tab.Settle(ctx, d.tab.Main())
+	return err
+}

@@ -1,0 +1,195 @@
+package act
+
+import (
+	"math"
+	"strings"
+
+	"clank/browsermgr/fault"
+	"clank/browsermgr/input"
+	"clank/browsermgr/outline"
+)
+
+// maxDelayMs and maxWaitMs are limits of the control API.
+const (
+	maxDelayMs  = 5000
+	maxWaitMs   = 30000
+	maxViewport = 8192
+)
+
+// Validate reports the first thing that is wrong with the action, as an error that wraps [ErrInvalid].
+func (a Action) Validate() error {
+	check, ok := checks[a.Kind]
+	if !ok {
+		return fault.Invalidf("kind is required: one of click, clickCoords, type, press, hover, scrollIntoView, scroll, drag, select, "+
+			"fill, resize, wait, evaluate, back, forward, reload; got %q", a.Kind)
+	}
+	if a.DelayMs < 0 {
+		return fault.Invalidf("%s delayMs must be a non-negative integer.", a.Kind)
+	}
+	if a.Ref != "" {
+		if _, err := outline.ParseKey(a.Ref); err != nil {
+			return err
+		}
+	}
+	return check(a)
+}
+
+var checks = map[Kind]func(Action) error{
+	KindClick:          checkClick,
+	KindClickCoords:    checkClickCoords,
+	KindHover:          needElement,
+	KindScrollIntoView: needElement,
+	KindType:           needElement,
+	KindSelect:         checkSelect,
+	KindPress:          checkPress,
+	KindDrag:           checkDrag,
+	KindFill:           checkFill,
+	KindResize:         checkResize,
+	KindScroll:         checkScroll,
+	KindWait:           checkWait,
+	KindEvaluate:       checkEvaluate,
+	KindBack:           func(Action) error { return nil },
+	KindForward:        func(Action) error { return nil },
+	KindReload:         func(Action) error { return nil },
+}
+
+func needElement(a Action) error {
+	if a.Ref == "" && a.Selector == "" {
+		return fault.Invalidf("%s requires ref or selector", a.Kind)
+	}
+	return nil
+}
+
+func checkClick(a Action) error {
+	if err := needElement(a); err != nil {
+		return err
+	}
+	return checkButton(a)
+}
+
+func checkClickCoords(a Action) error {
+	if !coordinate(a.X) || !coordinate(a.Y) {
+		return fault.Invalidf("clickCoords requires non-negative x and y")
+	}
+	return checkButton(a)
+}
+
+func coordinate(v float64) bool { return v >= 0 && !math.IsInf(v, 0) && !math.IsNaN(v) }
+
+func checkButton(a Action) error {
+	if a.DelayMs > maxDelayMs {
+		return fault.Invalidf("%s delayMs exceeds maximum of %dms", a.Kind, maxDelayMs)
+	}
+	switch a.Button {
+	case "", "left", "right", "middle":
+	default:
+		return fault.Invalidf("%s button %q: use left, right or middle", a.Kind, a.Button)
+	}
+	_, err := input.Modifiers(a.Modifiers)
+	return err
+}
+
+func checkSelect(a Action) error {
+	if err := needElement(a); err != nil {
+		return err
+	}
+	if len(a.Values) == 0 {
+		return fault.Invalidf("select requires values")
+	}
+	return nil
+}
+
+func checkPress(a Action) error {
+	if a.Key == "" {
+		return fault.Invalidf("press requires key")
+	}
+	_, err := input.ParseChord(a.Key)
+	return err
+}
+
+func checkDrag(a Action) error {
+	if a.StartRef == "" && a.StartSelector == "" {
+		return fault.Invalidf("drag requires startRef or startSelector")
+	}
+	if a.EndRef == "" && a.EndSelector == "" {
+		return fault.Invalidf("drag requires endRef or endSelector")
+	}
+	for _, ref := range []string{a.StartRef, a.EndRef} {
+		if ref == "" {
+			continue
+		}
+		if _, err := outline.ParseKey(ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkFill(a Action) error {
+	if len(a.Fields) == 0 {
+		return fault.Invalidf("fill requires fields")
+	}
+	for _, f := range a.Fields {
+		if _, err := outline.ParseKey(f.Ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkResize(a Action) error {
+	switch {
+	case a.Width <= 0 || a.Height <= 0:
+		return fault.Invalidf("resize requires positive width and height")
+	case a.Width > maxViewport || a.Height > maxViewport:
+		return fault.Invalidf("resize width and height must not exceed %d", maxViewport)
+	}
+	return nil
+}
+
+func checkScroll(a Action) error {
+	switch a.Direction {
+	case "", "up", "down", "left", "right":
+	default:
+		return fault.Invalidf("scroll direction %q: use up, down, left or right", a.Direction)
+	}
+	if a.Pixels < 0 {
+		return fault.Invalidf("scroll pixels must be a non-negative integer.")
+	}
+	return nil
+}
+
+func checkWait(a Action) error {
+	if a.TimeMs < 0 || a.TimeMs > maxWaitMs {
+		return fault.Invalidf("wait timeMs must be between 0 and %d", maxWaitMs)
+	}
+	if a.TimeMs == 0 && a.Conditions() == 0 {
+		return fault.Invalidf("wait requires at least one of timeMs, text, textGone, selector, url, loadState, fn")
+	}
+	return nil
+}
+
+func checkEvaluate(a Action) error {
+	if strings.TrimSpace(a.Fn) == "" {
+		return fault.Invalidf("evaluate requires fn")
+	}
+	return nil
+}
+
+// Conditions counts what a wait waits for besides time.
+func (a Action) Conditions() int {
+	n := 0
+	for _, given := range []bool{
+		a.Text != "", a.TextGone != "", a.Selector != "", a.URL != "", KnownLoadState(a.LoadState), strings.TrimSpace(a.Fn) != "",
+	} {
+		if given {
+			n++
+		}
+	}
+	return n
+}
+
+// KnownLoadState says whether s is a load state that can be waited for.
+func KnownLoadState(s string) bool {
+	return s == "load" || s == "domcontentloaded" || s == "networkidle"
+}

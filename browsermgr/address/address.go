@@ -1,0 +1,80 @@
+// Package address reads web addresses as people write them, whole or as patterns, and says in words why one did not load.
+//
+// It does not decide which addresses a page may load.
+package address
+
+import (
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"clank/browsermgr/fault"
+)
+
+// Parse reads what a person typed as a web address: http, https or about:blank. A bare host gets https://, a loopback
+// host http://. Anything else is refused with an error that wraps [fault.ErrInvalid] and names it.
+func Parse(text string) (string, error) {
+	s := strings.TrimSpace(text)
+	if strings.EqualFold(s, "about:blank") {
+		return "about:blank", nil
+	}
+	refuse := func(why string) (string, error) {
+		return "", fault.Invalidf("navigate %q: %s", text, why)
+	}
+	if s == "" || strings.ContainsAny(s, " \t\r\n\"<>\\^`{|}") {
+		return refuse("not a web address: give one such as https://example.com/page")
+	}
+	scheme, rest, hasScheme := strings.Cut(s, ":")
+	if strings.HasPrefix(s, "[") || hasScheme && isPort(rest) {
+		hasScheme = false // [IPv6] or host:port
+	}
+	if !hasScheme {
+		return bareHost(s, refuse)
+	}
+	if scheme = strings.ToLower(scheme); scheme != "http" && scheme != "https" {
+		return refuse("only http and https addresses can be opened")
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Hostname() == "" || u.Opaque != "" {
+		return refuse("not a web address: the host is missing or malformed")
+	}
+	return u.String(), nil
+}
+
+// isPort says whether what follows host: is a port, perhaps with a path.
+func isPort(rest string) bool {
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	if strings.HasPrefix(rest, "0") {
+		return false
+	}
+	port, err := strconv.ParseUint(rest[:end], 10, 16)
+	return err == nil && port > 0
+}
+
+func bareHost(s string, refuse func(string) (string, error)) (string, error) {
+	u, err := url.Parse("https://" + s)
+	if err != nil || u.Hostname() == "" || u.User != nil {
+		return refuse("not a web address: give one such as https://example.com/page")
+	}
+	host := strings.ToLower(u.Hostname())
+	ip, ipErr := netip.ParseAddr(host)
+	switch {
+	case ipErr != nil && strings.IndexFunc(host, notInHost) >= 0:
+		return refuse("not a web address: the host is malformed")
+	case host == "localhost" || strings.HasSuffix(host, ".localhost") || (ipErr == nil && ip.IsLoopback()):
+		u.Scheme = "http"
+	case ipErr == nil || u.Port() != "" || strings.Contains(strings.Trim(host, "."), "."):
+	default:
+		return refuse("not a web address: give one such as https://example.com/page")
+	}
+	return u.String(), nil
+}
+
+// notInHost says whether a character cannot be part of a host name. Letters beyond ASCII are left to Chromium.
+func notInHost(r rune) bool {
+	return r < 0x80 && !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-._", r)
+}

@@ -1,0 +1,194 @@
+package cdp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/browsermgr/cdp"
+
+	"github.com/coder/websocket"
+	"github.com/go-rod/rod/lib/proto"
+	"github.com/google/go-cmp/cmp"
+)
+
+// peer is a browser that answers as a function says: with any number of raw messages, or by ending the connection.
+type peer func(id int, session, method string) (messages []string, end bool)
+
+func dial(t *testing.T, timeout time.Duration, p peer, onEvent func(cdp.Event)) *cdp.Conn {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ws, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer func() { _ = ws.CloseNow() }()
+		for {
+			_, data, err := ws.Read(r.Context())
+			if err != nil {
+				return
+			}
+			var req struct {
+				ID      int    `json:"id"`
+				Session string `json:"sessionId"`
+				Method  string `json:"method"`
+			}
+			if err := json.Unmarshal(data, &req); err != nil {
+				t.Errorf("request %s: %v", data, err)
+				return
+			}
+			messages, end := p(req.ID, req.Session, req.Method)
+			for _, m := range messages {
+				if ws.Write(r.Context(), websocket.MessageText, []byte(m)) != nil {
+					return
+				}
+			}
+			if end {
+				return
+			}
+		}
+	}))
+	t.Cleanup(srv.Close)
+	c, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"), cdp.Options{Timeout: timeout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Start(onEvent)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func quiet(cdp.Event) {}
+
+func TestAnswersFindTheirCallsAndEventsComeInOrder(t *testing.T) {
+	var late string
+	p := func(id int, session, _ string) ([]string, bool) {
+		answer := fmt.Sprintf(`{"id":%d,"result":{"cookies":%d},"sessionId":%q}`, id, id, session)
+		if id == 1 {
+			late = answer
+			return nil, false
+		}
+		return []string{`{"method":"A.one","params":{"n":1},"sessionId":"s"}`, `{"method":"A.two","params":{"n":2}}`, answer, late}, false
+	}
+	var events []string
+	c := dial(t, 5*time.Second, p, func(ev cdp.Event) {
+		var params struct {
+			N int `json:"n"`
+		}
+		if !ev.Decode(&params) {
+			t.Errorf("event %s: params do not decode", ev.Method)
+		}
+		events = append(events, fmt.Sprint(ev.Session, ev.Method, params.N))
+	})
+	s := c.Session("s", nil)
+	first, second := s.Begin(proto.StorageGetCookies{}), s.Begin(proto.StorageGetCookies{})
+	for want, call := range map[int]*cdp.Call{2: second, 1: first} {
+		var res struct{ Cookies int }
+		if err := call.Wait(t.Context(), &res); err != nil || res.Cookies != want {
+			t.Errorf("got %d, %v; want %d", res.Cookies, err, want)
+		}
+	}
+	// The answers came after the events, so the events have been handled.
+	if d := cmp.Diff([]string{"sA.one1", "A.two2"}, events); d != "" {
+		t.Errorf("events (-want +got)\n%s", d)
+	}
+}
+
+func TestCallEndsWhenItMust(t *testing.T) {
+	mute := func(int, string, string) ([]string, bool) { return nil, false }
+	stopped := errors.New("stopped by @ada")
+	gone := errors.New("that tab is closed")
+	tests := map[string]struct {
+		timeout time.Duration
+		peer    peer
+		end     func(*cdp.Session, context.CancelCauseFunc)
+		want    error
+	}{
+		"context":   {time.Minute, mute, func(_ *cdp.Session, cancel context.CancelCauseFunc) { cancel(stopped) }, stopped},
+		"no answer": {30 * time.Millisecond, mute, nil, cdp.ErrNoAnswer},
+		"target":    {time.Minute, mute, func(s *cdp.Session, _ context.CancelCauseFunc) { s.End() }, gone},
+		"browser":   {time.Minute, func(int, string, string) ([]string, bool) { return nil, true }, nil, cdp.ErrGone},
+		"garbage":   {time.Minute, func(int, string, string) ([]string, bool) { return []string{"[}"}, false }, nil, cdp.ErrGone},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := dial(t, tt.timeout, tt.peer, quiet).Session("s", gone)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			call := s.Begin(proto.PageEnable{})
+			if tt.end != nil {
+				tt.end(s, cancel)
+			}
+			start := time.Now()
+			if err := call.Wait(ctx, nil); !errors.Is(err, tt.want) || time.Since(start) > 5*time.Second {
+				t.Errorf("got %v after %s, want %v", err, time.Since(start), tt.want)
+			}
+		})
+	}
+}
+
+func TestLateAnswerHarmsNothing(t *testing.T) {
+	p := func(id int, _, method string) ([]string, bool) {
+		if method == "Page.enable" {
+			return nil, false
+		}
+		return []string{fmt.Sprintf(`{"id":%d,"result":{}}`, id-1), `{"id":99,"result":{}}`, fmt.Sprintf(`{ "id" : %d, "result":{}}`, id)}, false
+	}
+	s := dial(t, 5*time.Second, p, quiet).Session("", nil)
+	call := s.Begin(proto.PageEnable{})
+	call.Forget()
+	if err := s.Do(t.Context(), proto.PageDisable{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRefusalsNameTheMethod(t *testing.T) {
+	p := func(id int, _, method string) ([]string, bool) {
+		text := "no such thing"
+		if method == "Page.reload" {
+			text = "Cannot find context with specified id"
+		}
+		return []string{fmt.Sprintf(`{"id":%d,"error":{"code":-32000,"message":%q}}`, id, text)}, false
+	}
+	s := dial(t, 5*time.Second, p, quiet).Session("s", nil)
+	_, err := cdp.Ask[struct{}](t.Context(), s, proto.PageStopLoading{})
+	if err == nil || !strings.Contains(err.Error(), "Page.stopLoading") || !strings.Contains(err.Error(), "no such thing") || cdp.DocumentGone(err) {
+		t.Errorf("got %v, want the method and the reason", err)
+	}
+	if err := s.Do(t.Context(), proto.PageReload{}); !cdp.DocumentGone(err) {
+		t.Errorf("got %v, want the document to be gone", err)
+	}
+}
+
+func TestCloseIsNoFailureAndMayBeRepeated(t *testing.T) {
+	c := dial(t, 5*time.Second, func(int, string, string) ([]string, bool) { return nil, false }, quiet)
+	if err := c.Err(); err != nil {
+		t.Errorf("got %v while it lives", err)
+	}
+	c.Close()
+	c.Close()
+	<-c.Done()
+	if err := c.Err(); err != nil {
+		t.Errorf("got %v, want nil after Close", err)
+	}
+	if err := c.Session("", nil).Do(t.Context(), proto.PageEnable{}); !errors.Is(err, cdp.ErrGone) {
+		t.Errorf("got %v, want calls to fail", err)
+	}
+}
+
+func TestAddressInErrorsHoldsNoSecret(t *testing.T) {
+	srv := httptest.NewServer(http.NotFoundHandler())
+	defer srv.Close()
+	for _, url := range []string{"ws" + strings.TrimPrefix(srv.URL, "http") + "/x?token=secret", "ws://user:secret@127.0.0.1:1/", "ws://secret\x00"} {
+		_, err := cdp.Dial(t.Context(), url, cdp.Options{Timeout: time.Second})
+		if err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("got %v", err)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+// Package fault holds the errors by which a request to a page is told to be wrong or out of reach, for the packages that
+// share them. It is not for what Chromium or the connection does wrong.
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Sentinels for the cases where a caller has to choose what to do next.
+var (
+	// ErrInvalid says that the request itself was malformed; nothing was done.
+	ErrInvalid = errors.New("invalid request")
+	// ErrUnknownRef says that a ref names no element of the present document: never issued, gone, or of an earlier page.
+	ErrUnknownRef = errors.New("Unknown ref") //nolint:staticcheck // clients of the control API match on this spelling
+	// ErrNotInteractable says that an element was found but could not be acted upon in time: covered, disabled, hidden
+	// or moving. The text around it names the reason.
+	ErrNotInteractable = errors.New("not interactable")
+)
+
+// Invalidf reports a malformed request, as an error that wraps [ErrInvalid]. The text is for the person who made it.
+func Invalidf(format string, args ...any) error {
+	return &requestError{text: fmt.Sprintf(format, args...)}
+}
+
+type requestError struct{ text string }
+
+func (e *requestError) Error() string { return e.text }
+func (e *requestError) Unwrap() error { return ErrInvalid }
+
+// NeverIssued reports a ref that no snapshot of the present page has.
+func NeverIssued(ref string) error {
+	return fmt.Errorf("%w %s: no snapshot of this page has it; take a new snapshot", ErrUnknownRef, ref)
+}
+
+// Vanished reports a ref whose element has left the page.
+func Vanished(ref string) error {
+	return fmt.Errorf("%w %s: the element is gone from the page; take a new snapshot", ErrUnknownRef, ref)
+}
+
+// LimitError is the cause of a context that ended because a limit of ours was over. It wraps context.DeadlineExceeded.
+type LimitError struct{ Limit time.Duration }
+
+func (e *LimitError) Error() string { return fmt.Sprintf("not done within %s", e.Limit) }
+
+// Unwrap lets errors.Is find [context.DeadlineExceeded].
+func (e *LimitError) Unwrap() error { return context.DeadlineExceeded }

@@ -1,0 +1,76 @@
+package frame
+
+import (
+	"errors"
+	"fmt"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/outline"
+)
+
+// documentKey is a document: of a frame's world, and in it the local number that the script gave it.
+type documentKey struct {
+	frame *Frame
+	world string // its token
+	local int
+}
+
+// Numbers gives the documents of a page the numbers that refs show: 1, 2, … in the order they were first met; the main
+// document is 0. The zero value is ready for use; it is for one goroutine at a time.
+type Numbers struct {
+	byKey map[documentKey]int
+	keys  []documentKey
+}
+
+// Number is the number of a document: of a frame, the world that token names, and the script's own number in there.
+func (n *Numbers) Number(f *Frame, token string, local int) int {
+	key := documentKey{frame: f, world: token, local: local}
+	if k, ok := n.byKey[key]; ok {
+		return k
+	}
+	if n.byKey == nil {
+		n.byKey = map[documentKey]int{}
+	}
+	n.keys = append(n.keys, key)
+	n.byKey[key] = len(n.keys)
+	return len(n.keys)
+}
+
+// Element is a ref resolved to the frame it lives in and the name it has there.
+type Element struct {
+	Frame *Frame
+	Local string // ref in the frame; "" for an element named by selector, or none
+	Given string // as shown to people
+}
+
+// Find resolves a ref. Whether the element still exists only the page can tell.
+func (n *Numbers) Find(main *Frame, ref string) (Element, error) {
+	key, err := outline.ParseKey(ref)
+	if err != nil {
+		return Element{}, err
+	}
+	if key.Document == 0 {
+		return Element{Frame: main, Local: key.String(), Given: key.String()}, nil
+	}
+	if key.Document > len(n.keys) {
+		return Element{}, fault.NeverIssued(key.String())
+	}
+	doc := n.keys[key.Document-1]
+	if doc.frame.Token() != doc.world {
+		return Element{}, fmt.Errorf("%w %s: its frame shows another document now; take a new snapshot", fault.ErrUnknownRef, key)
+	}
+	local := outline.Key{Document: doc.local, Number: key.Number}
+	return Element{Frame: doc.frame, Local: local.String(), Given: key.String()}, nil
+}
+
+// Explain turns what a script reported into words for the person who named the element.
+func (e Element) Explain(err error) error {
+	if errors.Is(err, cdp.ErrDocumentGone) {
+		return fmt.Errorf("%w %s: the page has navigated since; take a new snapshot", fault.ErrUnknownRef, e.Given)
+	}
+	if f, ok := errors.AsType[*ScriptError](err); ok {
+		return f.Explain(e.Given)
+	}
+	return err
+}

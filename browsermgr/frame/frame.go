@@ -1,0 +1,103 @@
+package frame
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"clank/browsermgr/cdp"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// Frame is the documents that a tab shows in one process: its main frame, or a frame of another site, each with the
+// frames of the same process below it. It outlives navigation. It is safe for concurrent use.
+type Frame struct {
+	*cdp.Session
+
+	target string
+	parent *Frame
+
+	mu    sync.Mutex
+	world *world
+	owner ownerRef
+}
+
+// New is the frame that a session is attached to. target is its CDP target id, which is the id of its root frame too.
+// parent is the frame whose document embeds it, nil for the main one; embedder is the id of the very frame in there, if
+// known.
+func New(s *cdp.Session, target string, parent *Frame, embedder string) *Frame {
+	return &Frame{Session: s, target: target, parent: parent, owner: ownerRef{parentFrame: embedder}}
+}
+
+// ID is the protocol's id of the root frame.
+func (f *Frame) ID() proto.PageFrameID { return proto.PageFrameID(f.target) }
+
+// Parent is the frame that embeds this one, or nil.
+func (f *Frame) Parent() *Frame { return f.parent }
+
+// Token names the document whose scripts ran last; "" if there is none.
+func (f *Frame) Token() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.world == nil {
+		return ""
+	}
+	return f.world.token
+}
+
+// Calm is how Quiet found the page.
+type Calm struct {
+	Outcome string `json:"outcome"` // whether guarded input reached its target: "hit", "miss" or "" if none came
+	Title   string `json:"title"`   // of the frame's root document
+}
+
+// Quiet lets the page's scripts finish what they were about to do, and with paint waits for a frame to be drawn. A
+// document that goes away meanwhile is fine: the zero Calm.
+func (f *Frame) Quiet(ctx context.Context, paint bool) (Calm, error) {
+	calm, err := Run[Calm](ctx, f, Script{Fn: "settled", Arg: map[string]bool{"frame": paint}})
+	if errors.Is(err, cdp.ErrDocumentGone) {
+		return Calm{}, nil
+	}
+	return calm, err
+}
+
+// CancelWait ends a wait in the page that nobody is interested in any more.
+func (f *Frame) CancelWait() {
+	f.mu.Lock()
+	w := f.world
+	f.mu.Unlock()
+	if w == nil {
+		return
+	}
+	if text, err := (Script{Fn: "cancelWait"}).expression(w, true); err == nil {
+		f.Post(proto.RuntimeEvaluate{Expression: text, ContextID: w.context})
+	}
+}
+
+// Viewport is the geometry of a document, in CSS pixels.
+type Viewport struct {
+	Width      float64 `json:"width"`
+	Height     float64 `json:"height"`
+	X          float64 `json:"x"`
+	Y          float64 `json:"y"`
+	FullWidth  float64 `json:"fullWidth"`
+	FullHeight float64 `json:"fullHeight"`
+}
+
+// Viewport asks for the geometry of the frame's root document.
+func (f *Frame) Viewport(ctx context.Context) (Viewport, error) {
+	return Run[Viewport](ctx, f, Script{Fn: "viewport"})
+}
+
+// ScriptLimit is the time a script has for something that may take limit: a little less than what is left of ctx, so that
+// it can still say what was wrong.
+func ScriptLimit(ctx context.Context, limit time.Duration) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok {
+		if left := time.Until(deadline) - 50*time.Millisecond; left < limit {
+			return max(left, time.Millisecond)
+		}
+	}
+	return limit
+}

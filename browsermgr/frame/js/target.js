@@ -1,0 +1,295 @@
+// Getting an element ready for input: found, in view, visible, still, enabled, and the thing under its own middle.
+
+const locate = (a) => {
+  try {
+    return a.ref ? byRef(a.ref) : bySelector(a.selector);
+  } catch (e) {
+    if (e instanceof Failure) return null;
+    throw e;
+  }
+};
+
+const parentOf = (node) => node.assignedSlot ?? node.parentNode ?? node.host ?? null;
+
+function within(node, ancestor) {
+  for (let n = node; n; n = parentOf(n)) if (n === ancestor) return true;
+  return false;
+}
+
+// describe names an element for a person: its role and name, and a hint of how the page calls it.
+function describe(element) {
+  const role = roleOf(element, element.localName);
+  const name = clip(nameOf(element, role), 80);
+  const hint = element.localName + (element.id ? `#${element.id}` : element.classList.length ? `.${element.classList[0]}` : '');
+  return { role, name, hint };
+}
+
+// describeCover names what lies on top: the nearest landmark or dialog around the hit that does not hold the element too.
+function describeCover(hit, element) {
+  let best = hit;
+  for (let n = hit; n && !within(element, n); n = parentOf(n)) {
+    if (n.nodeType !== Node.ELEMENT_NODE) continue;
+    const role = roleOf(n, n.localName);
+    if (role !== 'generic') {
+      best = n;
+      if (/dialog|banner|navigation|region|alert/.test(role)) break;
+    } else if (n.id && roleOf(best, best.localName) === 'generic') {
+      best = n;
+    }
+  }
+  return describe(best);
+}
+
+function deepestAt(doc, x, y) {
+  let hit = doc.elementFromPoint(x, y);
+  while (hit?.shadowRoot) {
+    const inner = hit.shadowRoot.elementFromPoint(x, y);
+    if (!inner || inner === hit) break;
+    hit = inner;
+  }
+  return hit;
+}
+
+// accepts says whether input that lands on hit reaches the element: itself, what it holds, its label, or what lets input through.
+function accepts(element, hit) {
+  if (!hit) return false;
+  if (within(hit, element)) return true;
+  for (let n = hit; n; n = parentOf(n)) {
+    if (n.localName === 'label' && n.control === element) return true;
+  }
+  return getComputedStyle(element).pointerEvents === 'none' && within(element, hit);
+}
+
+// climb maps a point of a document to the local root's viewport; embedding frames must be hit there too.
+function climb(doc, x, y, covered) {
+  for (let view = doc.defaultView; view !== window; view = doc.defaultView) {
+    const owner = view.frameElement;
+    const box = owner.getBoundingClientRect();
+    const style = getComputedStyle(owner);
+    const scale = owner.offsetWidth ? box.width / owner.offsetWidth : 1;
+    x = box.left + scale * (x + owner.clientLeft + parseFloat(style.paddingLeft));
+    y = box.top + scale * (y + owner.clientTop + parseFloat(style.paddingTop));
+    doc = owner.ownerDocument;
+    if (covered) {
+      const hit = deepestAt(doc, x, y);
+      if (hit !== owner) return { hit };
+    }
+  }
+  return { x, y };
+}
+
+const POINTS = [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75]];
+
+// aim finds a point of the element that takes input. Returns {x, y}, {off: true} when scrolling may help, or {hit}.
+function aim(element, hitTest) {
+  const view = element.ownerDocument.defaultView;
+  const width = view.innerWidth;
+  const height = view.innerHeight;
+  let result = { off: true };
+  for (const box of element.getClientRects()) {
+    const left = Math.max(box.left, 0);
+    const top = Math.max(box.top, 0);
+    const right = Math.min(box.right, width);
+    const bottom = Math.min(box.bottom, height);
+    if (right - left < 1 || bottom - top < 1) continue;
+    for (const [fx, fy] of POINTS) {
+      const x = left + (right - left) * fx;
+      const y = top + (bottom - top) * fy;
+      if (!hitTest) return climb(element.ownerDocument, x, y, false);
+      const hit = deepestAt(element.ownerDocument, x, y);
+      if (!accepts(element, hit)) {
+        if (result.off) result = { hit };
+        continue;
+      }
+      const point = climb(element.ownerDocument, x, y, true);
+      if ('x' in point) return point;
+      result = point;
+    }
+  }
+  return result;
+}
+
+function shown(element) {
+  if (!element.checkVisibility({ visibilityProperty: true })) return false;
+  for (const box of element.getClientRects()) if (box.width > 0 && box.height > 0) return true;
+  return false;
+}
+
+const boxKey = (element) => {
+  const b = element.getBoundingClientRect();
+  return `${b.left},${b.top},${b.width},${b.height}`;
+};
+
+// animated says that a running animation or transition may be moving the element.
+function animated(element) {
+  for (const animation of element.ownerDocument.getAnimations()) {
+    const target = animation.effect?.target;
+    if (target && animation.playState === 'running' && within(element, target)) return true;
+  }
+  return false;
+}
+
+const ALIGN = ['center', 'center', 'end', 'start'];
+
+// ready waits until input can reach the element and returns the point in the local root's viewport. One pass suffices for
+// an element that is in view and at rest; anything else is looked at again frame by frame until the time is over.
+FUNCTIONS.ready = async (a) => {
+  const deadline = performance.now() + a.timeout;
+  const started = performance.now();
+  let reason = { code: 'missing' };
+  let last = '';
+  let scrolls = 0;
+  let unpainted = 0; // looks since the last rendered frame; after some the page is taken for one that renders nothing
+  for (let pass = 0; ; pass++) {
+    const element = a.ref ? byRef(a.ref) : bySelector(a.selector);
+    if (element) {
+      const fail = (code, more) => { reason = { code, ...describe(element), ...more }; };
+      const box = boxKey(element);
+      const painted = unpainted === 0 || unpainted > 4;
+      const still = painted && box === last;
+      if (painted) last = box;
+      if (!shown(element)) {
+        fail('hidden');
+      } else if (a.enabled && isDisabled(element)) {
+        fail('disabled');
+      } else if (!still && (a.strict || pass > 0 || animated(element))) {
+        fail('moving');
+      } else {
+        const point = aim(element, a.hit);
+        if ('x' in point) {
+          if (a.guard) guard(element);
+          return { x: point.x, y: point.y, ...describe(element) };
+        }
+        fail('covered', point.hit ? { by: describeCover(point.hit, element) } : { by: null });
+        if (scrolls < ALIGN.length) {
+          const align = ALIGN[scrolls++];
+          element.scrollIntoView({ block: align, inline: 'center', behavior: 'instant' });
+          last = boxKey(element);
+          if (a.remote) {
+            // Input for another process is routed by what was last painted.
+            await frame();
+            await frame();
+          }
+          const again = aim(element, a.hit);
+          if ('x' in again && !a.strict) {
+            if (a.guard) guard(element);
+            return { x: again.x, y: again.y, ...describe(element) };
+          }
+          continue;
+        }
+      }
+    } else if (performance.now() - started > (a.patience ?? 2000)) {
+      throw new Failure('missing');
+    }
+    if (performance.now() >= deadline) throw new Failure(reason.code, reason);
+    unpainted = (await frame()) ? 0 : unpainted + 1;
+  }
+};
+
+// guard watches whether the next press lands on the element. A press that lands elsewhere (the element moved in the last
+// milliseconds) is swallowed before the page sees it, so that nothing else is clicked.
+let watching = null;
+const PRESSES = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'dblclick', 'auxclick', 'contextmenu'];
+
+function guard(element) {
+  unguard();
+  const view = element.ownerDocument.defaultView;
+  const state = { outcome: '', view };
+  state.listen = (event) => {
+    if (!event.isTrusted) return;
+    if (!state.outcome) {
+      const target = event.composedPath()[0];
+      state.outcome = target instanceof Node || target?.nodeType ? (accepts(element, target) ? 'hit' : 'miss') : 'hit';
+    }
+    if (state.outcome === 'miss') {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    }
+  };
+  for (const type of PRESSES) view.addEventListener(type, state.listen, { capture: true });
+  watching = state;
+}
+
+function unguard() {
+  if (!watching) return '';
+  for (const type of PRESSES) watching.view.removeEventListener(type, watching.listen, { capture: true });
+  const { outcome } = watching;
+  watching = null;
+  return outcome;
+}
+
+// settled lets what the input set off run: messages and timers that are due, and a frame if it goes on changing the document.
+// What the page draws with its next frame is waited for by those who look at it, see drawn.
+FUNCTIONS.settled = async (a) => {
+  const outcome = unguard();
+  let changed = false;
+  const observer = new MutationObserver(() => { changed = true; });
+  observer.observe(document, { childList: true, subtree: true, attributes: true, characterData: true });
+  await turn();
+  await new Promise((resolve) => setTimeout(resolve, 0)); // in line behind the page's own
+  const drawing = frame().then(turn);
+  drawn = drawing;
+  drawing.then(() => { if (drawn === drawing) drawn = null; });
+  if (a.frame) await drawing;
+  for (let i = 0; changed && i < 3; i++) {
+    changed = false;
+    await frame(20);
+  }
+  observer.disconnect();
+  return { outcome, title: document.title };
+};
+
+// drawn is pending until the page has drawn what the last input led to.
+let drawn = null;
+
+// look reads the page once that is so.
+const look = (read) => (drawn ? drawn.then(read) : read());
+
+// refOf is called by the driver with the element that embeds a frame of another process.
+FUNCTIONS.refOf = (element) => refOf(element);
+
+// embed maps a point of an embedded document's viewport to this document's local root, through the frame element a.ref.
+FUNCTIONS.embed = (a) => {
+  const owner = byRef(a.ref);
+  const inside = () => {
+    const box = owner.getBoundingClientRect();
+    const style = getComputedStyle(owner);
+    const scale = owner.offsetWidth ? box.width / owner.offsetWidth : 1;
+    return {
+      x: box.left + scale * (a.x + owner.clientLeft + parseFloat(style.paddingLeft)),
+      y: box.top + scale * (a.y + owner.clientTop + parseFloat(style.paddingTop)),
+    };
+  };
+  const point = inside();
+  const hit = deepestAt(owner.ownerDocument, point.x, point.y);
+  if (hit !== owner) {
+    if (!hit) throw new Failure('away', {});
+    throw new Failure('covered', { by: describeCover(hit, owner) });
+  }
+  const up = climb(owner.ownerDocument, point.x, point.y, true);
+  if (!('x' in up)) throw new Failure('covered', { by: up.hit ? describe(up.hit) : null });
+  return up;
+};
+
+FUNCTIONS.show = async (a) => {
+  const element = byRef(a.ref);
+  element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+  await frame();
+  await frame();
+  return true;
+};
+
+FUNCTIONS.box = (a) => {
+  const element = byRef(a.ref);
+  if (!shown(element)) throw new Failure('hidden', describe(element));
+  element.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
+  const b = element.getBoundingClientRect();
+  const corner = climb(element.ownerDocument, b.left, b.top, false);
+  const far = climb(element.ownerDocument, b.right, b.bottom, false);
+  return { x: corner.x, y: corner.y, width: far.x - corner.x, height: far.y - corner.y };
+};
+
+FUNCTIONS.viewport = () => ({
+  width: window.innerWidth, height: window.innerHeight, x: window.scrollX, y: window.scrollY,
+  fullWidth: document.documentElement.clientWidth, fullHeight: document.documentElement.scrollHeight,
+});

@@ -1,0 +1,117 @@
+// Installed once in the isolated world of each local root document, inside a function whose parameter is TOKEN.
+// It keeps what refs mean and answers calls of the driver: __clank(token, name, argument).
+
+const FUNCTIONS = Object.create(null);
+
+// A failure is an expected "no" that the driver puts into words; anything else thrown is a defect.
+class Failure {
+  constructor(code, detail = {}) {
+    this.fail = { code, ...detail };
+  }
+}
+
+// Documents of this process: the root is number 0, frames get 1, 2, … when first met. Each counts its own refs.
+const documents = new WeakMap();
+let documentCount = 0;
+
+function documentEntry(doc) {
+  let entry = documents.get(doc);
+  if (!entry) {
+    const number = doc === document ? 0 : ++documentCount;
+    entry = { prefix: number ? `f${number}e` : 'e', last: 0 };
+    documents.set(doc, entry);
+    entriesByPrefix.set(entry.prefix, entry);
+  }
+  return entry;
+}
+const entriesByPrefix = new Map();
+
+// An element keeps its ref for as long as it lives; the other direction holds only connected elements.
+const refByElement = new WeakMap();
+const elementByRef = new Map();
+
+function refOf(element) {
+  let ref = refByElement.get(element);
+  if (ref === undefined) {
+    const entry = documentEntry(element.ownerDocument);
+    ref = entry.prefix + ++entry.last;
+    refByElement.set(element, ref);
+  }
+  elementByRef.set(ref, element);
+  return ref;
+}
+
+const attached = (element) => element.isConnected && element.ownerDocument.defaultView !== null;
+
+function forgetGoneElements() {
+  for (const [ref, element] of elementByRef) {
+    if (!attached(element)) elementByRef.delete(ref);
+  }
+}
+
+// byRef finds the very element a ref was given to, never a substitute.
+function byRef(ref) {
+  const element = elementByRef.get(ref);
+  if (element && attached(element)) return element;
+  const [, prefix, number] = /^((?:f\d+)?e)(\d+)$/.exec(ref) ?? [];
+  const entry = entriesByPrefix.get(prefix);
+  throw new Failure(entry && Number(number) <= entry.last ? 'gone' : 'unknown');
+}
+
+// bySelector finds the first match in document order, entering open shadow roots when the plain search finds nothing.
+function bySelector(selector, root = document) {
+  let found;
+  try {
+    found = root.querySelector(selector);
+  } catch {
+    throw new Failure('selector');
+  }
+  if (found) return found;
+  for (const host of root.querySelectorAll('*')) {
+    if (host.shadowRoot && (found = bySelector(selector, host.shadowRoot))) return found;
+  }
+  return null;
+}
+
+// A turn of the event loop; frame() is a rendered frame (true), or some milliseconds where nothing is rendered (false).
+const turn = () => new Promise((resolve) => {
+  const channel = new MessageChannel();
+  channel.port1.onmessage = () => {
+    channel.port1.close();
+    resolve();
+  };
+  channel.port2.postMessage(0);
+});
+
+const frame = (limit = 50) => new Promise((resolve) => {
+  const timer = setTimeout(() => resolve(false), limit);
+  requestAnimationFrame(() => {
+    clearTimeout(timer);
+    resolve(true);
+  });
+});
+
+// squeeze collapses white space and drops invisible characters. Most text needs neither.
+const UNTIDY = /^\s|\s$|\s\s|[^\S ]|[\u200b\u00ad]/;
+const squeeze = (text) => (UNTIDY.test(text) ? text.replace(/[\u200b\u00ad]/g, '').replace(/\s+/g, ' ').trim() : text);
+
+const reply = (name, run) => {
+  const failed = (e) => {
+    if (e instanceof Failure) return { fail: e.fail };
+    throw e;
+  };
+  try {
+    const value = run();
+    return value instanceof Promise ? value.then((v) => ({ value: v }), failed) : { value };
+  } catch (e) {
+    return failed(e);
+  }
+};
+
+function answerCall(token, name, argument) {
+  if (token !== TOKEN) return { lost: true };
+  if (name === 'element') return locate(argument);
+  return reply(name, () => FUNCTIONS[name](argument));
+}
+
+FUNCTIONS.ping = () => true;

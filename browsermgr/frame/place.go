@@ -1,0 +1,122 @@
+package frame
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/input"
+
+	"github.com/go-rod/rod/lib/proto"
+	"github.com/ysmood/gson"
+)
+
+// ownerRef is where a frame of another process sits in its parent: the ref of its frame element there.
+type ownerRef struct {
+	parentFrame string
+	world       *world // the parent's, when ref was found
+	ref         string
+}
+
+// Place finds the element that embeds the frame in its parent's document, and returns its ref there.
+func (f *Frame) Place(ctx context.Context) (string, error) {
+	if _, err := Run[bool](ctx, f.parent, Script{Fn: "ping"}); err != nil {
+		return "", err
+	}
+	f.parent.mu.Lock()
+	w := f.parent.world
+	f.parent.mu.Unlock()
+	if w == nil {
+		return "", cdp.ErrDocumentGone
+	}
+	f.mu.Lock()
+	owner := f.owner
+	f.mu.Unlock()
+	if owner.ref != "" && owner.world == w {
+		return owner.ref, nil
+	}
+	if owner.parentFrame == "" {
+		tree, err := cdp.Ask[proto.PageGetFrameTreeResult](ctx, f.Session, proto.PageGetFrameTree{})
+		if err != nil {
+			return "", err
+		}
+		owner.parentFrame = string(tree.FrameTree.Frame.ParentID)
+	}
+	ref, err := f.ownerElement(ctx, proto.PageFrameID(owner.parentFrame), w)
+	if err != nil {
+		return "", err
+	}
+	owner.world, owner.ref = w, ref
+	f.mu.Lock()
+	f.owner = owner
+	f.mu.Unlock()
+	return ref, nil
+}
+
+// refOfOwner runs on the frame element: it gives it a ref in the registry of its local root.
+const refOfOwner = `function (token) {
+	for (let w = this.ownerDocument.defaultView; w; w = w.parent === w ? null : w.parent) {
+		if (w.__clank) return w.__clank(token, 'refOf', this);
+	}
+	return {lost: true};
+}`
+
+func (f *Frame) ownerElement(ctx context.Context, parentFrame proto.PageFrameID, w *world) (string, error) {
+	node, err := cdp.Ask[proto.DOMGetFrameOwnerResult](ctx, f.parent.Session, proto.DOMGetFrameOwner{FrameID: f.ID()})
+	if err != nil {
+		return "", err
+	}
+	scope, err := cdp.Ask[proto.PageCreateIsolatedWorldResult](ctx, f.parent.Session, proto.PageCreateIsolatedWorld{
+		FrameID: parentFrame, WorldName: worldName, GrantUniveralAccess: true,
+	})
+	if err != nil {
+		return "", err
+	}
+	object, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, f.parent.Session, proto.DOMResolveNode{
+		BackendNodeID: node.BackendNodeID, ExecutionContextID: scope.ExecutionContextID,
+	})
+	if err != nil {
+		return "", err
+	}
+	res, err := cdp.Ask[Remote[answer[string]]](ctx, f.parent.Session, proto.RuntimeCallFunctionOn{
+		ObjectID: object.Object.ObjectID, FunctionDeclaration: refOfOwner, ReturnByValue: true,
+		Arguments: []*proto.RuntimeCallArgument{{Value: gson.New(w.token)}},
+	})
+	f.parent.Post(proto.RuntimeReleaseObject{ObjectID: object.Object.ObjectID})
+	if err == nil && res.Exception != nil {
+		err = ExceptionError(res.Exception)
+	}
+	if err == nil && res.Result.Value.Value == "" {
+		err = cdp.ErrDocumentGone
+	}
+	return res.Result.Value.Value, err
+}
+
+// Embed maps a point of a frame in another process to its parent's local root, where the frame must be on top; until
+// deadline it is given time to get there.
+func (f *Frame) Embed(ctx context.Context, at input.Point, deadline time.Time) (input.Point, error) {
+	ref, err := f.Place(ctx)
+	if err != nil {
+		return at, err
+	}
+	type embedArg struct {
+		Ref string `json:"ref"`
+		input.Point
+	}
+	for try := 0; ; try++ {
+		up, err := Run[input.Point](ctx, f.parent, Script{Fn: "embed", Arg: embedArg{Ref: ref, Point: at}})
+		var no *ScriptError
+		if err == nil || !errors.As(err, &no) || time.Now().After(deadline) {
+			return up, err
+		}
+		if try == 0 {
+			_, err = Run[bool](ctx, f.parent, Script{Fn: "show", Arg: map[string]string{"ref": ref}})
+		} else {
+			_, err = f.parent.Quiet(ctx, true)
+		}
+		if err != nil {
+			return at, err
+		}
+	}
+}
