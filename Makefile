@@ -5,8 +5,6 @@ BIN := bin/clank
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
-GOFUMPT := $(GO) run mvdan.cc/gofumpt@v0.12.0
-DEADCODE := $(GO) run golang.org/x/tools/cmd/deadcode@v0.48.0
 
 .PHONY: run build test race lint fmt fuzz smoke bench bench-stop chromium clean help
 
@@ -33,7 +31,7 @@ lint: ## run the linters
 	$(GOLANGCI) run ./...
 
 fmt: ## format the code
-	$(GOFUMPT) -w .
+	$(GOLANGCI) fmt ./...
 
 fuzz: ## fuzz each target for a short time (FUZZTIME=5s)
 	@scripts/fuzz "$(or $(FUZZTIME),5s)"

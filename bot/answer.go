@@ -116,7 +116,9 @@ func outcome(ctx context.Context, rec sessions.Record, err error) (text, footer 
 	case sessions.TaskStopped, sessions.TaskInterrupted:
 		text = strings.TrimSpace(rec.Answer + "\n\n" + why)
 	default:
-		text = strings.TrimSpace(rec.Answer + "\n\nThat did not work. " + why)
+		if text = rec.Answer; text == "" { // an answer says itself what did not work
+			text = "That did not work. " + why
+		}
 	}
 	return text, footerOf(rec)
 }

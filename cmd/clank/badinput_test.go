@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"net"
 	"path/filepath"
 	"slices"
@@ -171,9 +172,7 @@ func TestBadInputIsToldClearlyAndTheNextTaskWorks(t *testing.T) {
 				model.Otherwise(m.tail)
 			}
 			change := map[string]any{keyServer: model.BaseURL()}
-			for key, v := range m.set {
-				change[key] = v
-			}
+			maps.Copy(change, m.set)
 			c.set(t, change)
 			p := c.browse(t, m.task, m.flags)
 			c.judge(t, m, p)

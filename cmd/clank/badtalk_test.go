@@ -19,10 +19,16 @@ type blunder struct {
 
 func blunders(dead string) []blunder {
 	browse := func(args discordtest.Args) func(*testing.T, *range_) discordtest.Message {
-		return func(t *testing.T, r *range_) discordtest.Message { return r.command(t, r.ada, args) }
+		return func(t *testing.T, r *range_) discordtest.Message {
+			t.Helper()
+			return r.command(t, r.ada, args)
+		}
 	}
 	mention := func(text string) func(*testing.T, *range_) discordtest.Message {
-		return func(t *testing.T, r *range_) discordtest.Message { return r.mention(t, r.ada, text) }
+		return func(t *testing.T, r *range_) discordtest.Message {
+			t.Helper()
+			return r.mention(t, r.ada, text)
+		}
 	}
 	task := browse(discordtest.Args{"task": "find the ferry"})
 	brain := map[string]any{keyBrain: "compatible:talker"}
@@ -96,6 +102,9 @@ func TestBadInputInDiscordIsToldClearlyAndTheNextTaskWorks(t *testing.T) {
 			said := strings.ReplaceAll(m.Content, `\`, "") // as people see it
 			t.Log(said)
 			plainWords(t, said, b.want)
+			if n := strings.Count(said, "did not work"); n > 1 {
+				t.Errorf("it was said %d times that it did not work", n)
+			}
 			if len(m.Buttons()) > 0 {
 				t.Error("there is still a button to stop")
 			}

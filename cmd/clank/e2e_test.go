@@ -78,10 +78,10 @@ func ferry(url string) []llmtest.Turn {
 }
 
 // waiting is a context for one wait.
-func waiting(t testing.TB) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	t.Cleanup(cancel)
+func waiting(tb testing.TB) context.Context {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), patience)
+	tb.Cleanup(cancel)
 	return ctx
 }
 
@@ -139,6 +139,7 @@ func (r *range_) mention(t *testing.T, who discordtest.User, text string) discor
 // afterPicture is the turn, held back until the people in the room have seen a
 // picture of the page: edits may not follow each other at once.
 func (r *range_) afterPicture(t *testing.T, turn llmtest.Turn) llmtest.Turn {
+	t.Helper()
 	ctx := waiting(t)
 	return func(req llmtest.Request) llmtest.Reply {
 		if err := r.discord.Wait(ctx, "a picture on the way", func() bool {
