@@ -47,9 +47,6 @@ func (e *NotFoundError) Error() string {
 		strings.Join(e.Looked, ", "), e.Install)
 }
 
-// versionTimeout bounds "--version"; the program loads some 300 MB when it is cold.
-const versionTimeout = 5 * time.Second
-
 // Find picks the browser to use: the configured one (a path, or a name on PATH; ~ is the home), or else the default
 // browser of the desktop if it is of the Chromium family, then the usual names and places of the operating system, then
 // what Playwright has downloaded. A configured one that is missing is an error that names it; nothing found is a
@@ -190,19 +187,8 @@ func describe(path string, otherwise Kind) Executable {
 	return Executable{Path: path, Kind: kindOf(path, otherwise), Snap: isSnap(path)}
 }
 
-// Version asks a browser for its name and version, e.g. "Chromium 156.0.8078.79". This starts the program, which takes
-// some 100 ms; whoever launches it anyway finds the version in [Process].
-func Version(ctx context.Context, path string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
-	defer cancel()
-	out, err := output(ctx, path, "--version")
-	if err != nil {
-		return "", err
-	}
-	line, _, _ := strings.Cut(out, "\n")
-	line, _, _ = strings.Cut(line, " built on ")
-	return strings.TrimSpace(line), nil
-}
+// desktopTimeout bounds a question to the desktop's own tools.
+const desktopTimeout = 5 * time.Second
 
 // output runs a short program of the system and returns what it prints.
 func output(ctx context.Context, name string, args ...string) (string, error) {

@@ -124,16 +124,6 @@ func TestNothingFoundSaysWhatWasLookedForAndHowToInstall(t *testing.T) {
 	}
 }
 
-func TestVersionIsOneLineWithoutTheDistribution(t *testing.T) {
-	got, err := chrome.Version(t.Context(), program(t, "echo 'Chromium 156.0.1 built on Debian'; echo more"))
-	if want := "Chromium 156.0.1"; err != nil || got != want {
-		t.Errorf("got %q, %v, want %q", got, err, want)
-	}
-	if _, err := chrome.Version(t.Context(), program(t, "exit 2")); err == nil || !strings.Contains(err.Error(), "status 2") {
-		t.Errorf("got %v, want the exit status", err)
-	}
-}
-
 func TestConfiguredBrowser(t *testing.T) {
 	root := t.TempDir()
 	place(t, root, map[string]string{"home/my/browser!": "", "home/my/notes": "text"})

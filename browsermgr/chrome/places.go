@@ -28,7 +28,7 @@ func (f finder) desktopDefault(ctx context.Context) (string, []string) {
 	if f.goos != "linux" {
 		return "", nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
+	ctx, cancel := context.WithTimeout(ctx, desktopTimeout)
 	defer cancel()
 	for _, ask := range [][]string{
 		{"xdg-settings", "get", "default-web-browser"},

@@ -42,7 +42,7 @@ func (m *Model) explain(err error) (told *llm.Error, transient bool) {
 		e.Kind, e.Message, e.Hint = llm.ErrCutOff, "the answer was cut off in the middle", "ask again"
 	case errors.Is(err, errNotEvents):
 		e.Kind, e.Message = llm.ErrMalformed, m.shown+" answered with a web page"
-		e.Hint = "check the base URL; most end in /v1"
+		e.Hint = "check the server's address; most end in /v1"
 	case errors.As(err, &malformed), errors.Is(err, errLineTooLong):
 		e.Kind, e.Message = llm.ErrMalformed, "the answer could not be understood"
 		e.Hint = "check that " + m.shown + " speaks the " + string(m.opts.API) + " API"
@@ -82,7 +82,7 @@ func (m *Model) explainStatus(e *llm.Error, s *statusError) (transient bool) {
 	case s.status == http.StatusUnauthorized, code == "invalid_api_key", code == "authentication_error",
 		s.status == http.StatusBadRequest && strings.Contains(s.message, "API key"):
 		e.Kind = llm.ErrAuth
-		e.Message, e.Hint = "the key was not accepted by "+m.host, "set "+m.opts.KeyEnv+" to a valid key"
+		e.Message, e.Hint = "the key was not accepted by "+m.host, "set "+m.opts.KeyEnv+" to a valid key and start clank again"
 		if m.opts.Key == "" {
 			e.Message, e.Hint = m.host+" wants a key", "set "+m.opts.KeyEnv
 		}
@@ -96,7 +96,7 @@ func (m *Model) explainStatus(e *llm.Error, s *statusError) (transient bool) {
 		e.Hint = "check the name; it may have been retired, or must be downloaded there first"
 	case s.status == http.StatusNotFound, s.status == http.StatusMethodNotAllowed:
 		e.Kind, e.Message = llm.ErrNotFound, fmt.Sprintf("%s has no %s API", m.shown, m.opts.API)
-		e.Hint = "check the base URL; most end in /v1"
+		e.Hint = "check the server's address; most end in /v1"
 	case s.status == http.StatusTooManyRequests:
 		e.Kind, transient = llm.ErrRateLimited, true
 		e.Message, e.Hint = "too many requests at "+m.host+": "+orElse(s.message, "no reason given"), "wait a little"
@@ -164,13 +164,13 @@ func (m *Model) explainNetwork(e *llm.Error, err error) (transient bool) {
 		e.Message, e.Hint = m.host+" closed the connection without an answer", "ask again"
 		return true
 	case errors.As(err, &dns):
-		e.Message, e.Hint = "there is no host "+dns.Name, "check the base URL and the network"
+		e.Message, e.Hint = "there is no host "+dns.Name, "check the server's address and the network"
 	case errors.As(err, &cert), errors.As(err, &host):
 		e.Message, e.Hint = "the certificate of "+m.host+" is not valid", "check the base URL, or the clock of this computer"
 	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		e.Message, e.Hint = m.host+" does not speak TLS", "use http:// in the base URL"
 	default:
-		e.Message, e.Hint = m.host+" cannot be reached", "check the base URL and the network"
+		e.Message, e.Hint = m.host+" cannot be reached", "check the server's address and the network"
 	}
 	return false
 }
