@@ -65,7 +65,7 @@ func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manag
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	m := &browsermgr.Manager{Home: t.TempDir(), Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18850, LastPort: 18899}
 	if adjust != nil {

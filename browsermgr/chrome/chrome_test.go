@@ -55,7 +55,7 @@ func browser(t *testing.T) string {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	return exe.Path
 }
