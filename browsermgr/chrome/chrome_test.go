@@ -50,7 +50,7 @@ func playParent(dir string) int {
 	return 1
 }
 
-// browser finds the Chromium of this machine, or skips the test.
+// browser finds the Chromium of this machine.
 func browser(t *testing.T) string {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
