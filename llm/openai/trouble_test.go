@@ -29,13 +29,13 @@ func TestFailuresSayWhatHappenedAndWhatToDo(t *testing.T) {
 		{"forbidden", llmtest.Fault{Status: 403, Message: "no access"}, llm.ErrAuth, []string{"no access", "SOME_KEY"}},
 		{"unknown model", llmtest.Fault{Status: 404, Code: "model_not_found", Message: "The model does not exist"}, llm.ErrNotFound, []string{"gpt-6-sol-test", "http://127.0.0.1"}},
 		{"unknown model told by 400", llmtest.Fault{Status: 400, Message: "x is not a valid model ID"}, llm.ErrNotFound, []string{"gpt-6-sol-test"}},
-		{"wrong path", llmtest.Fault{Status: 404, Message: "404 page not found"}, llm.ErrNotFound, []string{"/v1", "base URL"}},
+		{"wrong path", llmtest.Fault{Status: 404, Message: "404 page not found"}, llm.ErrNotFound, []string{"/v1", "server's address"}},
 		{"no credit", llmtest.Fault{Status: 429, Code: "insufficient_quota", Message: "You exceeded"}, llm.ErrRateLimited, []string{"credit", "billing"}},
 		{"payment required", llmtest.Fault{Status: 402, Message: "Insufficient credits"}, llm.ErrRateLimited, []string{"credit"}},
 		{"too long", llmtest.Fault{Status: 400, Code: "context_length_exceeded", Message: "maximum context length"}, llm.ErrRejected, []string{"too long", "new one"}},
 		{"refused as invalid", llmtest.Fault{Status: 422, Message: "bad field"}, llm.ErrRejected, []string{"422", "bad field"}},
 		{"redirect", llmtest.Fault{Status: 308, Header: map[string]string{"Location": "https://elsewhere/v1"}}, llm.ErrRejected, []string{"https://elsewhere/v1", "base URL"}},
-		{"web page", llmtest.Fault{Header: map[string]string{"Content-Type": "text/html"}, Body: &page}, llm.ErrMalformed, []string{"web page", "base URL"}},
+		{"web page", llmtest.Fault{Header: map[string]string{"Content-Type": "text/html"}, Body: &page}, llm.ErrMalformed, []string{"web page", "server's address"}},
 		{"not implemented", llmtest.Fault{Status: 501, Message: "no"}, llm.ErrUnavailable, []string{"501"}},
 	}
 	for _, api := range both {
