@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"time"
 
@@ -147,8 +148,16 @@ func (a *app) places() map[string]string {
 }
 
 func (a *app) openBrowsers(ctx context.Context, opts appOptions) error {
+	home := a.home.dir
+	if a.throwaway {
+		var err error
+		if home, err = os.MkdirTemp("", "clank-"); err != nil {
+			return fmt.Errorf("make a home for the browser: %w", err)
+		}
+		a.onClose(func(context.Context) error { return os.RemoveAll(home) })
+	}
 	a.browsers = &browsermgr.Manager{
-		Home:       a.home.dir,
+		Home:       home,
 		Executable: func() string { return a.settings.Now().BrowserPath },
 		Headless:   true, // a window is asked for, by the setting or the task
 		IdleAfter:  browserIdle,

@@ -175,6 +175,44 @@ func TestKilledServerLeavesNoBrowserAndItsTaskIsInterrupted(t *testing.T) {
 	}
 }
 
+func TestTwoCommandsAtOnceBothWork(t *testing.T) {
+	home, environ := newPlace(t)
+	site := newSite(t)
+	first := start(t, home, environ, "browse", "open "+site.URL+"/hang")
+	site.awaitHit(t, "/hang")
+	second := start(t, home, environ, "browse", "open "+site.URL+"/, read")
+	if got := second.code(t); got != exitDone || !strings.Contains(second.stdout.text(), "ferry") {
+		t.Errorf("the second: exit code %d, answer %q", got, second.stdout.text())
+	}
+	if got := second.stderr.text(); !strings.Contains(got, "keeps nothing") || strings.Contains(got, "--session") {
+		t.Errorf("the second said %q, want that it keeps nothing", got)
+	}
+	first.interrupt(t)
+	if got := first.code(t); got != exitStopped {
+		t.Errorf("the first: exit code %d, want %d", got, exitStopped)
+	}
+	nothingLeft(t, home)
+	noTempFiles(t, environ)
+}
+
+func TestInterruptOfACommandStopsItsTaskInTheServer(t *testing.T) {
+	home, environ := newPlace(t)
+	site := newSite(t)
+	serving(t, home, environ)
+	p := start(t, home, environ, "browse", "open "+site.URL+"/hang")
+	site.awaitHit(t, "/hang")
+	p.interrupt(t)
+	if got := p.code(t); got != exitStopped {
+		t.Errorf("exit code = %d, want %d", got, exitStopped)
+	}
+	if got := p.stderr.text(); !strings.Contains(got, "stopped") {
+		t.Errorf("stderr = %q, want that it was stopped", got)
+	}
+	if got := start(t, home, environ, "browse", "open "+site.URL+"/, read").code(t); got != exitDone {
+		t.Errorf("the next task: exit code = %d", got)
+	}
+}
+
 func TestTwoServersCannotShareAHome(t *testing.T) {
 	home, environ := newPlace(t)
 	serving(t, home, environ)

@@ -46,7 +46,13 @@ func newRunner(ctx context.Context, e *env) (runner, error) {
 type localRunner struct{ app *app }
 
 func (r localRunner) run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error) {
-	return r.app.manager.Run(ctx, t, watch)
+	// An interrupt is the person's stop here, not the end of a server.
+	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	defer context.AfterFunc(ctx, func() { stop(&cancel.Cause{Reason: cancel.Stopped}) })()
+	rec, err := r.app.manager.Run(work, t, watch)
+	rec.Closed = rec.Closed || r.app.throwaway
+	return rec, err
 }
 
 func (r localRunner) view(ctx context.Context, taskID string, n int) (sessions.Image, error) {
