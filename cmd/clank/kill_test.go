@@ -213,6 +213,19 @@ func TestInterruptOfACommandStopsItsTaskInTheServer(t *testing.T) {
 	}
 }
 
+func TestDiscordOutOfReachKeepsNobodyWaiting(t *testing.T) {
+	home, environ := newPlace(t)
+	environ = append(environ, "DISCORD_TOKEN=secret", "CLANK_DISCORD_API=http://127.0.0.1:1")
+	server := serving(t, home, environ)
+	if got := server.stdout.text(); !strings.Contains(got, "discord  connecting") {
+		t.Errorf("stdout = %q, want that Discord is still being connected", got)
+	}
+	server.interrupt(t)
+	if got := server.code(t); got != exitDone {
+		t.Errorf("exit code = %d, want %d", got, exitDone)
+	}
+}
+
 func TestTwoServersCannotShareAHome(t *testing.T) {
 	home, environ := newPlace(t)
 	serving(t, home, environ)

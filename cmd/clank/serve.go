@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"strings"
 
-	"clank/bot"
-	"clank/brain"
 	"clank/browsermgr/chrome"
 	"clank/cancel"
 	"clank/dashboard"
@@ -77,12 +75,12 @@ func (a *app) serve(ctx context.Context, e *env, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	discord, err := a.openBot(ctx, e)
+	discord, err := a.openDiscord(ctx, e)
 	if err != nil {
 		return err
 	}
-	a.greet(ctx, e, board, discord)
-	<-ctx.Done()
+	a.greet(ctx, e, board, discord.first(ctx))
+	discord.follow(ctx, e)
 	fmt.Fprintln(e.stderr, "ending …")
 	a.scopes.StopAll(&cancel.Cause{Reason: cancel.ShuttingDown})
 	return nil
@@ -109,38 +107,6 @@ func (a *app) openDashboard(ctx context.Context, e *env, addr string) (*dashboar
 	}
 	a.onClose(func(context.Context) error { return a.home.unpublish() })
 	return s, nil
-}
-
-// openBot connects to Discord, if there is a token. That Discord cannot be
-// reached does not end the rest: the returned words say how it stands.
-func (a *app) openBot(ctx context.Context, e *env) (string, error) {
-	token, err := settings.ReadSecret("DISCORD_TOKEN", e.getenv)
-	if err != nil {
-		return "", err
-	}
-	if !token.Present() {
-		return "not connected (set DISCORD_TOKEN to bring clank to a server)", nil
-	}
-	b := &bot.Bot{
-		Token: token.Reveal(),
-		Base:  e.getenv("CLANK_DISCORD_API"),
-		Tasks: a.manager,
-		Brain: &brain.Brain{
-			Model:        a.brainModel,
-			Tasks:        a.manager,
-			Instructions: func() string { return a.settings.Now().BrainGuidance },
-			Logger:       a.logger,
-		},
-		Scopes:        &a.scopes,
-		IsStop:        cancel.IsStop,
-		AnyoneMayStop: a.anyoneMayStop,
-		Logger:        a.logger,
-	}
-	if err := b.Open(ctx); err != nil {
-		return "not connected: " + err.Error(), nil //nolint:nilerr // the page and the terminal go on without Discord, and the person is told
-	}
-	a.onClose(b.Close)
-	return "connected as " + b.UserName(), nil
 }
 
 // present reports whether the secret called name is there to be used.

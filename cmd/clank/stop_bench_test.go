@@ -16,6 +16,7 @@ import (
 	"clank/internal/discordtest"
 	"clank/llm/llmtest"
 	"clank/sessions"
+	"clank/settings"
 )
 
 // stopRounds is how often each stage is stopped by "make bench-stop".
@@ -175,8 +176,8 @@ func newRange(tb testing.TB) *range_ {
 		"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model":       "compatible:scripted",
 		"agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour": 600,
 	})
-	if how, err := r.app.openBot(tb.Context(), r.env); err != nil || !strings.HasPrefix(how, "connected") {
-		tb.Fatal(how, err)
+	if how, _ := r.app.connectBot(tb.Context(), r.env, settings.NewSecret(r.env.getenv("DISCORD_TOKEN"))); !strings.HasPrefix(how, "connected") {
+		tb.Fatal(how)
 	}
 	var end func()
 	r.events, end = r.app.manager.Subscribe()
