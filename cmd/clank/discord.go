@@ -110,8 +110,7 @@ func (a *app) connectBot(ctx context.Context, e *env, token settings.SecretValue
 	if closing := b.Close(ctx); closing != nil {
 		a.logger.Debug("close a bot that never connected", "error", closing)
 	}
-	var refused *gateway.RefusedError
-	if errors.As(err, &refused) {
+	if _, refused := errors.AsType[*gateway.RefusedError](err); refused {
 		return "not connected: " + err.Error(), false
 	}
 	return "not connected, trying again: " + err.Error(), true
