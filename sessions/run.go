@@ -252,7 +252,7 @@ func ending(ctx context.Context, out outcome) (TaskState, string) {
 			return TaskLimited, a.Limit
 		}
 		if a.Failed {
-			return TaskFailed, "not all of it could be done"
+			return TaskFailed, "it could not be done; the answer says why"
 		}
 		return TaskDone, ""
 	}
