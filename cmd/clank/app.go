@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -41,7 +42,8 @@ type app struct {
 	shop     *http.Server
 	shopURL  string
 
-	throwaway bool // keep nothing: another process owns the home
+	place     string // directory in which the state lies
+	throwaway bool   // keep nothing: another process owns the home
 
 	closers []func(context.Context) error // run last to first
 }
@@ -62,6 +64,9 @@ func openApp(ctx context.Context, e *env, h *home, logger *slog.Logger, opts app
 			err = errors.Join(err, a.close(e.hurry))
 		}
 	}()
+	if err := a.openPlace(); err != nil {
+		return nil, err
+	}
 	if err := a.openState(ctx); err != nil {
 		return nil, err
 	}
@@ -90,12 +95,23 @@ func (a *app) close(hurry context.Context) error {
 
 func (a *app) onClose(f func(context.Context) error) { a.closers = append(a.closers, f) }
 
-func (a *app) openState(ctx context.Context) error {
-	path := a.home.path("clank.db")
-	if a.throwaway {
-		path = ":memory:"
+// openPlace settles where the state lies: in the home, or in a directory that goes with this process.
+func (a *app) openPlace() error {
+	a.place = a.home.dir
+	if !a.throwaway {
+		return nil
 	}
-	db, err := sqlite.Open(ctx, path)
+	place, err := os.MkdirTemp("", "clank-")
+	if err != nil {
+		return fmt.Errorf("make a place for the state: %w", err)
+	}
+	a.place = place
+	a.onClose(func(context.Context) error { return os.RemoveAll(place) })
+	return nil
+}
+
+func (a *app) openState(ctx context.Context) error {
+	db, err := sqlite.Open(ctx, filepath.Join(a.place, "clank.db"))
 	if err != nil {
 		return err
 	}
@@ -148,16 +164,8 @@ func (a *app) places() map[string]string {
 }
 
 func (a *app) openBrowsers(ctx context.Context, opts appOptions) error {
-	home := a.home.dir
-	if a.throwaway {
-		var err error
-		if home, err = os.MkdirTemp("", "clank-"); err != nil {
-			return fmt.Errorf("make a home for the browser: %w", err)
-		}
-		a.onClose(func(context.Context) error { return os.RemoveAll(home) })
-	}
 	a.browsers = &browsermgr.Manager{
-		Home:       home,
+		Home:       a.place,
 		Executable: func() string { return a.settings.Now().BrowserPath },
 		Headless:   true, // a window is asked for, by the setting or the task
 		IdleAfter:  browserIdle,

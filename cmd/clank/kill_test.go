@@ -108,9 +108,8 @@ func TestKilledBrowserIsSaidAndTheNextTaskWorks(t *testing.T) {
 			home, environ := newPlace(t)
 			site := newSite(t)
 			serving(t, home, environ)
-			p := start(t, home, environ, "browse", "open "+site.URL+"/, wait for \"a text that never comes\"")
-			site.awaitHit(t, "/")
-			await(t, p.stderr, "open")
+			p := start(t, home, environ, "browse", "open "+site.URL+"/stuck, click \"Wait\"")
+			site.awaitHit(t, "/hang")
 			for _, v := range victims(t, home) {
 				kill(t, v)
 			}
@@ -177,6 +176,7 @@ func TestKilledServerLeavesNoBrowserAndItsTaskIsInterrupted(t *testing.T) {
 
 func TestTwoCommandsAtOnceBothWork(t *testing.T) {
 	home, environ := newPlace(t)
+	t.Chdir(t.TempDir())
 	site := newSite(t)
 	first := start(t, home, environ, "browse", "open "+site.URL+"/hang")
 	site.awaitHit(t, "/hang")
@@ -193,6 +193,9 @@ func TestTwoCommandsAtOnceBothWork(t *testing.T) {
 	}
 	nothingLeft(t, home)
 	noTempFiles(t, environ)
+	if left, err := os.ReadDir("."); err != nil || len(left) > 0 {
+		t.Errorf("left where the commands were called: %v %v", left, err)
+	}
 }
 
 func TestInterruptOfACommandStopsItsTaskInTheServer(t *testing.T) {
