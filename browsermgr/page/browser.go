@@ -22,6 +22,10 @@ type Options struct {
 	CallTimeout time.Duration
 	// Sent, if set, is called with the name of each protocol method as it is sent, for measuring. It must not block.
 	Sent func(method string)
+	// Observers are told of the events of all tabs.
+	Observers []Observer
+	// FirstTab is the number that the first tab gets; 0 means 1.
+	FirstTab int
 }
 
 // TabOptions says how a tab is opened.
@@ -56,6 +60,8 @@ type Browser struct {
 	root *cdp.Session
 	log  *slog.Logger
 
+	observers []Observer
+
 	mu       sync.Mutex
 	sessions map[string]attachment // by session id
 	tabs     []*Tab                // open ones, in order of appearance
@@ -77,7 +83,7 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 		opts.CallTimeout = 10 * time.Second
 	}
 	b := &Browser{
-		log: opts.Logger, sessions: map[string]attachment{}, openers: map[string]string{},
+		log: opts.Logger, observers: opts.Observers, lastTab: max(opts.FirstTab-1, 0), sessions: map[string]attachment{}, openers: map[string]string{},
 		changed: make(chan struct{}), feeds: map[*feed]struct{}{},
 	}
 	c, err := cdp.Dial(ctx, wsURL, cdp.Options{Timeout: opts.CallTimeout, Sent: opts.Sent})

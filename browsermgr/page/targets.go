@@ -61,6 +61,11 @@ func (b *Browser) handle(ev cdp.Event) {
 		if ok {
 			at.tab.handle(at.frame, ev)
 		}
+		if ok || ev.Session == "" {
+			for _, o := range b.observers {
+				o.Event(at.tab, at.frame, ev)
+			}
+		}
 	}
 }
 
@@ -80,7 +85,7 @@ func (b *Browser) attached(ev cdp.Event) {
 	switch {
 	case info.Type == "page" && info.Subtype == "" && known == nil:
 		t := b.addTab(frame.New(b.conn.Session(p.SessionID, ErrTabGone), info.TargetID, nil, ""), info)
-		b.setUp(t.main, func() { close(t.ready) })
+		b.setUp(t, t.main, func() { close(t.ready) })
 		b.publish(TabOpened, t)
 		if t.opener != nil {
 			t.opener.noteOpened(t)
@@ -92,7 +97,7 @@ func (b *Browser) attached(ev cdp.Event) {
 		b.sessions[s.ID()] = attachment{frame: f, tab: parent.tab}
 		b.mu.Unlock()
 		parent.tab.addFrame(f)
-		b.setUp(f, func() {})
+		b.setUp(parent.tab, f, func() {})
 	default:
 		b.conn.Session(p.SessionID, ErrTabGone).Post(proto.RuntimeRunIfWaitingForDebugger{})
 		b.root.Post(proto.TargetDetachFromTarget{SessionID: proto.TargetSessionID(p.SessionID)})
@@ -105,11 +110,15 @@ const setUpLimit = 2 * time.Second
 
 // setUp enables what a new session needs, lets its target run and calls done. The answers are waited for first: what is still on
 // its way when the target changes its process is lost.
-func (b *Browser) setUp(f *frame.Frame, done func()) {
-	calls := []*cdp.Call{}
-	for _, req := range []proto.Request{
+func (b *Browser) setUp(t *Tab, f *frame.Frame, done func()) {
+	reqs := []proto.Request{
 		proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.NetworkEnable{}, autoAttach("iframe"),
-	} {
+	}
+	for _, o := range b.observers {
+		reqs = append(reqs, o.Attach(t, f)...)
+	}
+	var calls []*cdp.Call
+	for _, req := range reqs {
 		calls = append(calls, f.BeginWithin(setUpLimit, req))
 	}
 	b.wg.Go(func() {
@@ -117,7 +126,6 @@ func (b *Browser) setUp(f *frame.Frame, done func()) {
 		for _, c := range calls {
 			if err := c.Wait(context.Background(), nil); err != nil {
 				b.log.Debug("session set up only in part", "target", f.ID(), "error", err)
-				break
 			}
 		}
 		f.Post(proto.RuntimeRunIfWaitingForDebugger{})

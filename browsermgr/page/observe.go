@@ -1,0 +1,51 @@
+package page
+
+import (
+	"context"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/frame"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// Observer is told what Chromium says of the tabs of a browser. Its methods run on the goroutine that reads the
+// connection, in the order of the events: they must neither block nor wait for an answer of the browser, but they may
+// send requests with Begin and Post.
+type Observer interface {
+	// Attach returns what a new session of the tab is asked before its page runs: f is the tab's main frame, or a frame
+	// of it in another process.
+	Attach(t *Tab, f *frame.Frame) []proto.Request
+	// Event tells of an event of one of the tab's sessions. Those of the browser itself have neither tab nor frame.
+	Event(t *Tab, f *frame.Frame, ev cdp.Event)
+}
+
+// Root is the session of the browser itself.
+func (b *Browser) Root() *cdp.Session { return b.root }
+
+// Main is the tab's main frame.
+func (t *Tab) Main() *frame.Frame { return t.main }
+
+// Frames are the tab's main frame and those in other processes, parents first.
+func (t *Tab) Frames() []*frame.Frame { return t.allFrames() }
+
+// Exclusive runs something in the tab's turn, no longer than limit. Its context also ends when the tab crashes or closes,
+// or when a dialog opens; if one is open already, the error is a *[DialogError].
+func (t *Tab) Exclusive(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+	return t.exclusive(ctx, limit, do)
+}
+
+// Within runs something beside the tab's actions, no longer than limit. Its context also ends when the tab crashes or
+// closes.
+func (t *Tab) Within(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+	ctx, cancel, err := t.watch(ctx, limit, false)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	return do(ctx)
+}
+
+// Locate resolves a ref of a snapshot to its element, or a selector of the main frame if ref is empty.
+func (t *Tab) Locate(ref, selector string) (frame.Element, error) { return t.locate(ref, selector) }
