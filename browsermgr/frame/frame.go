@@ -50,7 +50,7 @@ func (f *Frame) Token() string {
 // Calm is how Quiet found the page.
 type Calm struct {
 	Outcome  string `json:"outcome"`  // whether guarded input reached its target: "hit", "miss" or "" if none came
-	Download bool   `json:"download"` // guarded input made the page ask for a download
+	Download bool   `json:"download"` // guarded input asked for a download, or was on what promises one
 	Title    string `json:"title"`    // of the frame's root document
 }
 

@@ -117,11 +117,8 @@ func (d *Desk) Close() error {
 	return nil
 }
 
-// Attach has the downloads of the tab's browser context go to us, and links that download told when they are clicked.
+// Attach has the downloads of the tab's browser context go to us, and files that are armed for the tab stay so in new frames.
 func (d *Desk) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
-	if d.opts.External {
-		return nil
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -130,7 +127,7 @@ func (d *Desk) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 	if f.Parent() == nil {
 		d.counter(t)
 	}
-	if _, known := d.contexts[t.ContextID()]; !known {
+	if _, known := d.contexts[t.ContextID()]; !known && !d.opts.External {
 		d.contexts[t.ContextID()] = struct{}{}
 		d.root = t.Browser().Root()
 		d.root.Post(proto.BrowserSetDownloadBehavior{
@@ -139,7 +136,10 @@ func (d *Desk) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 			DownloadPath:     d.staging, EventsEnabled: true,
 		})
 	}
-	return announceLinks()
+	if c := d.tabs[t]; c != nil && c.arming != nil {
+		return []proto.Request{proto.PageSetInterceptFileChooserDialog{Enabled: true}}
+	}
+	return nil
 }
 
 // Event takes what the browser tells of downloads and file choosers.
@@ -151,7 +151,7 @@ func (d *Desk) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 		d.progress(ev)
 	case "Page.fileChooserOpened":
 		d.chooserOpened(t, f, ev)
-	case "Runtime.bindingCalled", "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFailed":
+	case "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFailed":
 		d.foresee(t, ev)
 	}
 }
@@ -206,10 +206,10 @@ type counter struct {
 	users   int           // calls that use it
 	changed chan struct{} // closed and replaced whenever anything here changes
 
-	began    []*item // downloads that belong to the tab, oldest first
-	waiter   *waiter // takes the next download
-	hint     time.Time                // when something last announced a download
-	answered string                   // the last request for a document that was answered
+	began    []*item                 // downloads that belong to the tab, oldest first
+	waiter   *waiter                 // takes the next download
+	hint     time.Time               // when something last announced a download
+	answered string                  // the last request for a document that was answered
 	popups   map[*page.Tab]time.Time // tabs it opened that have shown nothing yet, and since when they load
 	arming   *arming
 }

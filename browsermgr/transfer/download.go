@@ -64,7 +64,7 @@ func (d *Desk) fetch(ctx context.Context, tab *page.Tab, path string, limit time
 	defer cancel()
 	d.claim(c, w)
 	err = begin(ctx)
-	if err == nil {
+	if err == nil || d.took(w) && ctx.Err() == nil {
 		err = d.until(ctx, c, func() bool { return w.it != nil || w.err != nil })
 	}
 	it, err := d.release(c, w, err)
@@ -90,6 +90,13 @@ func (d *Desk) claim(c *counter, w *waiter) {
 	}
 	c.waiter = w
 	c.signal()
+}
+
+// took says whether a waiter has its download. Then it does not matter what else became of the page.
+func (d *Desk) took(w *waiter) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return w.it != nil
 }
 
 // release ends a claim: no later download goes to it. It returns what the waiter took, which is given up if the wait failed.

@@ -42,6 +42,19 @@ func (d *Desk) During(ctx context.Context, tab *page.Tab, do func(context.Contex
 	return d.tell(c), err
 }
 
+// Act does an action as page.Tab.Act does, and returns the downloads that it started: see [Desk.During].
+func (d *Desk) Act(ctx context.Context, tab *page.Tab, a page.Action) (page.Result, []Download, error) {
+	var res page.Result
+	got, err := d.During(ctx, tab, func(ctx context.Context) error {
+		var err error
+		if res, err = tab.Act(ctx, a); res.Downloading {
+			d.Expect(tab)
+		}
+		return err
+	})
+	return res, got, err
+}
+
 // Navigate loads an address as page.Tab.Navigate does. One that turns out to be a file is no error: it is downloaded.
 func (d *Desk) Navigate(ctx context.Context, tab *page.Tab, url string) (page.Result, []Download, error) {
 	var res page.Result
@@ -49,7 +62,7 @@ func (d *Desk) Navigate(ctx context.Context, tab *page.Tab, url string) (page.Re
 		var err error
 		res, err = tab.Navigate(ctx, url)
 		if errors.Is(err, page.ErrDownload) {
-			d.expect(tab)
+			d.Expect(tab)
 		}
 		return err
 	})
@@ -164,26 +177,8 @@ func (d *Desk) tell(c *counter) []Download {
 	return list
 }
 
-// announcement is the name of the binding by which our script tells that a link was clicked which downloads its target.
-const announcement = "clankDownload"
-
-// announcer runs in a world of its own in each document, which pages cannot see.
-const announcer = `addEventListener('click', (event) => {
-	for (const node of event.composedPath()) {
-		if (node.localName === 'a' && node.hasAttribute('download') && node.href) return void ` + announcement + `('');
-	}
-}, { capture: true, passive: true });`
-
-// announceLinks has clicks on links that download their target told: Chromium itself says nothing before the server answers.
-func announceLinks() []proto.Request {
-	return []proto.Request{
-		proto.RuntimeAddBinding{Name: announcement, ExecutionContextName: announcement},
-		proto.PageAddScriptToEvaluateOnNewDocument{Source: announcer, WorldName: announcement, RunImmediately: true},
-	}
-}
-
-// expect notes that a download is about to begin in the tab.
-func (d *Desk) expect(t *page.Tab) {
+// Expect notes that a download is about to begin in the tab, for a running [Desk.During]: see page.Result.Downloading.
+func (d *Desk) Expect(t *page.Tab) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.closed {
@@ -196,13 +191,6 @@ func (d *Desk) expect(t *page.Tab) {
 // foresee takes events that announce a download, or say that there will be none.
 func (d *Desk) foresee(t *page.Tab, ev cdp.Event) {
 	if t == nil || d.opts.External {
-		return
-	}
-	if ev.Method == "Runtime.bindingCalled" {
-		var p proto.RuntimeBindingCalled
-		if ev.Decode(&p) && p.Name == announcement {
-			d.expect(t)
-		}
 		return
 	}
 	// Only documents matter: the rest is not worth decoding.

@@ -40,6 +40,7 @@ type item struct {
 	claimed bool   // somebody waits for this one
 	told    bool   // it was reported with an action
 	saving  bool
+	ended   bool
 	err     error
 	done    chan struct{} // closed when it has ended
 }
@@ -145,9 +146,10 @@ func (d *Desk) progress(ev cdp.Event) {
 	it := d.items[p.GUID]
 	over := p.State == "completed" || p.State == "canceled"
 	switch limit := float64(d.opts.MaxBytes); {
-	case it == nil && over:
-		_ = os.Remove(filepath.Join(d.staging, p.GUID)) // given up before
-	case it == nil || it.saving:
+	case over && (it == nil || it.ended): // given up before
+		_ = os.Remove(filepath.Join(d.staging, p.GUID))
+		delete(d.items, p.GUID)
+	case it == nil || it.ended || it.saving:
 	case limit > 0 && max(p.TotalBytes, p.ReceivedBytes) > limit:
 		d.finish(it, fmt.Errorf("%w: at most %d bytes", ErrTooLarge, d.opts.MaxBytes))
 	case p.State == "completed":
@@ -155,6 +157,7 @@ func (d *Desk) progress(ev cdp.Event) {
 		d.wg.Go(func() { d.save(it) })
 	case p.State == "canceled":
 		d.finish(it, errBroken)
+		delete(d.items, p.GUID)
 	}
 }
 
@@ -177,6 +180,7 @@ func (d *Desk) save(it *item) {
 	}
 	it.saving = false
 	d.finish(it, err)
+	delete(d.items, it.guid)
 }
 
 // identifier is a random UUID (RFC 9562, version 4).
@@ -190,12 +194,14 @@ func identifier() string {
 // finish ends a download; with an error it is cancelled and its file removed. One that is being saved ends when that is done.
 // The caller holds d.mu.
 func (d *Desk) finish(it *item, err error) {
-	if d.items[it.guid] != it || it.saving {
+	if it.ended || it.saving {
 		return
 	}
-	delete(d.items, it.guid)
-	if err != nil {
-		it.err = err
+	it.ended = true
+	if it.err = err; err == nil {
+		delete(d.items, it.guid)
+	} else {
+		// It stays known until the browser has let it go.
 		d.cancel(it)
 		_ = os.Remove(filepath.Join(d.staging, it.guid))
 		d.log.Info("download failed", "error", err)
@@ -215,13 +221,9 @@ func (d *Desk) cancel(it *item) {
 // report describes a download as it is now. The caller holds d.mu.
 func (it *item) report() Download {
 	r := it.Download
-	select {
-	case <-it.done:
-		if it.err != nil {
-			r.Error = it.err.Error()
-		}
-	default:
-		r.InProgress = true
+	r.InProgress = !it.ended
+	if it.err != nil {
+		r.Error = it.err.Error()
 	}
 	return r
 }

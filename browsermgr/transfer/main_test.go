@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/transfer"
 )
 
 // shared is the browser of the whole test binary.
@@ -111,26 +112,55 @@ func (c *chromium) stop() {
 	}
 }
 
-// connect opens a connection that is closed when the test ends.
-func connect(tb testing.TB) *page.Browser {
+// bench is a desk at a connection of its own, with the folders it works on.
+type bench struct {
+	*transfer.Desk
+	browser   *page.Browser
+	downloads string
+	uploads   string
+}
+
+// open connects a desk, and closes both at the end.
+func open(tb testing.TB, adjust func(*transfer.Options)) *bench {
 	tb.Helper()
-	b, err := page.Connect(within(tb, 20*time.Second), shared.url, page.Options{})
+	home := tb.TempDir()
+	b := &bench{downloads: filepath.Join(home, "downloads"), uploads: filepath.Join(home, "uploads")}
+	if err := os.Mkdir(b.uploads, 0o700); err != nil {
+		tb.Fatal(err)
+	}
+	opts := transfer.Options{Downloads: b.downloads, Uploads: transfer.Uploads{Folders: []string{b.uploads}}}
+	if adjust != nil {
+		adjust(&opts)
+	}
+	var err error
+	if b.Desk, err = transfer.New(opts); err != nil {
+		tb.Fatal(err)
+	}
+	b.browser, err = page.Connect(within(tb, 20*time.Second), shared.url, page.Options{Observers: []page.Observer{b.Desk}})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = b.Close() })
+	tb.Cleanup(func() {
+		_ = b.browser.Close()
+		if err := b.Desk.Close(); err != nil {
+			tb.Error(err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(b.downloads, ".staging-*")); len(left) > 0 {
+			tb.Errorf("left behind: %s", left)
+		}
+	})
 	return b
 }
 
-// openTab opens a tab in a connection of its own and closes both at the end.
-func openTab(tb testing.TB, url string) *page.Tab {
+// tab opens a tab that is closed at the end.
+func (b *bench) tab(tb testing.TB, url string) *page.Tab {
 	tb.Helper()
-	return openTabIn(tb, connect(tb), url)
+	return b.tabIn(tb, page.TabOptions{URL: url})
 }
 
-func openTabIn(tb testing.TB, b *page.Browser, url string) *page.Tab {
+func (b *bench) tabIn(tb testing.TB, opts page.TabOptions) *page.Tab {
 	tb.Helper()
-	tab, err := b.NewTab(within(tb, 20*time.Second), page.TabOptions{URL: url})
+	tab, err := b.browser.NewTab(within(tb, 20*time.Second), opts)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -150,4 +180,35 @@ func within(tb testing.TB, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	tb.Cleanup(cancel)
 	return ctx
+}
+
+// refOf finds the ref of the element with this name.
+func refOf(tb testing.TB, tab *page.Tab, name string) string {
+	tb.Helper()
+	snap, err := tab.Snapshot(within(tb, 10*time.Second), page.SnapshotOptions{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, r := range snap.Refs() {
+		if r.Name == name {
+			return r.Ref
+		}
+	}
+	tb.Fatalf("no %q in\n%s", name, snap.Text)
+	return ""
+}
+
+// waitFor looks at another process until something holds.
+func waitFor(tb testing.TB, what string, cond func() bool) {
+	tb.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(15 * time.Second)
+	for !cond() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			tb.Fatalf("%s: it did not happen within 15s", what)
+		}
+	}
 }
