@@ -24,11 +24,15 @@ var table = map[string][]string{
 	"browsermgr/input":   {"browsermgr/fault"},
 	"browsermgr/outline": {"browsermgr/fault"},
 	"browsermgr/frame":   {"browsermgr/cdp", "browsermgr/fault", "browsermgr/input", "browsermgr/outline"},
-	"browsermgr/act":     {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/outline"},
-	"browsermgr/page": {
-		"browsermgr/act", "browsermgr/address", "browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/input",
-		"browsermgr/outline",
+	"browsermgr/dialog":  {"browsermgr/fault"},
+	"browsermgr/act": {
+		"browsermgr/address", "browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/outline",
 	},
+	"browsermgr/page": {
+		"browsermgr/act", "browsermgr/address", "browsermgr/cdp", "browsermgr/dialog", "browsermgr/fault", "browsermgr/frame",
+		"browsermgr/input", "browsermgr/outline",
+	},
+	"browsermgr/transfer":   {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr":            {"browsermgr/chrome", "browsermgr/page"},
 	"sessions":              {"cancel"},
 	"sessions/sessionstest": {"cancel", "sessions"},
