@@ -257,10 +257,9 @@ func TestHoverDragAndCoordinates(t *testing.T) {
 	wantContains(t, jsString(t, tab, "log.join(' ')"), "down up")
 	act(t, tab, page.Action{Kind: page.KindDragCoords, X: 140, Y: 340, EndX: 440, EndY: 340})
 	wantContains(t, jsString(t, tab, "log.join(' ')"), "drop x")
+	js(t, tab, "log = []")
 	act(t, tab, page.Action{Kind: page.KindDrag, StartSelector: "#a", EndSelector: "#z"})
-	if got := js(t, tab, "log.filter(x => x === 'up').length"); got != "2" {
-		t.Errorf("got %s drags that ended, want 2", got)
-	}
+	wantContains(t, jsString(t, tab, "log.join(' ')"), "down up")
 }
 
 func TestCoordinatesAreHeldAndClickedTwice(t *testing.T) {

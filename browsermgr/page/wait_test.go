@@ -107,7 +107,7 @@ func TestEvaluate(t *testing.T) {
 		"1 + 1": "2", "() => document.title": `"Test"`, "return 5": "5", "const a = 2; return a * 3": "6", "async () => 7": "7",
 		"undefined": "", "null": "null", "({a: [1, 'b']})": `{"a":[1,"b"]}`, "document.querySelector('nope')": "null",
 		"'eval' // comment": `"eval"`, "document.title;": `"Test"`, "() => 8; ": "8", "NaN": "null", "-0": "0", "return": "",
-		"function () { return this === window }": "false", "typeof el": `"undefined"`,
+		"function () { return this === window }": "true", "typeof el": `"undefined"`,
 	}
 	for fn, want := range tests {
 		if got := js(t, tab, fn); got != want {
@@ -135,12 +135,12 @@ func TestEvaluate(t *testing.T) {
 		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Fn: fn})
 		wantError(t, err, want)
 	}
-	js(t, tab, "document.querySelector('button').attachShadow({mode: 'open'}).innerHTML = '<i id=deep>deep</i>'")
+	js(t, tab, "document.body.appendChild(document.createElement('div')).attachShadow({mode: 'open'}).innerHTML = '<i id=deep>deep</i>'")
 	if res := act(t, tab, page.Action{Kind: page.KindEvaluate, Selector: "#deep", Fn: "el.textContent"}); string(res.Value) != `"deep"` {
 		t.Errorf("got %s, want the element of the shadow root", res.Value)
 	}
 	js(t, tab, "document.querySelector('button').remove()")
-	_, err = tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Ref: ref, Fn: "el => 1"})
+	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Ref: ref, Fn: "el => 1"})
 	wantError(t, err, "Unknown ref")
 }
 
