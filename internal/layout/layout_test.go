@@ -45,6 +45,9 @@ var table = map[string][]string{
 	"internal/demoshop":     {},
 	"internal/discordtest":  {},
 	"internal/layout":       {},
+	"internal/running":      {},
+	"internal/peers":        {"internal/running"},
+	"internal/conformance":  {"internal/running"},
 }
 
 // everything may be imported only by the command, which wires, and by tests of

@@ -51,7 +51,7 @@ func compare(ctx context.Context, bin, cache string, rounds int) (err error) {
 		return err
 	}
 	defer func() {
-		if end := c.close(); err == nil {
+		if end := c.Close(); err == nil {
 			err = end
 		}
 	}()
@@ -60,7 +60,7 @@ func compare(ctx context.Context, bin, cache string, rounds int) (err error) {
 		return err
 	}
 	defer p.close()
-	a := agentBrowser{bin: agent, port: c.cdpPort, dir: c.home}
+	a := agentBrowser{bin: agent, port: c.cdpPort, dir: c.Temp}
 	defer a.close()
 	r := &race{site: web.URL, clank: c, playwright: p, agent: a, rounds: rounds}
 	return r.run(ctx, os.Stdout)

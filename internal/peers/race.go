@@ -101,7 +101,7 @@ func median(all []time.Duration) time.Duration {
 type refs struct{ name, save, country string }
 
 func (r *race) everybodyTo(ctx context.Context, url string) error {
-	if err := r.clank.call(ctx, "POST", "/navigate", map[string]any{"url": url}, nil); err != nil {
+	if err := r.clank.Call(ctx, "POST", "/navigate", map[string]any{"url": url}, nil); err != nil {
 		return err
 	}
 	if _, _, err := r.agent.do(ctx, "open", url); err != nil {
@@ -181,7 +181,7 @@ func (r *race) actions() []deed {
 		},
 		{
 			name: "tabs", prepare: fresh, script: "tabs",
-			ours:    func(ctx context.Context, _ int) error { return r.clank.call(ctx, "GET", "/tabs", nil, nil) },
+			ours:    func(ctx context.Context, _ int) error { return r.clank.Call(ctx, "GET", "/tabs", nil, nil) },
 			command: func(int) []string { return []string{"tabs"} },
 			agent:   func(context.Context, int) []string { return []string{"tab", "list"} },
 		},
@@ -196,14 +196,14 @@ func (r *race) chromiums() []deed {
 		{
 			name: "navigate", prepare: there, script: "navigate", url: form,
 			ours: func(ctx context.Context, i int) error {
-				return r.clank.call(ctx, "POST", "/navigate", map[string]any{"url": form + "?" + strconv.Itoa(i)}, nil)
+				return r.clank.Call(ctx, "POST", "/navigate", map[string]any{"url": form + "?" + strconv.Itoa(i)}, nil)
 			},
 			command: func(i int) []string { return []string{"navigate", form + "?c" + strconv.Itoa(i)} },
 			agent:   func(_ context.Context, i int) []string { return []string{"open", form + "?a" + strconv.Itoa(i)} },
 		},
 		{
 			name: "screenshot", prepare: there, script: "screenshot",
-			ours:    func(ctx context.Context, _ int) error { return r.clank.call(ctx, "POST", "/screenshot", nil, nil) },
+			ours:    func(ctx context.Context, _ int) error { return r.clank.Call(ctx, "POST", "/screenshot", nil, nil) },
 			command: func(int) []string { return []string{"screenshot"} },
 			agent: func(context.Context, int) []string {
 				return []string{"screenshot", filepath.Join(r.agent.dir, "agent.png")}
@@ -221,7 +221,7 @@ func (r *race) snapshots() []deed {
 			name: fmt.Sprintf("snapshot of %d", nodes), script: "snapshot", rounds: 5,
 			prepare: func(ctx context.Context) error { return r.everybodyTo(ctx, url) },
 			ours: func(ctx context.Context, _ int) error {
-				return r.clank.call(ctx, "GET", "/snapshot?maxChars=0", nil, nil)
+				return r.clank.Call(ctx, "GET", "/snapshot?maxChars=0", nil, nil)
 			},
 			agent: func(context.Context, int) []string { return []string{"snapshot"} },
 		})
@@ -236,11 +236,11 @@ func (r *race) loop() deed {
 		name: "loop", script: "loop", url: form, rounds: 8,
 		prepare: func(ctx context.Context) error { return r.everybodyTo(ctx, form) },
 		ours: func(ctx context.Context, i int) error {
-			if err := r.clank.call(ctx, "POST", "/navigate", map[string]any{"url": form + "?" + strconv.Itoa(i)}, nil); err != nil {
+			if err := r.clank.Call(ctx, "POST", "/navigate", map[string]any{"url": form + "?" + strconv.Itoa(i)}, nil); err != nil {
 				return err
 			}
 			var snap struct{ Snapshot string }
-			if err := r.clank.call(ctx, "GET", "/snapshot", nil, &snap); err != nil {
+			if err := r.clank.Call(ctx, "GET", "/snapshot", nil, &snap); err != nil {
 				return err
 			}
 			name, err := find(snap.Snapshot, "textbox", "Name")
@@ -257,7 +257,7 @@ func (r *race) loop() deed {
 			if err := r.clank.act(ctx, map[string]any{"kind": "click", "ref": save}); err != nil {
 				return err
 			}
-			return r.clank.call(ctx, "GET", "/snapshot", nil, nil)
+			return r.clank.Call(ctx, "GET", "/snapshot", nil, nil)
 		},
 	}
 }
