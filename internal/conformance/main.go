@@ -46,6 +46,10 @@ func groups() []group {
 		{"tabs", tabs()},
 		{"act", acts()},
 		{"act errors", actErrors()},
+		{"dialogs", dialogs()},
+		{"files", files()},
+		{"rings", rings()},
+		{"state", state()},
 		{"document", document()},
 	}
 }

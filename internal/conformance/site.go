@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -24,6 +25,7 @@ func newSite() *site {
 			_, _ = io.WriteString(w, "<!doctype html>"+html)
 		})
 	}
+	serveOdd(mux)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.hits[r.URL.Path]++
@@ -40,6 +42,29 @@ func (s *site) hit(path string) int {
 	return s.hits[path]
 }
 
+// serveOdd serves what is more than a page.
+func serveOdd(mux *http.ServeMux) {
+	mux.HandleFunc("/echo", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "[%q, %q]", r.Header.Get("X-One"), r.Header.Get("X-Two"))
+	})
+	mux.HandleFunc("/locked", func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "ada" || password != "lovelace" {
+			w.Header().Set("WWW-Authenticate", `Basic realm="site"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	})
+	mux.HandleFunc("/answer", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "forty-two") })
+	mux.HandleFunc("/endless", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "and so on")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	mux.HandleFunc("/file", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Disposition", `attachment; filename="report.txt"`)
+		_, _ = io.WriteString(w, "the report")
+	})
+}
+
 func pages() map[string]string {
 	return map[string]string{
 		"/plain": `<title>Plain</title><h1>Plain</h1><p>nothing to do here</p>`,
@@ -51,7 +76,17 @@ func pages() map[string]string {
 <button id="save" onclick="said.textContent='saved'" ondblclick="said.textContent='saved twice'"
   oncontextmenu="said.textContent='context';return false">Save</button>
 <p id="said"></p><div style="height:3000px"></div><button id="far" onclick="said.textContent='far'">Far</button>`,
-		"/other": `<title>Other</title><h1>Other page</h1><a href="/form">back to the form</a>`,
+		"/other":  `<title>Other</title><h1>Other page</h1><a href="/form">back to the form</a>`,
+		"/talk":   `<title>Talk</title><script>console.debug('talk debug');console.log('talk log');console.warn('talk warn');console.error('talk error')</script>`,
+		"/broken": `<title>Broken</title><script>setTimeout(() => { throw new TypeError('on purpose') })</script>`,
+		"/files": `<title>Files</title><a href="/file" id="get">Get the report</a>
+<a id="blob" download="blob.txt">Get a blob</a><script>blob.href=URL.createObjectURL(new Blob(['from a blob']))</script>
+<label>File <input type="file" id="one" onchange="said.textContent=[...this.files].map(f=>f.name).join()"></label>
+<label>Files <input type="file" id="several" multiple onchange="said.textContent=[...this.files].map(f=>f.name).join()"></label>
+<button id="choose" onclick="one.click()">Choose</button><p id="said"></p>`,
+		"/dialogs": `<title>Dialogs</title><button id="alert" onclick="alert('Are you there?');said.textContent='answered'">Alert</button>
+<button id="prompt" onclick="said.textContent=String(prompt('Your name?','nobody'))">Prompt</button>
+<button id="confirm" onclick="said.textContent=String(confirm('Sure?'))">Confirm</button><p id="said"></p>`,
 		"/popup": `<title>Popup</title><a href="/other" target="_blank">open</a>`,
 		"/drag": `<title>Drag</title><div id="from" draggable="true" style="width:80px;height:80px;background:red" role="button" aria-label="Thing">x</div>
 <div id="to" style="width:200px;height:200px;margin-top:40px;background:blue" role="region" aria-label="Place"
