@@ -46,6 +46,8 @@ func groups() []group {
 		{"tabs", tabs()},
 		{"act", acts()},
 		{"act errors", actErrors()},
+		{"snapshots", snapshots()},
+		{"refs", refs()},
 		{"dialogs", dialogs()},
 		{"files", files()},
 		{"rings", rings()},

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 )
 
@@ -59,11 +60,44 @@ func serveOdd(mux *http.ServeMux) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})
+	mux.HandleFunc("/scope", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, strings.ReplaceAll(scopePage, "OTHER", "http://localhost:"+r.Host[strings.LastIndex(r.Host, ":")+1:]))
+	})
+	mux.HandleFunc("/inner/{document}", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, strings.ReplaceAll(innerPage, "DOCUMENT", r.PathValue("document")))
+	})
 	mux.HandleFunc("/file", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Disposition", `attachment; filename="report.txt"`)
 		_, _ = io.WriteString(w, "the report")
 	})
 }
+
+// scopePage has a target of its own and one in each of two frames, of this origin and of another. change runs a script in
+// one of the documents, where target is the element and hit tells the site of a click.
+const scopePage = `<!doctype html><title>Scope</title><button onclick="hit('outside')">Outside</button>
+<section id="scope" aria-label="Scope"><div><div><button id="target" onclick="hit('page')">Go page</button><button>Next</button></div></div></section>
+<script>
+window.ready = 0;
+const hit = name => fetch('/hit/' + name), replies = [];
+addEventListener('message', e => e.data === 'ready' ? window.ready++ : replies.shift()(true));
+function change(where, script) {
+  if (where === 'page') { new Function('target', 'hit', script)(document.getElementById('target'), hit); return true }
+  return new Promise(done => { replies.push(done); document.getElementById(where).contentWindow.postMessage(script, '*') });
+}
+</script>
+<iframe id="same" name="Same" src="/inner/same"></iframe><iframe id="other" name="Other" src="OTHER/inner/other"></iframe>`
+
+const innerPage = `<!doctype html><title>Inner</title><p>Inner</p><div><button id="target" onclick="hit('DOCUMENT')">Go DOCUMENT</button></div>
+<script>
+const hit = name => fetch('/hit/' + name);
+addEventListener('message', e => {
+  new Function('target', 'hit', e.data)(document.getElementById('target'), hit);
+  parent.postMessage('done', '*');
+});
+addEventListener('load', () => parent.postMessage('ready', '*'));
+</script>`
 
 func pages() map[string]string {
 	return map[string]string{
@@ -87,6 +121,29 @@ func pages() map[string]string {
 		"/dialogs": `<title>Dialogs</title><button id="alert" onclick="alert('Are you there?');said.textContent='answered'">Alert</button>
 <button id="prompt" onclick="said.textContent=String(prompt('Your name?','nobody'))">Prompt</button>
 <button id="confirm" onclick="said.textContent=String(confirm('Sure?'))">Confirm</button><p id="said"></p>`,
+		"/world": `<title>World</title><main><h1>World</h1><button onclick="said.textContent='saved'">Save</button> <a href="/docs">Docs</a>
+<div style="cursor:pointer" onclick="said.textContent='card'">Clickable Card</div><p id="only">only this</p><p id="said"></p></main>
+<iframe title="Child" srcdoc="<button>Inside</button>"></iframe>`,
+		"/deep": `<title>Deep</title><main><h1>Deep</h1><section aria-label="One"><ul><li>a<ul><li>b<ul><li><button>c</button></ul></ul></ul></section></main>`,
+		"/rows": `<title>Rows</title>` + repeat(60, func(i int) string { return fmt.Sprintf("<p>row %d <button>edit %d</button></p>", i, i) }),
+		"/many": `<title>Many</title>` + repeat(2000, func(i int) string { return fmt.Sprintf("<p>row %d <button>edit %d</button></p>", i, i) }),
+		"/twins": `<title>Twins</title><button>Twin</button><button>Single</button><button>Twin</button><button>Twin</button>`,
+		"/login": `<title>Login</title><label>User <input value="ada"></label><label>Password <input type="password" value="hunter2"></label>`,
+		"/shadow": `<title>Shadow</title><div id="open"></div><div id="closed"></div><p id="said"></p><script>
+for (const mode of ['open', 'closed']) {
+  const root = document.getElementById(mode).attachShadow({mode}), b = document.createElement('button');
+  b.textContent = mode === 'open' ? 'Open inside' : 'Closed inside';
+  b.onclick = () => document.getElementById('said').textContent = mode;
+  root.append(b);
+}</script>`,
+		"/odd": `<title>Odd</title><div id="box"></div><script>
+window.clicked = [];
+for (const name of ['plain', '', '', 'x'.repeat(901), '\u200b\u200b', 'say "hi"', "it's", 'back\\slash', '\u{1F600} face', 'a: b', '- dash', '[ref=e1]', 'two\nlines']) {
+  const b = document.createElement('button');
+  b.textContent = name; b.style.cssText = 'min-width:20px;min-height:20px;max-width:300px;overflow:hidden';
+  b.onclick = () => window.clicked.push([...document.querySelectorAll('button')].indexOf(b));
+  document.getElementById('box').append(b);
+}</script>`,
 		"/popup": `<title>Popup</title><a href="/other" target="_blank">open</a>`,
 		"/drag": `<title>Drag</title><div id="from" draggable="true" style="width:80px;height:80px;background:red" role="button" aria-label="Thing">x</div>
 <div id="to" style="width:200px;height:200px;margin-top:40px;background:blue" role="region" aria-label="Place"
@@ -95,4 +152,12 @@ func pages() map[string]string {
 <div id="veil" style="position:fixed;inset:0;background:#fff8">veil</div>`,
 		"/late": `<title>Late</title><p id="p">early text</p><script>setTimeout(()=>{p.textContent='Late Text';location.hash='late'},300)</script>`,
 	}
+}
+
+func repeat(n int, part func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(part(i))
+	}
+	return b.String()
 }
