@@ -48,10 +48,12 @@ func groups() []group {
 		{"act errors", actErrors()},
 		{"snapshots", snapshots()},
 		{"refs", refs()},
+		{"pictures", pictures()},
 		{"dialogs", dialogs()},
 		{"files", files()},
 		{"rings", rings()},
 		{"state", state()},
+		{"themes", themes()},
 		{"document", document()},
 	}
 }

@@ -41,8 +41,12 @@ func refs() []check {
 	return append(out,
 		check{"odd names", oddNames},
 		check{"an open shadow root", func(ctx context.Context, s *suite) error { return s.clickNamed(ctx, "/shadow", "Open inside", "open") }},
-		check{"a closed shadow root", func(ctx context.Context, s *suite) error { return s.clickNamed(ctx, "/shadow", "Closed inside", "closed") }},
-		check{"something that is only drawn as a button", func(ctx context.Context, s *suite) error { return s.clickNamed(ctx, "/world", "Clickable Card", "card") }},
+		check{"a closed shadow root", func(ctx context.Context, s *suite) error {
+			return s.clickNamed(ctx, "/shadow", "Closed inside", "closed")
+		}},
+		check{"something that is only drawn as a button", func(ctx context.Context, s *suite) error {
+			return s.clickNamed(ctx, "/world", "Clickable Card", "card")
+		}},
 		check{"spellings", refSpellings},
 		check{"a new page forgets them", refsForgotten},
 		check{"the last snapshot wins", lastSnapshotWins},

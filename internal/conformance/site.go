@@ -124,9 +124,9 @@ func pages() map[string]string {
 		"/world": `<title>World</title><main><h1>World</h1><button onclick="said.textContent='saved'">Save</button> <a href="/docs">Docs</a>
 <div style="cursor:pointer" onclick="said.textContent='card'">Clickable Card</div><p id="only">only this</p><p id="said"></p></main>
 <iframe title="Child" srcdoc="<button>Inside</button>"></iframe>`,
-		"/deep": `<title>Deep</title><main><h1>Deep</h1><section aria-label="One"><ul><li>a<ul><li>b<ul><li><button>c</button></ul></ul></ul></section></main>`,
-		"/rows": `<title>Rows</title>` + repeat(60, func(i int) string { return fmt.Sprintf("<p>row %d <button>edit %d</button></p>", i, i) }),
-		"/many": `<title>Many</title>` + repeat(2000, func(i int) string { return fmt.Sprintf("<p>row %d <button>edit %d</button></p>", i, i) }),
+		"/deep":  `<title>Deep</title><main><h1>Deep</h1><section aria-label="One"><ul><li>a<ul><li>b<ul><li><button>c</button></ul></ul></ul></section></main>`,
+		"/rows":  `<title>Rows</title>` + repeat(60, func(i int) string { return fmt.Sprintf("<p>row %d <button>edit %d</button></p>", i, i) }),
+		"/many":  `<title>Many</title>` + repeat(2000, func(i int) string { return fmt.Sprintf("<p>row %d <button>edit %d</button></p>", i, i) }),
 		"/twins": `<title>Twins</title><button>Twin</button><button>Single</button><button>Twin</button><button>Twin</button>`,
 		"/login": `<title>Login</title><label>User <input value="ada"></label><label>Password <input type="password" value="hunter2"></label>`,
 		"/shadow": `<title>Shadow</title><div id="open"></div><div id="closed"></div><p id="said"></p><script>
@@ -144,6 +144,8 @@ for (const name of ['plain', '', '', 'x'.repeat(901), '\u200b\u200b', 'say "hi"'
   b.onclick = () => window.clicked.push([...document.querySelectorAll('button')].indexOf(b));
   document.getElementById('box').append(b);
 }</script>`,
+		"/colours": `<title>Colours</title><style>body{margin:0;height:1500px;position:relative}div{position:absolute;width:100px;height:100px}</style>
+<div style="background:red;top:0;left:0"></div><div id="end" style="background:blue;top:1400px;left:0"></div>`,
 		"/popup": `<title>Popup</title><a href="/other" target="_blank">open</a>`,
 		"/drag": `<title>Drag</title><div id="from" draggable="true" style="width:80px;height:80px;background:red" role="button" aria-label="Thing">x</div>
 <div id="to" style="width:200px;height:200px;margin-top:40px;background:blue" role="region" aria-label="Place"
