@@ -54,6 +54,7 @@ func groups() []group {
 		{"rings", rings()},
 		{"state", state()},
 		{"themes", themes()},
+		{"peers", peers()},
 		{"document", document()},
 	}
 }
@@ -62,13 +63,15 @@ func groups() []group {
 type suite struct {
 	*running.Clank
 
-	site *site
+	site  *site
+	cache string // folder in which peers are installed
 }
 
 func main() { os.Exit(run()) }
 
 func run() int {
 	only := flag.String("run", "", "run only checks whose \"group/name\" matches this `regexp`")
+	cache := flag.String("cache", ".cache/peers", "`folder` in which peers are installed")
 	verbose := flag.Bool("v", false, "print a line for each check")
 	flag.Parse()
 	pattern, err := regexp.Compile(*only)
@@ -80,7 +83,7 @@ func run() int {
 	defer stop()
 	ctx, cancel := context.WithTimeoutCause(ctx, wholeLimit, fmt.Errorf("the whole took longer than %v", wholeLimit))
 	defer cancel()
-	failed, err := judge(ctx, flag.Arg(0), pattern, *verbose, os.Stdout)
+	failed, err := judge(ctx, flag.Arg(0), *cache, pattern, *verbose, os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "conformance:", err)
 		return 1
@@ -92,14 +95,14 @@ func run() int {
 }
 
 // judge runs all checks that match.
-func judge(ctx context.Context, bin string, only *regexp.Regexp, verbose bool, out io.Writer) (failed int, err error) {
+func judge(ctx context.Context, bin, cache string, only *regexp.Regexp, verbose bool, out io.Writer) (failed int, err error) {
 	clank, err := running.Start(ctx, bin)
 	if err != nil {
 		return 0, err
 	}
 	web := newSite()
 	defer web.Close()
-	s := &suite{Clank: clank, site: web}
+	s := &suite{Clank: clank, site: web, cache: cache}
 	passed := 0
 	for _, g := range groups() {
 		begin, good, bad := time.Now(), 0, 0

@@ -46,8 +46,9 @@ var table = map[string][]string{
 	"internal/discordtest":  {},
 	"internal/layout":       {},
 	"internal/running":      {},
-	"internal/peers":        {"internal/running"},
-	"internal/conformance":  {"internal/running"},
+	"internal/playwright":   {},
+	"internal/peers":        {"internal/playwright", "internal/running"},
+	"internal/conformance":  {"internal/playwright", "internal/running"},
 }
 
 // everything may be imported only by the command, which wires, and by tests of

@@ -13,6 +13,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"clank/internal/playwright"
 )
 
 // wholeLimit bounds the run. Nothing is expected to take nearly so long.
@@ -40,7 +42,7 @@ func run() int {
 }
 
 func compare(ctx context.Context, bin, cache string, rounds int) (err error) {
-	node, agent, err := install(ctx, cache)
+	node, agent, err := playwright.Install(ctx, cache)
 	if err != nil {
 		return err
 	}
@@ -55,11 +57,11 @@ func compare(ctx context.Context, bin, cache string, rounds int) (err error) {
 			err = end
 		}
 	}()
-	p, err := startPlaywright(ctx, node, c.cdpURL)
+	p, err := playwright.Start(ctx, node, c.cdpURL)
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.Close()
 	a := agentBrowser{bin: agent, port: c.cdpPort, dir: c.Temp}
 	defer a.close()
 	r := &race{site: web.URL, clank: c, playwright: p, agent: a, rounds: rounds}

@@ -9,13 +9,15 @@ import (
 	"strconv"
 	"text/tabwriter"
 	"time"
+
+	"clank/internal/playwright"
 )
 
 // race has the same things done by everybody, in turns.
 type race struct {
 	site       string
 	clank      *clank
-	playwright *playwright
+	playwright *playwright.Playwright
 	agent      agentBrowser
 	rounds     int
 }
@@ -56,7 +58,7 @@ func (r *race) measure(ctx context.Context, d deed) (times, error) {
 				return times{}, fmt.Errorf("%s: %w", d.name, err)
 			}
 		}
-		ms, err := r.playwright.do(d.script, d.url, n)
+		ms, err := r.playwright.Times(d.script, d.url, n)
 		if err != nil {
 			return times{}, err
 		}
@@ -107,7 +109,7 @@ func (r *race) everybodyTo(ctx context.Context, url string) error {
 	if _, _, err := r.agent.do(ctx, "open", url); err != nil {
 		return err
 	}
-	_, err := r.playwright.do("goto", url, 0)
+	_, err := r.playwright.Times("goto", url, 0)
 	return err
 }
 
@@ -288,7 +290,7 @@ func (r *race) group(ctx context.Context, w *tabwriter.Writer, deeds []deed) (wo
 }
 
 func (r *race) run(ctx context.Context, out io.Writer) error {
-	fmt.Fprintf(out, "medians in ms, %d rounds in %d turns, one Chromium; playwright-core %s, agent-browser %s\n", r.rounds, turns, playwrightVersion, agentVersion)
+	fmt.Fprintf(out, "medians in ms, %d rounds in %d turns, one Chromium; playwright-core %s, agent-browser %s\n", r.rounds, turns, playwright.Version, playwright.AgentVersion)
 	w := tabwriter.NewWriter(out, 16, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "deed\tclank API\tplaywright\tratio\tclank command\tagent-browser\tratio\t")
 	actions, err := r.group(ctx, w, r.actions())

@@ -1,5 +1,5 @@
-// Works a Chromium over CDP with playwright-core, as told by lines of JSON on stdin: {id, op, …}. Answers {id, ms: […]} or
-// {id, error}. The time of each round is that of the awaited call alone.
+// Works a Chromium over CDP with playwright-core, as told by lines of JSON on stdin: {id, op, …}. Answers {id, out} or
+// {id, error}. What is repeated n times answers with the milliseconds of each round: those of the awaited call alone.
 import { createInterface } from 'node:readline';
 import { createRequire } from 'node:module';
 
@@ -63,17 +63,29 @@ const ops = {
     await at(await refOf('button', 'Save')).click();
     await page.ariaSnapshot({ mode: 'ai' });
   }),
-  see: async () => ({
-    tabs: context.pages().map(p => p.url()),
-    name: await page.getByLabel('Name').inputValue(),
-  }),
+  tabsSeen: async () => context.pages().map(p => p.url()),
+  see: async ({ url, look }) => {
+    const other = context.pages().find(p => p.url() === url);
+    return other ? other.evaluate(look) : null;
+  },
+  work: async ({ url, name }) => {
+    const other = context.pages().find(p => p.url() === url);
+    await other.getByLabel('Name').fill(name);
+    await other.getByRole('button', { name: 'Save' }).click();
+    await other.context().addCookies([{ name: 'peer', value: name, url }]);
+    return null;
+  },
+  snapshotOf: async ({ url }) => {
+    const other = context.pages().find(p => p.url() === url);
+    return other.ariaSnapshot({ mode: 'ai' });
+  },
 };
 
 console.log(JSON.stringify({ id: 0, ready: true }));
 for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line);
   try {
-    console.log(JSON.stringify({ id: order.id, ms: await ops[order.op](order) }));
+    console.log(JSON.stringify({ id: order.id, out: await ops[order.op](order) }));
   } catch (e) {
     console.log(JSON.stringify({ id: order.id, error: String(e) }));
   }

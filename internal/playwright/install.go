@@ -1,4 +1,4 @@
-package main
+package playwright
 
 import (
 	"context"
@@ -9,22 +9,22 @@ import (
 	"runtime"
 )
 
-// The peers, by npm name and version.
+// Version is playwright-core's, AgentVersion that of agent-browser, as npm has them.
 const (
-	playwrightVersion = "1.65.1"
-	agentVersion      = "0.41.2"
+	Version      = "1.65.1"
+	AgentVersion = "0.41.2"
 )
 
-// install brings the peers into cache unless they are there. It returns the folder in which node finds playwright-core, and
-// agent-browser's program.
-func install(ctx context.Context, cache string) (node, agent string, err error) {
+// Install brings playwright-core and agent-browser into cache unless they are there. It returns the folder in which node
+// finds the one, and the program of the other.
+func Install(ctx context.Context, cache string) (dir, agent string, err error) {
 	cache, err = filepath.Abs(cache)
 	if err != nil {
 		return "", "", err
 	}
 	name := "agent-browser-" + runtime.GOOS + "-" + map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
 	agent = filepath.Join(cache, "node_modules", "agent-browser", "bin", name)
-	stamp := filepath.Join(cache, playwrightVersion+"-"+agentVersion)
+	stamp := filepath.Join(cache, Version+"-"+AgentVersion)
 	if _, err := os.Stat(stamp); err == nil {
 		return cache, agent, nil
 	}
@@ -37,7 +37,7 @@ func install(ctx context.Context, cache string) (node, agent string, err error) 
 		return "", "", err
 	}
 	npm := exec.CommandContext(ctx, "npm", "install", "--prefix", cache, "--no-audit", "--no-fund", "--ignore-scripts", //nolint:gosec // constant
-		"playwright-core@"+playwrightVersion, "agent-browser@"+agentVersion)
+		"playwright-core@"+Version, "agent-browser@"+AgentVersion)
 	if out, err := npm.CombinedOutput(); err != nil {
 		return "", "", fmt.Errorf("install the peers: %w\n%s", err, out)
 	}
