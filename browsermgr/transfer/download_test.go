@@ -3,9 +3,7 @@ package transfer_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -452,40 +450,5 @@ func TestBrowserThatDiesLeavesNothing(t *testing.T) {
 	b.empty(t)
 	if _, err := b.WaitDownload(t.Context(), tab, "", 0); err == nil {
 		t.Error("got no error from a closed desk")
-	}
-}
-
-func TestDeskRemovesWhatKilledProcessesLeft(t *testing.T) {
-	dir := t.TempDir()
-	ended := exec.Command("true")
-	if err := ended.Run(); err != nil {
-		t.Fatal(err)
-	}
-	old := time.Now().Add(-2 * time.Hour)
-	keep := map[string]bool{ // by name: whether it stays
-		fmt.Sprintf(".staging-%d-1", ended.Process.Pid): false, fmt.Sprintf(".staging-%d-1", os.Getpid()): true, ".staging-x": true, "mine": true,
-	}
-	for name := range keep {
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.Mkdir(path, 0o700), os.Chtimes(path, old, old)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	recent := filepath.Join(dir, fmt.Sprintf(".staging-%d-2", ended.Process.Pid))
-	keep[filepath.Base(recent)] = true
-	if err := os.Mkdir(recent, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	d, err := transfer.New(transfer.Options{Downloads: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(d.Close(), d.Close()); err != nil {
-		t.Error(err)
-	}
-	for name, stays := range keep {
-		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != stays {
-			t.Errorf("%s: got %v, want it to stay: %v", name, err, stays)
-		}
 	}
 }
