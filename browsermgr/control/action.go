@@ -253,7 +253,9 @@ func readEvaluate(f *body.Fields, a *action) {
 }
 
 // evaluates says whether the action runs the client's JavaScript.
-func (a action) evaluates() bool { return a.Kind == page.KindEvaluate || a.Kind == page.KindWait && a.Fn != "" }
+func (a action) evaluates() bool {
+	return a.Kind == page.KindEvaluate || a.Kind == page.KindWait && a.Fn != ""
+}
 
 // targets lists the tabs that the entries of a batch name.
 func (a action) targets() []string {

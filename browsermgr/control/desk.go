@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -168,11 +169,10 @@ func (c *call) anyTab(ctx context.Context, name string) (*held, error) {
 
 // target is the tab that the request's targetId names.
 func (c *call) target(ctx context.Context) (*held, error) {
-	name := c.body.String("targetId")
-	if c.route.method == "GET" {
-		name = c.query.String("targetId")
+	if c.route.method == http.MethodGet {
+		return c.tab(ctx, c.query.String("targetId"))
 	}
-	return c.tab(ctx, name)
+	return c.tab(ctx, c.body.String("targetId"))
 }
 
 func (h *held) find(ctx context.Context, name string) error {

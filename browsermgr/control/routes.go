@@ -48,8 +48,10 @@ func (r route) takes(fields ...field) route {
 	return r
 }
 
-func need(name, kind, about string) field { return field{name: name, kind: kind, about: about, required: true} }
-func may(name, kind, about string) field  { return field{name: name, kind: kind, about: about} }
+func need(name, kind, about string) field {
+	return field{name: name, kind: kind, about: about, required: true}
+}
+func may(name, kind, about string) field { return field{name: name, kind: kind, about: about} }
 
 func oneOf(name, about string, values ...string) field {
 	return field{name: name, kind: "string", about: about, enum: values}

@@ -154,6 +154,9 @@ func snapshot(ctx context.Context, c *call) (snapshotAnswer, error) {
 	if err := c.server.permitted(ctx, h); err != nil {
 		return snapshotAnswer{}, err
 	}
+	// The time includes waiting for what others do in the tab.
+	ctx, cancel := context.WithTimeoutCause(ctx, v.Timeout, &fault.LimitError{Limit: v.Timeout})
+	defer cancel()
 	snap, err := h.tab.Snapshot(ctx, v.SnapshotOptions)
 	if pendingDialog(err) {
 		return snapshotAnswer{

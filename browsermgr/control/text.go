@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 	"unicode/utf16"
+
+	"clank/browsermgr/fault"
 )
 
 type textAnswer struct {
@@ -16,6 +19,9 @@ type textAnswer struct {
 	BlockedByDialog bool          `json:"blockedByDialog,omitempty"`
 	BrowserState    *browserState `json:"browserState,omitempty"`
 }
+
+// readLimit bounds reading a page, waiting for what others do in it included.
+const readLimit = 20 * time.Second
 
 func text(ctx context.Context, c *call) (textAnswer, error) {
 	limit := min(c.query.Clamp("maxChars", maxChars, 1, maxChars), maxChars)
@@ -30,6 +36,8 @@ func text(ctx context.Context, c *call) (textAnswer, error) {
 	if err := c.server.permitted(ctx, h); err != nil {
 		return textAnswer{}, err
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, readLimit, &fault.LimitError{Limit: readLimit})
+	defer cancel()
 	text, err := h.tab.Text(ctx, "")
 	if pendingDialog(err) {
 		return textAnswer{targetAnswer: h.answer(), URL: h.url(), BlockedByDialog: true, BrowserState: h.state()}, nil
