@@ -22,7 +22,8 @@ func actFields() []field {
 	}
 	slices.Sort(kinds)
 	return []field{
-		{name: "kind", kind: "string", about: "what to do", required: true, enum: kinds}, targetField, timeoutField,
+		{name: "kind", kind: "string", about: "what to do", required: true, enum: kinds},
+		targetField, timeoutField,
 		may("ref", "string", "element, by a ref of a snapshot"), may("selector", "string", "element, by a CSS selector"),
 		may("doubleClick", "boolean", "click, clickCoords"), oneOf("button", "click, clickCoords", "left", "right", "middle"),
 		may("modifiers", "array", "click: Alt, Control, ControlOrMeta, Meta, Shift"), may("delayMs", "integer", "click, clickCoords, press"),

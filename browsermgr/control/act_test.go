@@ -156,11 +156,15 @@ func TestBatches(t *testing.T) {
 		{"ends at the first failure", click(press) + "," + unknown + "," + click(press), outcome{[]bool{true, false}, nil}},
 		{"a failure inside", `{"kind":"batch","actions":[` + unknown + `]},` + click(press), outcome{[]bool{false}, nil}},
 		{"an anchor is no navigation", click(below) + "," + click(press), outcome{[]bool{true, true}, nil}},
-		{"a navigation ends it", click(two) + "," + click(press) + "," + click(press), outcome{[]bool{true},
-			map[string]any{"reason": "navigation", "afterAction": 1.0, "url": site + "/two", "skipped": 2.0}}},
+		{"a navigation ends it", click(two) + "," + click(press) + "," + click(press), outcome{
+			[]bool{true},
+			map[string]any{"reason": "navigation", "afterAction": 1.0, "url": site + "/two", "skipped": 2.0},
+		}},
 		{"a last navigation is no end", `{"kind":"back"}`, outcome{[]bool{true}, nil}},
-		{"so does closing", `{"kind":"close"},` + click(press), outcome{[]bool{true},
-			map[string]any{"reason": "closed", "afterAction": 1.0, "skipped": 1.0}}},
+		{"so does closing", `{"kind":"close"},` + click(press), outcome{
+			[]bool{true},
+			map[string]any{"reason": "closed", "afterAction": 1.0, "skipped": 1.0},
+		}},
 	} {
 		a := c.ok("POST", "/act", `{"kind":"batch","actions":[`+step.batch+`]}`)
 		got := outcome{Aborted: a.body["aborted"]}

@@ -100,28 +100,29 @@ func readNested(f *body.Fields, depth int, count *int) (action, error) {
 		return a, actError(http.StatusBadRequest, code, fmt.Errorf("kind is required, and has to be one of the known ones; got %q", a.Kind))
 	}
 	a.target = f.String("targetId")
+	var err error
 	if a.Kind == kindBatch {
-		if err := a.readBatch(f, depth, count); err != nil {
-			return a, invalid(err)
-		}
+		err = a.readBatch(f, depth, count)
 	} else {
-		if ms, ok := f.Positive("timeoutMs"); ok {
-			a.TimeoutMs = ms
-		}
-		read(f, &a)
-		err := f.Err()
-		if err == nil && a.Kind != kindClose && !a.idle {
-			err = a.Validate()
-		}
-		if err != nil {
-			return a, invalid(err)
-		}
+		err = a.readFields(f, read)
+	}
+	if err != nil {
+		return a, invalid(err)
 	}
 	if f.Has("selector") && !slices.Contains(withSelector, a.Kind) {
 		return a, actError(http.StatusBadRequest, codeSelector,
 			fmt.Errorf("'selector' is not supported for %s: take a snapshot and use a ref of it", a.Kind))
 	}
 	return a, nil
+}
+
+func (a *action) readFields(f *body.Fields, read func(*body.Fields, *action)) error {
+	a.TimeoutMs, _ = f.Positive("timeoutMs")
+	read(f, a)
+	if err := f.Err(); err != nil || a.Kind == kindClose || a.idle {
+		return err
+	}
+	return a.Validate()
 }
 
 func (a *action) readBatch(f *body.Fields, depth int, count *int) error {

@@ -101,18 +101,15 @@ func (p performer) batch(ctx context.Context, a action) (outcome, error) {
 
 // abort says whether the rest of a batch has lost its page.
 func (p performer) abort(did outcome, after, left int) *aborted {
-	reason := ""
 	switch {
 	case did.closed:
 		return &aborted{Reason: "closed", AfterAction: after, Skipped: left}
 	case did.dialog:
-		reason = "dialog"
+		return &aborted{Reason: "dialog", AfterAction: after, URL: p.held.url(), Skipped: left}
 	case did.navigated:
-		reason = "navigation"
-	default:
-		return nil
+		return &aborted{Reason: "navigation", AfterAction: after, URL: p.held.url(), Skipped: left}
 	}
-	return &aborted{Reason: reason, AfterAction: after, URL: p.held.url(), Skipped: left}
+	return nil
 }
 
 // entry does one entry of a batch.

@@ -35,7 +35,7 @@ func runTests(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(home) //nolint:errcheck // the run is over
+	defer os.RemoveAll(home)
 	ctx := context.Background()
 	exe, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
 	if err != nil {
@@ -49,7 +49,7 @@ func runTests(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer shared.Close(ctx) //nolint:errcheck // the run is over
+	defer shared.Close(ctx)
 	pages := newSite()
 	defer pages.Close()
 	site = pages.URL

@@ -123,15 +123,15 @@ func (s *Server) abortable(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.handlers.Add(1)
 		defer s.handlers.Done()
-		ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+		connection := r.Context()
+		ctx, cancel := context.WithCancelCause(context.WithoutCancel(connection))
 		defer cancel(nil)
-		stop := context.AfterFunc(r.Context(), func() {
-			if errors.Is(context.Cause(r.Context()), errClosing) {
+		defer context.AfterFunc(connection, func() {
+			if errors.Is(context.Cause(connection), errClosing) {
 				cancel(errClosing)
 			}
 			cancel(errClientGone)
-		})
-		defer stop()
+		})()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

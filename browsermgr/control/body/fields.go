@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"clank/browsermgr/fault"
@@ -171,7 +172,7 @@ func Text(v any) (string, bool) {
 	case string:
 		return v, true
 	case bool:
-		return fmt.Sprint(v), true
+		return strconv.FormatBool(v), true
 	case json.Number:
 		return plain(v), true
 	case float64:

@@ -118,7 +118,7 @@ func makeToken(path string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // what is linked stays
+	defer os.Remove(f.Name()) // what is linked stays
 	_, err = f.WriteString(hex.EncodeToString(secret[:]) + "\n")
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
