@@ -3,6 +3,7 @@ package client
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -74,10 +75,13 @@ func (m millis) or(standard time.Duration) time.Duration {
 }
 
 // Budget tells how long a call may take on the server's side. payload is the JSON body, or nil.
-func Budget(method, path string, payload []byte) Allowance {
+func Budget(method, path string, query url.Values, payload []byte) Allowance {
 	var t timings
 	if payload != nil {
 		_ = json.Unmarshal(payload, &t) // what does not fit stays as it was; the server judges it
+	}
+	if text := query.Get("timeoutMs"); text != "" {
+		_ = t.TimeoutMs.UnmarshalJSON([]byte(text))
 	}
 	a := Allowance{Launch: launchTime, Explicit: t.TimeoutMs > 0}
 	switch route(method, path) {

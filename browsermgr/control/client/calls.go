@@ -7,10 +7,16 @@ import (
 	"strconv"
 )
 
+// ask is Do with a typed answer.
+func ask[T any](ctx context.Context, c *Client, method, path string, query url.Values, body any) (T, error) {
+	var answer T
+	err := c.Do(ctx, method, path, query, body, &answer)
+	return answer, err
+}
+
 // Status tells how the profile is, without starting it.
 func (c *Client) Status(ctx context.Context) (Status, error) {
-	var s Status
-	return s, c.Do(ctx, http.MethodGet, "/", nil, nil, &s)
+	return ask[Status](ctx, c, http.MethodGet, "/", nil, nil)
 }
 
 // Doctor examines the profile; deep also takes a snapshot.
@@ -19,16 +25,14 @@ func (c *Client) Doctor(ctx context.Context, deep bool) (Report, error) {
 	if deep {
 		query.Set("deep", "true")
 	}
-	var r Report
-	return r, c.Do(ctx, http.MethodGet, "/doctor", query, nil, &r)
+	return ask[Report](ctx, c, http.MethodGet, "/doctor", query, nil)
 }
 
 // Profiles lists the profiles.
 func (c *Client) Profiles(ctx context.Context) ([]ProfileInfo, error) {
-	var answer struct {
+	answer, err := ask[struct {
 		Profiles []ProfileInfo `json:"profiles"`
-	}
-	err := c.Do(ctx, http.MethodGet, "/profiles", nil, nil, &answer)
+	}](ctx, c, http.MethodGet, "/profiles", nil, nil)
 	return answer.Profiles, err
 }
 
@@ -43,17 +47,15 @@ func (c *Client) Start(ctx context.Context, headless *bool) error {
 
 // Stop ends the browser of the profile and tells whether one was running.
 func (c *Client) Stop(ctx context.Context) (stopped bool, err error) {
-	var answer struct {
+	answer, err := ask[struct {
 		Stopped bool `json:"stopped"`
-	}
-	err = c.Do(ctx, http.MethodPost, "/stop", nil, nil, &answer)
+	}](ctx, c, http.MethodPost, "/stop", nil, nil)
 	return answer.Stopped, err
 }
 
 // Tabs lists the tabs. It never starts the browser.
 func (c *Client) Tabs(ctx context.Context) (TabList, error) {
-	var list TabList
-	return list, c.Do(ctx, http.MethodGet, "/tabs", nil, nil, &list)
+	return ask[TabList](ctx, c, http.MethodGet, "/tabs", nil, nil)
 }
 
 // Open opens address in a new tab, which gets label unless it is "".
@@ -62,8 +64,7 @@ func (c *Client) Open(ctx context.Context, address, label string) (Tab, error) {
 	if label != "" {
 		body["label"] = label
 	}
-	var tab Tab
-	return tab, c.Do(ctx, http.MethodPost, "/tabs/open", nil, body, &tab)
+	return ask[Tab](ctx, c, http.MethodPost, "/tabs/open", nil, body)
 }
 
 // Focus brings a tab to the front.
@@ -83,20 +84,17 @@ func (c *Client) Navigate(ctx context.Context, targetID, address string, millise
 	if milliseconds > 0 {
 		body["timeoutMs"] = milliseconds
 	}
-	var r Result
-	return r, c.Do(ctx, http.MethodPost, "/navigate", nil, body, &r)
+	return ask[Result](ctx, c, http.MethodPost, "/navigate", nil, body)
 }
 
 // Snapshot reads a page. options are the parameters of the contract, such as targetId, interactive and maxChars.
 func (c *Client) Snapshot(ctx context.Context, options url.Values) (Snapshot, error) {
-	var s Snapshot
-	return s, c.Do(ctx, http.MethodGet, "/snapshot", options, nil, &s)
+	return ask[Snapshot](ctx, c, http.MethodGet, "/snapshot", options, nil)
 }
 
 // Act does one action: a struct or map with the field kind and what that kind needs.
 func (c *Client) Act(ctx context.Context, action any) (Result, error) {
-	var r Result
-	return r, c.Do(ctx, http.MethodPost, "/act", nil, action, &r)
+	return ask[Result](ctx, c, http.MethodPost, "/act", nil, action)
 }
 
 // Shot says what a screenshot shows. The zero value is what can be seen of the last used tab.
@@ -112,14 +110,12 @@ type Shot struct {
 
 // Screenshot makes a picture of a page.
 func (c *Client) Screenshot(ctx context.Context, shot Shot) (Picture, error) {
-	var p Picture
-	return p, c.Do(ctx, http.MethodPost, "/screenshot", nil, shot, &p)
+	return ask[Picture](ctx, c, http.MethodPost, "/screenshot", nil, shot)
 }
 
 // PDF prints a page into a document.
 func (c *Client) PDF(ctx context.Context, targetID string) (Picture, error) {
-	var p Picture
-	return p, c.Do(ctx, http.MethodPost, "/pdf", nil, onTab(targetID), &p)
+	return ask[Picture](ctx, c, http.MethodPost, "/pdf", nil, onTab(targetID))
 }
 
 func onTab(targetID string) map[string]any {

@@ -111,7 +111,7 @@ func (c *Client) Call(ctx context.Context, method, path string, query url.Values
 		}
 	}
 	limit := c.timeout
-	if own := Budget(method, path, payload); limit == 0 {
+	if own := Budget(method, path, query, payload); limit == 0 {
 		limit = own.Whole()
 	} else if own.Explicit {
 		limit = max(limit, own.Whole()) // what was asked of the action is not cut by the wait for it
