@@ -88,7 +88,7 @@ func evaluateDisabled() error {
 // checkTargets refuses an action, or an entry of a batch, that names another tab than the request.
 func (h *held) checkTargets(a action) error {
 	is := func(name string) bool {
-		names, err := h.desk.roster.Resolve(name)
+		names, err := h.desk.book.Resolve(name)
 		return err == nil && names.Target == h.tab.TargetID()
 	}
 	if a.target != "" && !is(a.target) {

@@ -11,7 +11,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
-	"clank/browsermgr/roster"
+	"clank/browsermgr/tabname"
 )
 
 // failure is an error that knows how it is told to a client.
@@ -33,8 +33,8 @@ var statuses = []struct {
 }{
 	{page.ErrInvalid, http.StatusBadRequest},
 	{browsermgr.ErrNoProfile, http.StatusNotFound},
-	{roster.ErrNotFound, http.StatusNotFound},
-	{roster.ErrAmbiguous, http.StatusConflict},
+	{tabname.ErrNotFound, http.StatusNotFound},
+	{tabname.ErrAmbiguous, http.StatusConflict},
 	{browsermgr.ErrNotRunning, http.StatusConflict},
 	{browsermgr.ErrClosed, http.StatusServiceUnavailable},
 	{page.ErrBrowserGone, http.StatusConflict},
@@ -50,7 +50,7 @@ func classify(err error) failure {
 		return out
 	}
 	if errors.Is(err, page.ErrTabGone) {
-		err = fmt.Errorf("%w: %w", roster.ErrNotFound, err)
+		err = fmt.Errorf("%w: %w", tabname.ErrNotFound, err)
 	}
 	for _, s := range statuses {
 		if errors.Is(err, s.err) {

@@ -10,13 +10,13 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
-	"clank/browsermgr/roster"
+	"clank/browsermgr/tabname"
 )
 
 // desk is what the server remembers of one profile.
 type desk struct {
-	name   string
-	roster roster.Roster
+	name string
+	book tabname.Book
 
 	mu    sync.Mutex
 	conn  *page.Browser
@@ -41,13 +41,13 @@ func (d *desk) sync(b *page.Browser) {
 	defer d.mu.Unlock()
 	if d.conn != b {
 		d.conn, d.bad, d.seats = b, map[string]error{}, map[string]chan struct{}{}
-		d.roster.Reset()
+		d.book.Reset()
 	}
 	tabs := b.Tabs()
-	pages := make([]roster.Page, len(tabs))
+	pages := make([]tabname.Page, len(tabs))
 	here := map[string]bool{}
 	for i, t := range tabs {
-		pages[i] = roster.Page{Target: t.TargetID(), ID: t.ID(), URL: t.URL(), Title: t.Title(), Popup: t.Opener() != nil}
+		pages[i] = tabname.Page{Target: t.TargetID(), ID: t.ID(), URL: t.URL(), Title: t.Title(), Popup: t.Opener() != nil}
 		here[t.TargetID()] = true
 	}
 	for target := range d.seats {
@@ -56,7 +56,7 @@ func (d *desk) sync(b *page.Browser) {
 			delete(d.bad, target)
 		}
 	}
-	d.roster.Sync(pages)
+	d.book.Sync(pages)
 }
 
 func (d *desk) quarantine(target string, why error) {
@@ -127,7 +127,7 @@ type held struct {
 	desk  *desk
 	use   *browsermgr.Use
 	tab   *page.Tab
-	names roster.Tab
+	names tabname.Tab
 }
 
 func (h *held) release() { h.use.Release() }
@@ -146,7 +146,7 @@ func (c *call) tab(ctx context.Context, name string) (*held, error) {
 		h.release()
 		return nil, quarantined(h.names.Name(), why)
 	}
-	h.desk.roster.Choose(h.tab.TargetID())
+	h.desk.book.Choose(h.tab.TargetID())
 	return h, nil
 }
 
@@ -176,10 +176,10 @@ func (c *call) target(ctx context.Context) (*held, error) {
 }
 
 func (h *held) find(ctx context.Context, name string) error {
-	names, ok := h.desk.roster.Default()
+	names, ok := h.desk.book.Default()
 	if name != "" {
 		var err error
-		if names, err = h.desk.roster.Resolve(name); err != nil {
+		if names, err = h.desk.book.Resolve(name); err != nil {
 			return err
 		}
 	} else if !ok {
@@ -189,9 +189,9 @@ func (h *held) find(ctx context.Context, name string) error {
 }
 
 // take holds the tab with these names.
-func (h *held) take(names roster.Tab) error {
+func (h *held) take(names tabname.Tab) error {
 	if h.tab = h.use.Browser.Tab(names.Target); h.tab == nil {
-		return fmt.Errorf("%w: %s has just been closed", roster.ErrNotFound, names.ID)
+		return fmt.Errorf("%w: %s has just been closed", tabname.ErrNotFound, names.ID)
 	}
 	h.names = names
 	return nil
@@ -211,7 +211,7 @@ func (h *held) open(ctx context.Context, url string) error {
 // refresh reads the names anew.
 func (h *held) refresh() {
 	h.desk.sync(h.use.Browser)
-	if names, ok := h.desk.roster.Find(h.tab.TargetID()); ok {
+	if names, ok := h.desk.book.Find(h.tab.TargetID()); ok {
 		h.names = names
 	}
 }
@@ -221,6 +221,6 @@ func (h *held) close(ctx context.Context) error {
 	if err := h.tab.Close(ctx); err != nil {
 		return err
 	}
-	h.desk.roster.Forget(h.tab.TargetID())
+	h.desk.book.Forget(h.tab.TargetID())
 	return nil
 }

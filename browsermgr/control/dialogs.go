@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"clank/browsermgr/fault"
@@ -78,9 +77,9 @@ func (h *held) checkDialog(id string) error {
 	pending := h.tab.Dialogs().Pending
 	switch {
 	case id == "" && len(pending) > 1:
-		return &failure{status: http.StatusConflict, err: errors.New("several dialogs are pending: say which by dialogId")}
+		return errors.New("several dialogs are pending: say which by dialogId")
 	case id != "" && (len(pending) == 0 || pending[0].ID != id):
-		return &failure{status: http.StatusNotFound, err: fmt.Errorf("dialog %q is not pending", id)}
+		return fmt.Errorf("dialog %q is not pending", id)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func navigate(ctx context.Context, c *call) (navigateAnswer, error) {
 		return navigateAnswer{}, err
 	}
 	defer h.release()
-	h.desk.roster.Choose(h.tab.TargetID())
+	h.desk.book.Choose(h.tab.TargetID())
 	var res page.Result
 	err = h.exclusively(ctx, func() error {
 		return c.server.watched(ctx, h, func() error {

@@ -49,6 +49,8 @@ func (s *Server) checkAddress(ctx context.Context, profile, address string) (str
 		return "about:blank", nil
 	case scheme != "http" && scheme != "https":
 		return "", blocked(fmt.Errorf("Navigation blocked: unsupported protocol %q: only http and https can be opened", scheme+":")) //nolint:staticcheck // likewise
+	case u.User != nil:
+		return "", &failure{status: http.StatusBadRequest, err: errors.New("Invalid URL: it carries a user name or a password, which pages and logs would show; set them with /set/credentials")} //nolint:staticcheck // likewise
 	case u.Hostname() == "":
 		return "", &failure{status: http.StatusBadRequest, err: fmt.Errorf("Invalid URL: %q: the host is missing", address)} //nolint:staticcheck // likewise
 	}

@@ -78,10 +78,17 @@ func (s *Server) mux() http.Handler {
 		mux.Handle(pattern, s.serve(&r))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		answerError(w, &failure{
-			status: http.StatusNotFound,
-			err:    fmt.Errorf("route not found: %s %s; GET /openapi.json lists them all", r.Method, r.URL.Path),
-		})
+		f := failure{status: http.StatusNotFound}
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+			other := r.Clone(r.Context())
+			other.Method = method
+			if _, pattern := mux.Handler(other); pattern != "/" {
+				f.status = http.StatusMethodNotAllowed
+				w.Header().Add("Allow", method)
+			}
+		}
+		f.err = fmt.Errorf("route not found: %s %s; GET /openapi.json lists them all", r.Method, r.URL.Path)
+		answerError(w, &f)
 	})
 	return mux
 }

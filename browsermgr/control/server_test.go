@@ -53,7 +53,7 @@ func TestRequestsAreJudgedInTheOrderOfTheContract(t *testing.T) {
 		"the secret for the status too":          {"GET", "/tabs", "", []string{"Authorization", "Bearer wrong"}, 401, "Unauthorized"},
 		"a foreign site may not be read to":      {"GET", "/nothing", "", []string{"Origin", "https://evil.example", "Authorization", ""}, 401, "Unauthorized"},
 		"a route that is not there":              {"GET", "/nothing", "", nil, 404, "route not found: GET /nothing"},
-		"a method that is not there":             {"PUT", "/act", "{}", nil, 404, "route not found: PUT /act"},
+		"a method that is not there":             {"PUT", "/act", "{}", nil, 405, "route not found: PUT /act"},
 		"a form is no body":                      {"POST", "/act", "kind=click", []string{"Content-Type", "application/x-www-form-urlencoded"}, 400, "ACT_KIND_REQUIRED"},
 		"a list counts as no fields":             {"POST", "/act", `[{"kind":"click"}]`, nil, 400, "ACT_KIND_REQUIRED"},
 		"an unknown profile":                     {"GET", "/tabs?profile=No+Such", "", nil, 404, "not found"},

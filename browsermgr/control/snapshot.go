@@ -59,6 +59,11 @@ func readView(q *body.Fields, mode string) (view, error) {
 	if q.String("format") == formatARIA {
 		v.format = formatARIA
 	}
+	switch q.String("format") {
+	case "", "ai", formatARIA:
+	default:
+		return v, fault.Invalidf("format must be ai or aria")
+	}
 	efficient := v.mode == modeEfficient
 	labels := q.Flag("labels", false)
 	if v.format == formatARIA && (efficient || labels) {

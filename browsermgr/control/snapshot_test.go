@@ -13,7 +13,7 @@ func TestSnapshotsDescribeThePage(t *testing.T) {
 	target := c.open("/")
 	for query, want := range map[string]struct{ has, hasNot string }{
 		"":                                    {`heading "Start"`, "Links:"},
-		"format=AI":                           {`heading "Start"`, "Links:"},
+		"format=ai":                           {`heading "Start"`, "Links:"},
 		"interactive=1":                       {`button "Press me"`, "heading"},
 		"mode=efficient":                      {`button "Press me"`, "heading"},
 		"mode=efficient&interactive=no":       {`heading "Start"`, "Links:"},
@@ -43,6 +43,7 @@ func TestSnapshotsDescribeThePage(t *testing.T) {
 		"format=aria&mode=efficient":       "format=ai",
 		"refs=aria&selector=main":          "refs=aria",
 		"refs=aria&frame=iframe":           "refs=aria",
+		"format=xml":                       "format must be ai or aria",
 		"depth=-1":                         "depth must be a non-negative integer.",
 		"depth=1.5":                        "depth must be a non-negative integer.",
 		"timeoutMs=0":                      "timeoutMs must be a positive integer.",

@@ -11,7 +11,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/control/body"
 	"clank/browsermgr/fault"
-	"clank/browsermgr/roster"
+	"clank/browsermgr/tabname"
 )
 
 func tabRoutes() []route {
@@ -73,14 +73,14 @@ func listTabs(ctx context.Context, c *call) (tabList, error) {
 		return tabList{}, err
 	}
 	defer use.Release()
-	return tabList{done{true}, true, c.describe(ctx, d, d.roster.Tabs())}, nil
+	return tabList{done{true}, true, c.describe(ctx, d, d.book.Tabs())}, nil
 }
 
 // listingLimit bounds what the policy may take to judge the tabs of a list.
 const listingLimit = time.Second
 
 // describe says what clients may know of the tabs. Addresses that the policy refuses are kept from them.
-func (c *call) describe(ctx context.Context, d *desk, tabs []roster.Tab) []tabJSON {
+func (c *call) describe(ctx context.Context, d *desk, tabs []tabname.Tab) []tabJSON {
 	ctx, cancel := context.WithTimeout(ctx, listingLimit)
 	defer cancel()
 	out := make([]tabJSON, len(tabs))
@@ -115,7 +115,7 @@ func openTab(ctx context.Context, c *call) (openedTab, error) {
 		return openedTab{}, err
 	}
 	if label != "" {
-		if err := roster.CheckLabel(label); err != nil {
+		if err := tabname.CheckLabel(label); err != nil {
 			return openedTab{}, err
 		}
 	}
@@ -124,7 +124,7 @@ func openTab(ctx context.Context, c *call) (openedTab, error) {
 		return openedTab{}, err
 	}
 	defer h.release()
-	return openedTab{c.describe(ctx, h.desk, []roster.Tab{h.names})[0], h.desk.name}, nil
+	return openedTab{c.describe(ctx, h.desk, []tabname.Tab{h.names})[0], h.desk.name}, nil
 }
 
 // open opens a tab for the caller, who releases it. A page that did not load leaves no tab behind.
@@ -150,13 +150,13 @@ func (c *call) open(ctx context.Context, url, label string) (*held, error) {
 	}
 	h.refresh()
 	if label != "" {
-		h.names, err = d.roster.Label(h.tab.TargetID(), label)
+		h.names, err = d.book.Label(h.tab.TargetID(), label)
 	}
 	if err != nil {
 		use.Release()
 		return nil, err
 	}
-	d.roster.Choose(h.tab.TargetID())
+	d.book.Choose(h.tab.TargetID())
 	return h, nil
 }
 
@@ -176,11 +176,11 @@ func focusTab(ctx context.Context, c *call) (targetAnswer, error) {
 	if err := c.err(); err != nil {
 		return targetAnswer{}, err
 	}
-	return c.focus(ctx, func(d *desk) (roster.Tab, error) { return d.roster.Resolve(name) })
+	return c.focus(ctx, func(d *desk) (tabname.Tab, error) { return d.book.Resolve(name) })
 }
 
 // focus brings the tab that pick finds to the front.
-func (c *call) focus(ctx context.Context, pick func(*desk) (roster.Tab, error)) (targetAnswer, error) {
+func (c *call) focus(ctx context.Context, pick func(*desk) (tabname.Tab, error)) (targetAnswer, error) {
 	h, err := c.existing(ctx, pick)
 	if err != nil {
 		return targetAnswer{}, err
@@ -195,12 +195,12 @@ func (c *call) focus(ctx context.Context, pick func(*desk) (roster.Tab, error)) 
 	if err := h.tab.Activate(ctx); err != nil {
 		return targetAnswer{}, err
 	}
-	h.desk.roster.Choose(h.tab.TargetID())
+	h.desk.book.Choose(h.tab.TargetID())
 	return h.answer(), nil
 }
 
 // existing holds the tab that pick finds in a browser that runs. The caller releases it.
-func (c *call) existing(ctx context.Context, pick func(*desk) (roster.Tab, error)) (*held, error) {
+func (c *call) existing(ctx context.Context, pick func(*desk) (tabname.Tab, error)) (*held, error) {
 	d, use, err := c.running(ctx)
 	if err != nil {
 		return nil, err
@@ -223,18 +223,18 @@ func closeTab(ctx context.Context, c *call) (targetAnswer, error) {
 	if mode != "" && mode != "raw" {
 		return targetAnswer{}, fault.Invalidf("targetIdMode must be raw")
 	}
-	return c.closeTab(ctx, func(d *desk) (roster.Tab, error) {
+	return c.closeTab(ctx, func(d *desk) (tabname.Tab, error) {
 		if mode == "" {
-			return d.roster.Resolve(name)
+			return d.book.Resolve(name)
 		}
-		if names, ok := d.roster.Find(name); ok {
+		if names, ok := d.book.Find(name); ok {
 			return names, nil
 		}
-		return roster.Tab{}, fmt.Errorf("%w: no tab has the raw targetId %q", roster.ErrNotFound, name)
+		return tabname.Tab{}, fmt.Errorf("%w: no tab has the raw targetId %q", tabname.ErrNotFound, name)
 	})
 }
 
-func (c *call) closeTab(ctx context.Context, pick func(*desk) (roster.Tab, error)) (targetAnswer, error) {
+func (c *call) closeTab(ctx context.Context, pick func(*desk) (tabname.Tab, error)) (targetAnswer, error) {
 	h, err := c.existing(ctx, pick)
 	if err != nil {
 		return targetAnswer{}, err
@@ -261,7 +261,7 @@ func tabAction(ctx context.Context, c *call) (actionAnswer, error) {
 	label := c.body.String("label")
 	name := c.body.String("targetId")
 	if label != "" {
-		if err := roster.CheckLabel(label); err != nil {
+		if err := tabname.CheckLabel(label); err != nil {
 			c.body.Fail(err)
 		}
 	}
@@ -301,27 +301,27 @@ func (c *call) label(ctx context.Context, name, label string) (actionAnswer, err
 	if err := required.Err(); err != nil {
 		return actionAnswer{}, err
 	}
-	h, err := c.existing(ctx, func(d *desk) (roster.Tab, error) { return d.roster.Resolve(name) })
+	h, err := c.existing(ctx, func(d *desk) (tabname.Tab, error) { return d.book.Resolve(name) })
 	if err != nil {
 		return actionAnswer{}, err
 	}
 	defer h.release()
-	if h.names, err = h.desk.roster.Label(h.tab.TargetID(), label); err != nil {
+	if h.names, err = h.desk.book.Label(h.tab.TargetID(), label); err != nil {
 		return actionAnswer{}, err
 	}
 	return c.tabAnswer(ctx, h), nil
 }
 
 func (c *call) tabAnswer(ctx context.Context, h *held) actionAnswer {
-	return actionAnswer{done: done{true}, Tab: &c.describe(ctx, h.desk, []roster.Tab{h.names})[0]}
+	return actionAnswer{done: done{true}, Tab: &c.describe(ctx, h.desk, []tabname.Tab{h.names})[0]}
 }
 
 // at picks a tab by its position in the list.
-func at(index int) func(*desk) (roster.Tab, error) {
-	return func(d *desk) (roster.Tab, error) {
-		tabs := d.roster.Tabs()
+func at(index int) func(*desk) (tabname.Tab, error) {
+	return func(d *desk) (tabname.Tab, error) {
+		tabs := d.book.Tabs()
 		if index >= len(tabs) {
-			return roster.Tab{}, fmt.Errorf("%w: there is no tab at index %d; %d are open", roster.ErrNotFound, index, len(tabs))
+			return tabname.Tab{}, fmt.Errorf("%w: there is no tab at index %d; %d are open", tabname.ErrNotFound, index, len(tabs))
 		}
 		return tabs[index], nil
 	}

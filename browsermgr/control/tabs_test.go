@@ -86,6 +86,7 @@ func TestTabNamesThatDoNotFit(t *testing.T) {
 		"open a bare word":      {"POST", "/navigate", map[string]any{"url": "example"}, 400, "Invalid URL:"},
 		"open a file":           {"POST", "/tabs/open", map[string]any{"url": "file:///etc/passwd"}, 400, "unsupported protocol"},
 		"open a script":         {"POST", "/navigate", map[string]any{"url": "javascript:alert(1)"}, 400, "unsupported protocol"},
+		"open with a password":  {"POST", "/tabs/open", map[string]any{"url": "http://ada:pw@127.0.0.1/"}, 400, "Invalid URL:"},
 		"open no host":          {"POST", "/navigate", map[string]any{"url": "http:///x"}, 400, "Invalid URL:"},
 	} {
 		if a := c.do(step.method, step.path, step.body); a.status != step.status || !strings.Contains(a.str("error"), step.want) {

@@ -25,7 +25,8 @@ function __clank_path
 end
 
 function __clank_at
-    test (__clank_path | string collect --allow-empty) = "$argv[1]"
+    set -l path (__clank_path)
+    test "$path" = "$argv[1]"
 end
 
 function __clank_browser

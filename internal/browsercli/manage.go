@@ -22,6 +22,7 @@ func manageCommands() []command {
 			build:   func(in *input) (request, error) { return in.get("/doctor"), nil },
 			judge:   judgeReport,
 			show:    showing(showReport),
+			partial: true,
 			lost:    reportLost,
 		},
 		{

@@ -125,7 +125,7 @@ func (r *run) print(in *input, answer []byte, well bool) error {
 	case out != "":
 		r.p.line("%s", out)
 		return nil
-	case c.show == nil || (!well && c.capture):
+	case c.show == nil || (!well && !c.partial):
 		return nil
 	}
 	return c.show(r.p, in, answer)

@@ -43,6 +43,7 @@ type command struct {
 	save  func(answer []byte) (content []byte, big []string)       // content for --out, and the fields it takes out of the answer
 	lost  func(p *printer, asJSON bool, address string, err error) // stands in for the error message; may be nil
 
+	partial bool // the answer is worth showing also when it tells of a failure
 	capture bool // makes a picture or text of a page: says with --json whether it did
 }
 

@@ -82,8 +82,7 @@ func waitCommands() []command {
 				}
 				return r, err
 			},
-			judge: judgeBatch,
-			show:  showing(showBatch),
+			judge: judgeBatch, show: showing(showBatch), partial: true,
 		},
 	}
 }

@@ -8,14 +8,15 @@ import (
 const zshWalk = `
 _clank() {
     local current="${words[CURRENT]}" place="" before="" files="" at word i
-    local -a next flags values
+    local -a next flags values known
     _clank_at ""
     for ((i = 2; i < CURRENT; i++)); do
         word="${words[i]}"
+        known=("${next[@]%%:*}")
         if [[ -n $before ]]; then before=""; continue; fi
         if [[ $word == --* ]]; then
             (( ${_clank_valued[(Ie)$word]} )) && before="$word"
-        elif (( ${${next%%:*}[(Ie)$word]} )); then
+        elif (( ${known[(Ie)$word]} )); then
             at="$place"
             place="${place:+$place }$word"
             _clank_at "$place" || { place="$at"; next=(); }

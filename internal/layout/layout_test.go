@@ -30,11 +30,11 @@ var table = map[string][]string{
 		"browsermgr/outline",
 	},
 	"browsermgr":              {"browsermgr/chrome", "browsermgr/page"},
-	"browsermgr/roster":       {"browsermgr/fault"},
+	"browsermgr/tabname":      {"browsermgr/fault"},
 	"browsermgr/control/body": {"browsermgr/fault"},
 	"browsermgr/control/gate": {},
 	"browsermgr/control": {
-		"browsermgr", "browsermgr/control/body", "browsermgr/control/gate", "browsermgr/fault", "browsermgr/page", "browsermgr/roster",
+		"browsermgr", "browsermgr/control/body", "browsermgr/control/gate", "browsermgr/fault", "browsermgr/page", "browsermgr/tabname",
 	},
 	"sessions":              {"cancel"},
 	"sessions/sessionstest": {"cancel", "sessions"},

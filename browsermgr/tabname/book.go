@@ -1,8 +1,8 @@
-// Package roster gives the tabs of a profile names that outlive what Chromium calls them: t1, t2, … which are never used
+// Package tabname gives the tabs of a profile names that outlive what Chromium calls them: t1, t2, … which are never used
 // again, and labels of the caller's. It remembers which tab was used last.
 //
 // It knows what it is told: it asks no browser, and does not open or close tabs.
-package roster
+package tabname
 
 import (
 	"cmp"
@@ -35,8 +35,8 @@ type Tab struct {
 // Name is what a person or a model should call the tab: its label, or its ID.
 func (t Tab) Name() string { return cmp.Or(t.Label, t.ID) }
 
-// Roster is the tabs of one profile. The zero value is ready for use. It is safe for concurrent use.
-type Roster struct {
+// Book is the tabs of one profile. The zero value is ready for use. It is safe for concurrent use.
+type Book struct {
 	mu     sync.Mutex
 	tabs   []Tab
 	used   map[string]struct{} // IDs ever given
@@ -46,11 +46,11 @@ type Roster struct {
 
 // Sync takes over which tabs there are, in the order given. If a tab has gone and another is there in its stead, that one
 // takes over its names: if only these two changed, or they are the only ones of their address that did.
-func (r *Roster) Sync(pages []Page) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (b *Book) Sync(pages []Page) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	known := map[string]Tab{}
-	for _, t := range r.tabs {
+	for _, t := range b.tabs {
 		known[t.Target] = t
 	}
 	here := map[string]bool{}
@@ -62,27 +62,27 @@ func (r *Roster) Sync(pages []Page) {
 		}
 	}
 	var gone []Tab
-	for _, t := range r.tabs {
+	for _, t := range b.tabs {
 		if !here[t.Target] {
 			gone = append(gone, t)
 		}
 	}
 	for target, old := range heirs(gone, fresh) {
 		known[target] = old
-		if r.sticky == old.Target {
-			r.sticky = target
+		if b.sticky == old.Target {
+			b.sticky = target
 		}
 	}
 	tabs := make([]Tab, len(pages))
 	for i, p := range pages {
 		old, ok := known[p.Target]
 		if !ok {
-			old.ID = r.number(p.ID)
+			old.ID = b.number(p.ID)
 		}
 		p.ID = old.ID
 		tabs[i] = Tab{Page: p, Label: old.Label}
 	}
-	r.tabs = tabs
+	b.tabs = tabs
 }
 
 // heirs says, by target, which tab a new one replaces.
@@ -104,80 +104,80 @@ func heirs(gone []Tab, fresh []Page) map[string]Tab {
 	return out
 }
 
-// number gives out an ID: the one wished for, or the next. The caller holds r.mu.
-func (r *Roster) number(wish string) string {
+// number gives out an ID: the one wished for, or the next. The caller holds b.mu.
+func (b *Book) number(wish string) string {
 	digits, ok := strings.CutPrefix(wish, "t")
 	n, err := strconv.Atoi(digits)
-	if _, taken := r.used[wish]; !ok || err != nil || n < 1 || taken {
-		n = r.last + 1
+	if _, taken := b.used[wish]; !ok || err != nil || n < 1 || taken {
+		n = b.last + 1
 	}
-	r.last = max(r.last, n)
+	b.last = max(b.last, n)
 	id := "t" + strconv.Itoa(n)
-	if r.used == nil {
-		r.used = map[string]struct{}{}
+	if b.used == nil {
+		b.used = map[string]struct{}{}
 	}
-	r.used[id] = struct{}{}
+	b.used[id] = struct{}{}
 	return id
 }
 
 // Reset forgets all tabs, for another browser. Their IDs are not used again.
-func (r *Roster) Reset() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.tabs, r.sticky = nil, ""
+func (b *Book) Reset() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tabs, b.sticky = nil, ""
 }
 
 // Forget drops a tab that was closed on purpose: nobody takes over its names.
-func (r *Roster) Forget(target string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.tabs = slices.DeleteFunc(r.tabs, func(t Tab) bool { return t.Target == target })
-	if r.sticky == target {
-		r.sticky = ""
+func (b *Book) Forget(target string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tabs = slices.DeleteFunc(b.tabs, func(t Tab) bool { return t.Target == target })
+	if b.sticky == target {
+		b.sticky = ""
 	}
 }
 
 // Tabs lists the tabs that people see: those of the browser's own, such as its settings, are left out.
-func (r *Roster) Tabs() []Tab {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.visible()
+func (b *Book) Tabs() []Tab {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.visible()
 }
 
-func (r *Roster) visible() []Tab {
-	return slices.DeleteFunc(slices.Clone(r.tabs), func(t Tab) bool { return Internal(t.URL) })
+func (b *Book) visible() []Tab {
+	return slices.DeleteFunc(slices.Clone(b.tabs), func(t Tab) bool { return Internal(t.URL) })
 }
 
 // Find returns the tab with that target.
-func (r *Roster) Find(target string) (Tab, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	i := r.index(target)
+func (b *Book) Find(target string) (Tab, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := b.index(target)
 	if i < 0 {
 		return Tab{}, false
 	}
-	return r.tabs[i], true
+	return b.tabs[i], true
 }
 
-func (r *Roster) index(target string) int {
-	return slices.IndexFunc(r.tabs, func(t Tab) bool { return t.Target == target })
+func (b *Book) index(target string) int {
+	return slices.IndexFunc(b.tabs, func(t Tab) bool { return t.Target == target })
 }
 
 // Choose makes a tab the one that is meant when none is named.
-func (r *Roster) Choose(target string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.index(target) >= 0 {
-		r.sticky = target
+func (b *Book) Choose(target string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.index(target) >= 0 {
+		b.sticky = target
 	}
 }
 
 // Default is the tab that was used last, or else the first; false if there is none.
-func (r *Roster) Default() (Tab, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	tabs := r.visible()
-	if i := slices.IndexFunc(tabs, func(t Tab) bool { return t.Target == r.sticky }); i >= 0 {
+func (b *Book) Default() (Tab, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	tabs := b.visible()
+	if i := slices.IndexFunc(tabs, func(t Tab) bool { return t.Target == b.sticky }); i >= 0 {
 		return tabs[i], true
 	}
 	if len(tabs) == 0 {
@@ -197,23 +197,23 @@ func CheckLabel(label string) error {
 }
 
 // Label gives a tab a label, which another one loses if it has it.
-func (r *Roster) Label(target, label string) (Tab, error) {
+func (b *Book) Label(target, label string) (Tab, error) {
 	if err := CheckLabel(label); err != nil {
 		return Tab{}, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	at := r.index(target)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at := b.index(target)
 	if at < 0 {
 		return Tab{}, fmt.Errorf("%w: it was closed before it could be labelled", ErrNotFound)
 	}
-	for i := range r.tabs {
-		if r.tabs[i].Label == label {
-			r.tabs[i].Label = ""
+	for i := range b.tabs {
+		if b.tabs[i].Label == label {
+			b.tabs[i].Label = ""
 		}
 	}
-	r.tabs[at].Label = label
-	return r.tabs[at], nil
+	b.tabs[at].Label = label
+	return b.tabs[at], nil
 }
 
 // Internal says whether an address is one of the browser's own pages, which nobody is shown.

@@ -1,4 +1,4 @@
-package roster_test
+package tabname_test
 
 import (
 	"errors"
@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"clank/browsermgr/fault"
-	"clank/browsermgr/roster"
+	"clank/browsermgr/tabname"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-func names(r *roster.Roster) map[string]string {
+func names(r *tabname.Book) map[string]string {
 	out := map[string]string{}
 	for _, t := range r.Tabs() {
 		out[t.Target] = t.Name()
@@ -19,17 +19,17 @@ func names(r *roster.Roster) map[string]string {
 	return out
 }
 
-func sync(r *roster.Roster, targets ...string) {
-	pages := make([]roster.Page, len(targets))
+func sync(r *tabname.Book, targets ...string) {
+	pages := make([]tabname.Page, len(targets))
 	for i, t := range targets {
 		target, url, _ := strings.Cut(t, " ")
-		pages[i] = roster.Page{Target: strings.TrimPrefix(target, "*"), URL: url, Popup: strings.HasPrefix(t, "*")}
+		pages[i] = tabname.Page{Target: strings.TrimPrefix(target, "*"), URL: url, Popup: strings.HasPrefix(t, "*")}
 	}
 	r.Sync(pages)
 }
 
 func TestTabsKeepTheirNamesAndNumbersAreNotUsedAgain(t *testing.T) {
-	var r roster.Roster
+	var r tabname.Book
 	sync(&r, "A", "B")
 	sync(&r, "B", "A", "C")
 	if diff := cmp.Diff(map[string]string{"A": "t1", "B": "t2", "C": "t3"}, names(&r)); diff != "" {
@@ -38,7 +38,7 @@ func TestTabsKeepTheirNamesAndNumbersAreNotUsedAgain(t *testing.T) {
 	r.Forget("C")
 	sync(&r, "A", "B", "D")
 	r.Reset()
-	r.Sync([]roster.Page{{Target: "E", ID: "t1"}, {Target: "F", ID: "t9"}, {Target: "G", ID: "nonsense"}})
+	r.Sync([]tabname.Page{{Target: "E", ID: "t1"}, {Target: "F", ID: "t9"}, {Target: "G", ID: "nonsense"}})
 	if diff := cmp.Diff(map[string]string{"E": "t5", "F": "t9", "G": "t10"}, names(&r)); diff != "" {
 		t.Error(diff)
 	}
@@ -57,7 +57,7 @@ func TestANewTabTakesOverOnlyWhenThereIsNoDoubt(t *testing.T) {
 		"a popup is new":             {[]string{"A x"}, []string{"*N x"}, map[string]string{"N": "t2"}},
 		"a popup beside it":          {[]string{"A x"}, []string{"*N y", "M x"}, map[string]string{"N": "t2", "M": "t1"}},
 	} {
-		var r roster.Roster
+		var r tabname.Book
 		sync(&r, c.before...)
 		sync(&r, c.after...)
 		if diff := cmp.Diff(c.want, names(&r)); diff != "" {
@@ -67,7 +67,7 @@ func TestANewTabTakesOverOnlyWhenThereIsNoDoubt(t *testing.T) {
 }
 
 func TestReplacementTakesLabelAndSelectionAlong(t *testing.T) {
-	var r roster.Roster
+	var r tabname.Book
 	sync(&r, "A x", "B y")
 	if _, err := r.Label("B", "mail"); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestReplacementTakesLabelAndSelectionAlong(t *testing.T) {
 }
 
 func TestTheDefaultIsTheLastUsedOrTheFirst(t *testing.T) {
-	var r roster.Roster
+	var r tabname.Book
 	if _, ok := r.Default(); ok {
 		t.Error("a default without tabs")
 	}
@@ -99,7 +99,7 @@ func TestTheDefaultIsTheLastUsedOrTheFirst(t *testing.T) {
 }
 
 func TestALabelMovesToTheTabItIsGivenTo(t *testing.T) {
-	var r roster.Roster
+	var r tabname.Book
 	sync(&r, "A", "B")
 	for _, target := range []string{"A", "B"} {
 		if _, err := r.Label(target, "shop"); err != nil {
@@ -114,13 +114,13 @@ func TestALabelMovesToTheTabItIsGivenTo(t *testing.T) {
 			t.Errorf("label %q: got %v, want ErrInvalid", bad, err)
 		}
 	}
-	if _, err := r.Label("Z", "ok"); !errors.Is(err, roster.ErrNotFound) {
+	if _, err := r.Label("Z", "ok"); !errors.Is(err, tabname.ErrNotFound) {
 		t.Errorf("label of no tab: got %v, want ErrNotFound", err)
 	}
 }
 
 func TestResolve(t *testing.T) {
-	var r roster.Roster
+	var r tabname.Book
 	sync(&r, "ABC111", "ABD222", "12345678", "HIDDEN chrome://version")
 	for target, label := range map[string]string{"ABC111": "mail", "ABD222": "t1"} {
 		if _, err := r.Label(target, label); err != nil {
@@ -129,8 +129,8 @@ func TestResolve(t *testing.T) {
 	}
 	for name, want := range map[string]any{
 		"ABC111": "ABC111", "mail": "ABC111", "abc": "ABC111", " abd2 ": "ABD222", "t2": "ABD222", "t3": "12345678", "1234567": "12345678",
-		"t1": roster.ErrAmbiguous, "ab": roster.ErrAmbiguous, "": roster.ErrNotFound, "t9": roster.ErrNotFound, "Mail": roster.ErrNotFound,
-		"1": roster.ErrNotFound, "12345": roster.ErrNotFound, "HIDDEN": roster.ErrNotFound, "ABC1111": roster.ErrNotFound,
+		"t1": tabname.ErrAmbiguous, "ab": tabname.ErrAmbiguous, "": tabname.ErrNotFound, "t9": tabname.ErrNotFound, "Mail": tabname.ErrNotFound,
+		"1": tabname.ErrNotFound, "12345": tabname.ErrNotFound, "HIDDEN": tabname.ErrNotFound, "ABC1111": tabname.ErrNotFound,
 	} {
 		got, err := r.Resolve(name)
 		if wrong, ok := want.(error); ok && !errors.Is(err, wrong) {

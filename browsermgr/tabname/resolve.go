@@ -1,4 +1,4 @@
-package roster
+package tabname
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Errors of [Roster.Resolve].
+// Errors of [Book.Resolve].
 var (
 	// ErrNotFound says that no tab has that name. Clients know the text.
 	ErrNotFound = errors.New("tab not found")
@@ -19,8 +19,8 @@ const shortNumber = 6
 
 // Resolve finds the tab that a caller names by Chromium's id, by its ID, its label or a beginning of Chromium's id, in
 // any case. Whole names come first. The error wraps [ErrNotFound] or [ErrAmbiguous].
-func (r *Roster) Resolve(name string) (Tab, error) {
-	tabs := r.Tabs()
+func (b *Book) Resolve(name string) (Tab, error) {
+	tabs := b.Tabs()
 	name = strings.TrimSpace(name)
 	number := name != "" && strings.Trim(name, "0123456789") == ""
 	found := pick(tabs, func(t Tab) bool { return name != "" && (t.Target == name || t.ID == name || t.Label == name) })
