@@ -45,6 +45,9 @@ var table = map[string][]string{
 	"internal/demoshop":     {},
 	"internal/discordtest":  {},
 	"internal/layout":       {},
+
+	"browsermgr/control/client": {},
+	"internal/browsercli":       {"browsermgr/control/client"},
 }
 
 // everything may be imported only by the command, which wires, and by tests of
