@@ -14,6 +14,9 @@ import (
 // table lists what each package of ours may import of ours. A path stands for
 // itself alone. Packages not listed fail the test: a new package is a decision.
 var table = map[string][]string{
+	"browsermgr/control/client": {},
+	"internal/browsercli":       {"browsermgr/control/client"},
+
 	"cancel":             {},
 	"llm":                {},
 	"settings":           {},
@@ -45,9 +48,10 @@ var table = map[string][]string{
 	"internal/demoshop":     {},
 	"internal/discordtest":  {},
 	"internal/layout":       {},
-
-	"browsermgr/control/client": {},
-	"internal/browsercli":       {"browsermgr/control/client"},
+	"internal/running":      {},
+	"internal/playwright":   {},
+	"internal/peers":        {"internal/playwright", "internal/running"},
+	"internal/conformance":  {"internal/playwright", "internal/running"},
 }
 
 // everything may be imported only by the command, which wires, and by tests of
