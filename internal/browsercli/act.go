@@ -36,7 +36,8 @@ func actCommands() []command {
 			name: "type", args: "<ref> <text>", short: "put text into a field",
 			options: []option{
 				{name: "submit", help: "press Enter afterwards", field: "submit"},
-				{name: "slowly", help: "key by key", field: "slowly"}, onTab, limit,
+				{name: "slowly", help: "key by key", field: "slowly"},
+				onTab, limit,
 			},
 			examples: []string{`type e5 "ada@example.com" --submit`, `type e5 -- "--text that begins with dashes"`},
 			build:    actOn("type", "ref", "text"), show: acted("typed into %s"),
@@ -67,26 +68,31 @@ func actCommands() []command {
 			},
 			show: acted("selected in %s"),
 		},
-		{
-			name: "fill", short: "fill several fields at once",
-			options: []option{
-				{name: "fields", kind: text, value: "json", help: `[{"ref":"e5","value":"Ada"}, …]`},
-				{name: "fields-file", kind: file, value: "path", help: "the same from a file; - is the standard input"}, onTab, limit,
-			},
-			examples: []string{`fill --fields '[{"ref":"e5","value":"Ada"},{"ref":"e6","type":"checkbox","value":true}]'`},
-			build: func(in *input) (request, error) {
-				fields, err := in.array("fields", "fields-file")
-				return in.act("fill", map[string]any{"fields": fields}), err
-			},
-			show: showing(func(p *printer, _ *input, r client.Result) {
-				p.line("filled the fields")
-				showConsequences(p, r)
-			}),
-		},
+		fillCommand(),
 		{
 			name: "resize", args: "<width> <height>", short: "change the size of what is in view", options: []option{onTab},
 			build: buildResize, show: acted("resized to %sx%s"),
 		},
+	}
+}
+
+func fillCommand() command {
+	return command{
+		name: "fill", short: "fill several fields at once",
+		options: []option{
+			{name: "fields", kind: text, value: "json", help: `[{"ref":"e5","value":"Ada"}, …]`},
+			{name: "fields-file", kind: file, value: "path", help: "the same from a file; - is the standard input"},
+			onTab, limit,
+		},
+		examples: []string{`fill --fields '[{"ref":"e5","value":"Ada"},{"ref":"e6","type":"checkbox","value":true}]'`},
+		build: func(in *input) (request, error) {
+			fields, err := in.array("fields", "fields-file")
+			return in.act("fill", map[string]any{"fields": fields}), err
+		},
+		show: showing(func(p *printer, _ *input, r client.Result) {
+			p.line("filled the fields")
+			showConsequences(p, r)
+		}),
 	}
 }
 

@@ -41,7 +41,7 @@ func nodes(verbs []Verb) []node {
 	}
 	for _, c := range commands() {
 		at := all["browser"]
-		for _, w := range strings.Fields(c.name) {
+		for w := range strings.FieldsSeq(c.name) {
 			path := at.path + " " + w
 			if all[path] == nil {
 				all[path] = &node{path: path}

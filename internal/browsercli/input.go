@@ -1,6 +1,7 @@
 package browsercli
 
 import (
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -66,9 +67,7 @@ func (in *input) post(path string, fields map[string]any) request {
 			r.body[o.field] = in.value(o)
 		}
 	}
-	for k, v := range fields {
-		r.body[k] = v
-	}
+	maps.Copy(r.body, fields)
 	return r
 }
 

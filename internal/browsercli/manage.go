@@ -51,6 +51,11 @@ func manageCommands() []command {
 				}
 			}),
 		},
+	}
+}
+
+func profileCommands() []command {
+	return []command{
 		{
 			name: "reset-profile", short: "move the profile's data to the trash",
 			build: func(in *input) (request, error) { return in.post("/reset-profile", nil), nil },

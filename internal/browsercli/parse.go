@@ -31,8 +31,7 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(f
 type parser struct {
 	table []command
 	inv   invocation
-	found []string // names of the flags in own, in order
-	ended bool     // "--" was seen
+	ended bool // "--" was seen
 }
 
 func parse(table []command, args []string) (invocation, error) {
@@ -185,6 +184,7 @@ func (o option) check(value string) error {
 		if f, err := strconv.ParseFloat(value, 64); err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 			return usagef("--%s must be a number, not %q", o.name, value)
 		}
+	default: // any text will do
 	}
 	return nil
 }

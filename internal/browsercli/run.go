@@ -171,8 +171,7 @@ func (r *run) withoutAnswer(address string, err error) {
 		return
 	}
 	fields := map[string]any{"ok": false, "captured": false, "error": err.Error()}
-	var answered *client.Error
-	if errors.As(err, &answered) {
+	if answered, ok := errors.AsType[*client.Error](err); ok {
 		for name, value := range map[string]string{"code": answered.Code, "reason": answered.Reason} {
 			if value != "" {
 				fields[name] = value
@@ -193,8 +192,7 @@ func (r *run) report(ctx context.Context, err error) int {
 		return exitInterrupted
 	case err != nil && !r.silent:
 		text := word(err.Error())
-		var answered *client.Error
-		if errors.As(err, &answered) && answered.Code != "" {
+		if answered, ok := errors.AsType[*client.Error](err); ok && answered.Code != "" {
 			text += " (" + word(answered.Code) + ")"
 		}
 		r.p.say("%s: %s", name, text)

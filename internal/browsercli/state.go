@@ -17,7 +17,8 @@ func cookieCommands() []command {
 			options: []option{
 				{name: "url", kind: text, value: "url", help: "the page it is for (needed, or --domain)"},
 				{name: "domain", kind: text, value: "host", help: "the host it is for"},
-				{name: "path", kind: text, value: "path", help: "the path it is for (/ with --domain)"}, onTab,
+				{name: "path", kind: text, value: "path", help: "the path it is for (/ with --domain)"},
+				onTab,
 			},
 			examples: []string{"cookies set theme dark --url https://example.com"},
 			build:    buildCookie,
@@ -114,7 +115,8 @@ func setCommands() []command {
 			name: "set geo", args: "[latitude] [longitude]", short: "where the browser believes to be",
 			options: []option{
 				{name: "accuracy", kind: decimal, value: "meters", help: "how exactly it knows", field: "accuracy"},
-				{name: "origin", kind: text, value: "origin", help: "the site that may ask for it", field: "origin"}, cancel, onTab,
+				{name: "origin", kind: text, value: "origin", help: "the site that may ask for it", field: "origin"},
+				cancel, onTab,
 			},
 			examples: []string{"set geo 48.2 16.37 --origin https://example.com", "set geo -33.87 151.2", "set geo --clear"},
 			build:    buildGeo, show: settled("the place is set", "the place is the real one again"),

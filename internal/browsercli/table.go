@@ -56,7 +56,7 @@ type section struct {
 // sections is the table of all commands.
 func sections() []section {
 	return []section{
-		{"Browser and profiles", manageCommands()},
+		{"Browser and profiles", slices.Concat(manageCommands(), profileCommands())},
 		{"Tabs", tabCommands()},
 		{"Reading pages", lookCommands()},
 		{"Acting", slices.Concat(actCommands(), waitCommands())},
@@ -94,7 +94,7 @@ var (
 
 // arity reads args: how many are needed, and how many there may be (-1 is any number).
 func (c *command) arity() (least, most int) {
-	for _, word := range strings.Fields(c.args) {
+	for word := range strings.FieldsSeq(c.args) {
 		if strings.HasPrefix(word, "<") {
 			least++
 		}

@@ -66,13 +66,7 @@ func tabCommands() []command {
 		},
 		{
 			name: "focus", args: "[tab]", short: "bring a tab to the front", options: []option{onTab},
-			build: func(in *input) (request, error) {
-				tab, err := in.tab()
-				if err == nil && tab == "" {
-					err = usagef("[tab] is missing: an id, t1 or a label")
-				}
-				return in.post("/tabs/focus", map[string]any{"targetId": tab}), err
-			},
+			build: buildFocus,
 			show: showing(func(p *printer, in *input, a struct{ TargetID string }) {
 				if tab, _ := in.tab(); a.TargetID == "" {
 					a.TargetID = tab
@@ -82,16 +76,26 @@ func tabCommands() []command {
 		},
 		{
 			name: "close", args: "[tab]", short: "close a tab, or the last used one", options: []option{onTab},
-			build: func(in *input) (request, error) {
-				tab, err := in.tab()
-				if tab == "" || err != nil {
-					return in.act("close", nil), err
-				}
-				return request{method: http.MethodDelete, path: "/tabs/" + url.PathEscape(tab)}, nil
-			},
-			show: sentence("closed the tab"),
+			build: buildClose,
+			show:  sentence("closed the tab"),
 		},
 	}
+}
+
+func buildFocus(in *input) (request, error) {
+	tab, err := in.tab()
+	if err == nil && tab == "" {
+		err = usagef("[tab] is missing: an id, t1 or a label")
+	}
+	return in.post("/tabs/focus", map[string]any{"targetId": tab}), err
+}
+
+func buildClose(in *input) (request, error) {
+	tab, err := in.tab()
+	if tab == "" || err != nil {
+		return in.act("close", nil), err
+	}
+	return request{method: http.MethodDelete, path: "/tabs/" + url.PathEscape(tab)}, nil
 }
 
 // tab is the tab named by the first argument or the flag.

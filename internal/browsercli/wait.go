@@ -42,7 +42,8 @@ func waitCommands() []command {
 			name: "evaluate", args: "[js]", short: "run a function in a page and print what it returns, as JSON",
 			options: []option{
 				{name: "fn", kind: text, value: "js", help: "the function; el is the element of --ref"},
-				{name: "ref", kind: text, value: "ref", help: "the element to hand to it", field: "ref"}, onTab, limit,
+				{name: "ref", kind: text, value: "ref", help: "the element to hand to it", field: "ref"},
+				onTab, limit,
 			},
 			examples: []string{`evaluate --fn "() => document.title"`, `evaluate --fn "(el) => el.value" --ref e5`},
 			build: func(in *input) (request, error) {
@@ -71,7 +72,8 @@ func waitCommands() []command {
 			options: []option{
 				{name: "actions", kind: text, value: "json", help: `[{"kind":"click","ref":"e3"}, …]`},
 				{name: "actions-file", kind: file, value: "path", help: "the same from a file of at most 1,000,000 bytes; - is the standard input"},
-				{name: "continue", help: "go on after an action that failed"}, onTab,
+				{name: "continue", help: "go on after an action that failed"},
+				onTab,
 			},
 			examples: []string{`batch --actions '[{"kind":"type","ref":"e5","text":"Ada"},{"kind":"click","ref":"e6"}]'`, "batch --actions-file - < actions.json"},
 			build: func(in *input) (request, error) {

@@ -55,7 +55,8 @@ func watchCommands() []command {
 			options: []option{
 				{name: "no-screenshots", help: "without pictures"},
 				{name: "no-snapshots", help: "without the content of pages"},
-				{name: "sources", help: "with sources", field: "sources"}, onTab,
+				{name: "sources", help: "with sources", field: "sources"},
+				onTab,
 			},
 			build: func(in *input) (request, error) {
 				r := in.post("/trace/start", nil)

@@ -29,11 +29,13 @@ func TestTypedCalls(t *testing.T) {
 		},
 		"doctor": {
 			func(c *client.Client) (any, error) { return c.Doctor(ctx, true) }, "GET /doctor?deep=true", "",
-			`{"ok":true,"profile":"clank"}`, client.Report{OK: true, Profile: "clank"},
+			`{"ok":true,"profile":"clank"}`,
+			client.Report{OK: true, Profile: "clank"},
 		},
 		"profiles": {
 			func(c *client.Client) (any, error) { return c.Profiles(ctx) }, "GET /profiles", "",
-			`{"profiles":[{"name":"clank","tabCount":2}]}`, []client.ProfileInfo{{Name: "clank", TabCount: 2}},
+			`{"profiles":[{"name":"clank","tabCount":2}]}`,
+			[]client.ProfileInfo{{Name: "clank", TabCount: 2}},
 		},
 		"start": {
 			func(c *client.Client) (any, error) { return nil, c.Start(ctx, &headless) }, "POST /start?headless=true", "",
@@ -50,7 +52,8 @@ func TestTypedCalls(t *testing.T) {
 		},
 		"open": {
 			func(c *client.Client) (any, error) { return c.Open(ctx, "https://example.com", "docs") }, "POST /tabs/open",
-			`{"label":"docs","url":"https://example.com"}`, `{"tabId":"t2"}`, client.Tab{TabID: "t2"},
+			`{"label":"docs","url":"https://example.com"}`, `{"tabId":"t2"}`,
+			client.Tab{TabID: "t2"},
 		},
 		"focus": {
 			func(c *client.Client) (any, error) { return nil, c.Focus(ctx, "t1") }, "POST /tabs/focus", `{"targetId":"t1"}`, `{"ok":true}`, nil,
@@ -75,7 +78,8 @@ func TestTypedCalls(t *testing.T) {
 		},
 		"screenshot": {
 			func(c *client.Client) (any, error) { return c.Screenshot(ctx, client.Shot{FullPage: true}) }, "POST /screenshot", `{"fullPage":true}`,
-			`{"path":"/p.png"}`, client.Picture{Path: "/p.png"},
+			`{"path":"/p.png"}`,
+			client.Picture{Path: "/p.png"},
 		},
 		"pdf": {
 			func(c *client.Client) (any, error) { return c.PDF(ctx, "") }, "POST /pdf", `{}`, `{"path":"/p.pdf"}`, client.Picture{Path: "/p.pdf"},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -140,9 +141,7 @@ func (c *Client) Call(ctx context.Context, method, path string, query url.Values
 func (c *Client) request(ctx context.Context, method, path string, query url.Values, payload []byte) (*http.Request, error) {
 	target := strings.TrimSuffix(c.base.String(), "/") + path
 	values := url.Values{}
-	for k, v := range query {
-		values[k] = v
-	}
+	maps.Copy(values, query)
 	if c.profile != "" && !values.Has("profile") {
 		values.Set("profile", c.profile)
 	}
@@ -200,8 +199,7 @@ func (c *Client) lost(parent, own context.Context, limit time.Duration, err erro
 	case errors.As(err, &dial) && dial.Op == "dial":
 		return fmt.Errorf("%w at %s (%w): start it with \"clank serve\", or name another with --url", ErrNotListening, c.URL(), dial.Err)
 	}
-	var sent *url.Error
-	if errors.As(err, &sent) {
+	if sent, ok := errors.AsType[*url.Error](err); ok {
 		err = sent.Err
 	}
 	return fmt.Errorf("%w: %s: %w", ErrBroken, c.URL(), err)

@@ -73,35 +73,48 @@ func TestARequestIsSentAsItWasMade(t *testing.T) {
 		want   sent
 	}{
 		"without body": {
-			client.Config{URL: address}, "GET", "/tabs", nil, nil,
+			client.Config{URL: address},
+			"GET", "/tabs", nil, nil,
 			sent{Method: "GET", URI: "/tabs"},
 		},
 		"body and token": {
-			client.Config{URL: address, Secret: client.Secret{Token: "s3", Password: "pw"}}, "POST", "/act", nil, map[string]any{"kind": "close"},
+			client.Config{URL: address, Secret: client.Secret{Token: "s3", Password: "pw"}},
+			"POST", "/act", nil,
+			map[string]any{"kind": "close"},
 			sent{Method: "POST", URI: "/act", Body: `{"kind":"close"}`, Type: "application/json", Auth: "Bearer s3"},
 		},
 		"password": {
-			client.Config{URL: address, Secret: client.Secret{Password: "pw"}}, "GET", "/", nil, nil,
+			client.Config{URL: address, Secret: client.Secret{Password: "pw"}},
+			"GET", "/", nil, nil,
 			sent{Method: "GET", URI: "/", Password: "pw"},
 		},
 		"password within the address": {
-			client.Config{URL: strings.Replace(address, "http://", "http://me:pw@", 1)}, "GET", "/", nil, nil,
+			client.Config{URL: strings.Replace(address, "http://", "http://me:pw@", 1)},
+			"GET", "/", nil, nil,
 			sent{Method: "GET", URI: "/", Password: "pw"},
 		},
 		"profile": {
-			client.Config{URL: address, Profile: "work"}, "GET", "/tabs", url.Values{"a": {"b c"}}, nil,
+			client.Config{URL: address, Profile: "work"},
+			"GET", "/tabs",
+			url.Values{"a": {"b c"}},
+			nil,
 			sent{Method: "GET", URI: "/tabs?a=b+c&profile=work"},
 		},
 		"a profile of its own": {
-			client.Config{URL: address, Profile: "work"}, "GET", "/tabs", url.Values{"profile": {"home"}}, nil,
+			client.Config{URL: address, Profile: "work"},
+			"GET", "/tabs",
+			url.Values{"profile": {"home"}},
+			nil,
 			sent{Method: "GET", URI: "/tabs?profile=home"},
 		},
 		"below a path": {
-			client.Config{URL: address + "/clank/"}, "DELETE", "/tabs/a%2Fb", nil, nil,
+			client.Config{URL: address + "/clank/"},
+			"DELETE", "/tabs/a%2Fb", nil, nil,
 			sent{Method: "DELETE", URI: "/clank/tabs/a%2Fb"},
 		},
 		"without scheme": {
-			client.Config{URL: strings.TrimPrefix(address, "http://")}, "GET", "/", nil, nil,
+			client.Config{URL: strings.TrimPrefix(address, "http://")},
+			"GET", "/", nil, nil,
 			sent{Method: "GET", URI: "/"},
 		},
 	} {
