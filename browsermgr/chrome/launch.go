@@ -83,7 +83,7 @@ func launchOnPort(ctx context.Context, o Options, data *userData, sandbox bool) 
 	}
 	var busy PortError
 	for _, port := range o.Ports {
-		if free(ctx, port) {
+		if Free(ctx, port) {
 			p, err := launchOnce(ctx, o, data, port, sandbox)
 			if !errors.Is(err, errNoPort) {
 				return p, err
@@ -136,7 +136,8 @@ func (e *PortError) Error() string {
 	return fmt.Sprintf("no DevTools port is free between %d and %d: %s", e.Busy[0].Port, e.Busy[len(e.Busy)-1].Port, some(list))
 }
 
-func free(ctx context.Context, port int) bool {
+// Free reports whether nothing listens on a port of this machine.
+func Free(ctx context.Context, port int) bool {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {

@@ -125,6 +125,9 @@ func client(e Endpoint) *http.Client {
 	}}
 }
 
+// Permit is nil if a rule of ours lets us connect there. The error wraps [ErrBlocked].
+func (c Connector) Permit(ctx context.Context, e Endpoint) error { return c.allow(ctx, e.url) }
+
 func (c Connector) allow(ctx context.Context, u *url.URL) error {
 	if c.Allow == nil || isLoopback(u.Hostname()) {
 		return nil

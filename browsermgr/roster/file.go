@@ -184,20 +184,37 @@ func (f *File) Ensure(name string) (Profile, error) {
 	return p, err
 }
 
-// Delete takes a profile off the list. The error wraps [fault.ErrInvalid] or [ErrNotFound].
-func (f *File) Delete(name string) error {
+// Deletable is nil if the profile may be taken off the list. The error wraps [fault.ErrInvalid] or [ErrNotFound].
+func (f *File) Deletable(name string) error {
+	c, err := f.read()
+	if err != nil {
+		return err
+	}
+	return f.deletable(c, name)
+}
+
+func (f *File) deletable(c contents, name string) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}
-	if name == f.defaultName() {
+	_, stored := c.Profiles[name]
+	switch {
+	case name == f.defaultName(), name == AliasName && !stored:
 		return fault.Invalidf("cannot delete the default profile %q", name)
+	case !stored && (name == DefaultName || name == UserName):
+		return fault.Invalidf("profile %q is built in and cannot be deleted", name)
+	case !stored:
+		return fmt.Errorf("profile %q: %w", name, ErrNotFound)
+	default:
+		return nil
 	}
+}
+
+// Delete takes a profile off the list. The error is as that of Deletable.
+func (f *File) Delete(name string) error {
 	return f.change(func(c contents) error {
-		if _, ok := c.Profiles[name]; !ok {
-			if name == DefaultName || name == UserName {
-				return fault.Invalidf("profile %q is built in and cannot be deleted", name)
-			}
-			return fmt.Errorf("profile %q: %w", name, ErrNotFound)
+		if err := f.deletable(c, name); err != nil {
+			return err
 		}
 		delete(c.Profiles, name)
 		return nil
