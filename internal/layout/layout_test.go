@@ -29,6 +29,8 @@ var table = map[string][]string{
 		"browsermgr/act", "browsermgr/address", "browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/input",
 		"browsermgr/outline",
 	},
+	"browsermgr/emulate":    {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
+	"browsermgr/picture":    {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr":            {"browsermgr/chrome", "browsermgr/page"},
 	"sessions":              {"cancel"},
 	"sessions/sessionstest": {"cancel", "sessions"},
