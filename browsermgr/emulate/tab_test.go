@@ -69,7 +69,9 @@ func TestWrongValuesChangeNothing(t *testing.T) {
 		{"large viewport", func(ctx context.Context) error { return state.Viewport(ctx, tab, 10, 9000) }, "must not exceed 8192"},
 		{"header", func(ctx context.Context) error { return state.Headers(ctx, tab, map[string]string{"a b": "c"}) }, "cannot be sent"},
 		{"header value", func(ctx context.Context) error { return state.Headers(ctx, tab, map[string]string{"a": "c\r\nX: y"}) }, "cannot be sent"},
-		{"latitude", func(ctx context.Context) error { return state.Geolocation(ctx, tab, &emulate.Geolocation{Latitude: 91}) }, "latitude"},
+		{"latitude", func(ctx context.Context) error {
+			return state.Geolocation(ctx, tab, &emulate.Geolocation{Latitude: 91})
+		}, "latitude"},
 		{"credentials", func(ctx context.Context) error { return state.Credentials(ctx, tab, &emulate.Credentials{}) }, "username"},
 	}
 	before := js(t, tab, "["+zone+","+geometry+",navigator.language]")
