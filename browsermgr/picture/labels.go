@@ -155,7 +155,7 @@ func (s *sketch) draw(canvas draw.Image, scale float64, out *Image) {
 		out.Drawn++
 		drawn, where = append(drawn, l), append(where, r)
 	}
-	thick := max(1, int(math.Round(2*s.view.scale*scale)))
+	thick := max(2, int(math.Round(2*s.view.scale*scale)))
 	for _, r := range where {
 		frameBox(canvas, r, min(thick, 6))
 	}

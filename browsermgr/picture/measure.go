@@ -126,6 +126,45 @@ func reveal(ctx context.Context, t *page.Tab, e frame.Element, at frame.Locator)
 	return b, nil
 }
 
+// wakeLimit bounds how long a page waits for its frames of other processes.
+const wakeLimit = 3 * time.Second
+
+// wake has frames of other processes drawn that were never in view: Chromium spares itself the effort until they are. The
+// page is scrolled to each; restore brings it back.
+func wake(ctx context.Context, t *page.Tab) error {
+	ctx, cancel := context.WithTimeout(ctx, wakeLimit)
+	defer cancel()
+	for _, f := range t.Frames() {
+		if f.Parent() == nil {
+			continue
+		}
+		now, err := measure(ctx, t)
+		if err != nil {
+			return err
+		}
+		owner, err := f.Place(ctx)
+		if err != nil {
+			continue // it went away
+		}
+		at := []frame.Locator{{Ref: owner}}
+		places, err := run[[]*place](ctx, f.Parent(), at, argument{Do: "places"})
+		if err != nil || len(places) == 0 || places[0] == nil {
+			continue
+		}
+		p := places[0]
+		if !p.Seen || f.Parent().Parent() == nil && p.Bottom > 0 && p.Top < now.Height && p.Right > 0 && p.Left < now.Width {
+			continue
+		}
+		if _, err := run[*box](ctx, f.Parent(), at, argument{Do: "reveal", Far: true}); err != nil {
+			continue
+		}
+		if _, err := f.Quiet(ctx, true); err != nil {
+			continue
+		}
+	}
+	return nil
+}
+
 // missing says why an element cannot be shown.
 func missing(ctx context.Context, e frame.Element, at frame.Locator) error {
 	_, err := frame.Run[struct{}](ctx, e.Frame, frame.Script{Fn: "ready", Arg: map[string]any{

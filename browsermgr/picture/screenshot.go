@@ -100,7 +100,7 @@ func beside(ctx context.Context, t *page.Tab, limit time.Duration, do func(conte
 
 // view is an area of the document and how large its pixels are in the picture.
 type view struct {
-	left, top float64 // of the document
+	left, top float64 // its corner: in the document, or in the viewport where places are
 	scale     float64 // pixels for each CSS pixel
 }
 
@@ -140,6 +140,17 @@ func (o Options) shoot(ctx context.Context, t *page.Tab, before geometry) (data 
 	}
 	if o.Labels != nil {
 		if places, err = locate(ctx, t, o.Labels); err != nil {
+			return nil, v, nil, err
+		}
+		now, err := measure(ctx, t)
+		if err != nil {
+			return nil, v, nil, err
+		}
+		// Places are told in the viewport.
+		v.left, v.top = v.left-now.X, v.top-now.Y
+	}
+	if o.FullPage {
+		if err := wake(ctx, t); err != nil {
 			return nil, v, nil, err
 		}
 	}
@@ -215,7 +226,7 @@ func shrink(longest float64) float64 {
 	if longest <= sharp {
 		return 1
 	}
-	return MaxSide / longest
+	return sharp / 2 / longest
 }
 
 // capture asks Chromium for the picture.
