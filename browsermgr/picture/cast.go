@@ -156,12 +156,14 @@ func (c *Casts) join(t *page.Tab, v *View) (ending <-chan struct{}, err error) {
 	}
 	running := c.casts[t]
 	if running == nil {
-		running = newCast(t, c.log)
+		life, stop := context.WithCancel(context.Background())
+		running = newCast(t, c.log, stop)
 		c.casts[t] = running
 		running.add(v)
 		v.cast = running
 		c.wg.Go(func() {
-			running.run()
+			running.run(life)
+			stop()
 			c.mu.Lock()
 			delete(c.casts, t)
 			c.mu.Unlock()

@@ -19,10 +19,10 @@ import (
 type cast struct {
 	tab   *page.Tab
 	log   *slog.Logger
-	ready chan struct{} // closed when the first start has been answered
-	done  chan struct{} // closed by Casts when run has returned
-	wake  chan struct{} // holds a token when run has something to look at
-	ended chan struct{} // closed by end
+	ready chan struct{}      // closed when the first start has been answered
+	done  chan struct{}      // closed by Casts when run has returned
+	wake  chan struct{}      // holds a token when run has something to look at
+	stop  context.CancelFunc // ends run
 
 	mu      sync.Mutex
 	views   map[*View]struct{}
@@ -31,16 +31,17 @@ type cast struct {
 	again   bool // start anew
 	inbox   []byte
 	latest  *Frame
-	unacked int  // Chromium's number of the latest frame
+	owed    int  // frames that were not acknowledged
+	session int  // what Chromium calls the present start
 	taken   bool // by a viewer
 	came    time.Time
 	changed chan struct{} // closed and replaced with each frame, and at the end
 }
 
-func newCast(t *page.Tab, log *slog.Logger) *cast {
+func newCast(t *page.Tab, log *slog.Logger, stop context.CancelFunc) *cast {
 	return &cast{
-		tab: t, log: log, ready: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
-		ended: make(chan struct{}), views: map[*View]struct{}{}, changed: make(chan struct{}),
+		tab: t, log: log, stop: stop, ready: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
+		views: map[*View]struct{}{}, changed: make(chan struct{}),
 	}
 }
 
@@ -107,7 +108,7 @@ func (c *cast) end(reason error) {
 		return
 	}
 	c.ending, c.err = true, reason
-	close(c.ended)
+	c.stop()
 	close(c.changed)
 	c.changed = make(chan struct{})
 }
@@ -129,6 +130,7 @@ func (c *cast) restart() {
 func (c *cast) receive(ev cdp.Event) {
 	c.mu.Lock()
 	c.inbox = ev.Params
+	c.owed++
 	c.mu.Unlock()
 	c.nudge()
 }
@@ -151,9 +153,9 @@ func (c *cast) take(seen int) (*Frame, <-chan struct{}, error) {
 }
 
 // run keeps the cast going until it ends.
-func (c *cast) run() {
+func (c *cast) run(ctx context.Context) {
 	webp := true
-	err := c.start(&webp)
+	err := c.start(ctx, &webp)
 	if err != nil && !errors.Is(err, page.ErrTabCrashed) {
 		c.end(err)
 	}
@@ -166,7 +168,7 @@ func (c *cast) run() {
 	crashed := err != nil
 	for {
 		select {
-		case <-c.ended:
+		case <-ctx.Done():
 			c.tab.Main().Post(proto.PageStopScreencast{})
 			return
 		case <-c.tab.Done():
@@ -182,7 +184,7 @@ func (c *cast) run() {
 		}
 		c.read()
 		if c.takeAgain() {
-			if err := c.start(&webp); err != nil {
+			if err := c.start(ctx, &webp); err != nil {
 				c.log.Debug("screencast not started anew", "tab", c.tab.ID(), "error", err)
 			}
 			acked = time.Now()
@@ -202,10 +204,10 @@ func (c *cast) takeAgain() bool {
 }
 
 // start has Chromium begin, or begin anew. It then sends a frame even of a page that stands still.
-func (c *cast) start(webp *bool) error {
+func (c *cast) start(ctx context.Context, webp *bool) error {
 	c.mu.Lock()
 	o := c.wanted()
-	c.inbox, c.unacked = nil, 0
+	c.inbox, c.owed = nil, 0
 	c.mu.Unlock()
 	req := proto.PageStartScreencast{Format: proto.PageStartScreencastFormatJpeg, Quality: &o.Quality}
 	if o.MaxWidth > 0 {
@@ -216,7 +218,7 @@ func (c *cast) start(webp *bool) error {
 	}
 	ask := func() error {
 		c.tab.Main().Post(proto.PageStopScreencast{})
-		return c.tab.Within(context.Background(), c.tab.Main().Timeout(), func(ctx context.Context) error {
+		return c.tab.Within(ctx, c.tab.Main().Timeout(), func(ctx context.Context) error {
 			return c.tab.Main().Do(ctx, req)
 		})
 	}
@@ -243,7 +245,7 @@ func (c *cast) read() {
 	f, session, err := parseFrame(params)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.unacked, c.taken, c.came = session, false, time.Now()
+	c.session, c.taken, c.came = session, false, time.Now()
 	if err != nil {
 		c.log.Debug("screencast frame dropped", "tab", c.tab.ID(), "error", err)
 		return
@@ -262,7 +264,7 @@ func (c *cast) read() {
 func (c *cast) acknowledge(acked *time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.unacked == 0 || c.ending {
+	if c.owed == 0 || c.ending {
 		return 0
 	}
 	at := acked.Add(c.wanted().interval())
@@ -272,7 +274,9 @@ func (c *cast) acknowledge(acked *time.Time) time.Duration {
 	if wait := time.Until(at); wait > 0 {
 		return wait
 	}
-	c.tab.Main().Post(proto.PageScreencastFrameAck{SessionID: c.unacked})
-	c.unacked, *acked = 0, time.Now()
+	for ; c.owed > 0; c.owed-- {
+		c.tab.Main().Post(proto.PageScreencastFrameAck{SessionID: c.session})
+	}
+	*acked = time.Now()
 	return 0
 }

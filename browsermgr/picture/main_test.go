@@ -264,7 +264,7 @@ func wantColor(tb testing.TB, img image.Image, x, y int, want string) {
 	if _, err := fmt.Sscanf(want, "#%02x%02x%02x", &wr, &wg, &wb); err != nil {
 		tb.Fatal(err)
 	}
-	far := func(a, b uint32) bool { return max(a, b)-min(a, b) > 24 }
+	far := func(a, b uint32) bool { return max(a, b)-min(a, b) > 40 }
 	if far(r>>8, wr) || far(g>>8, wg) || far(b>>8, wb) {
 		tb.Errorf("pixel %d,%d: got #%02x%02x%02x, want %s", x, y, r>>8, g>>8, b>>8, want)
 	}
