@@ -1,0 +1,19 @@
+package record
+
+import "clank/browsermgr/page"
+
+// These are tested on their own: what goes wrong in them leaks secrets.
+var (
+	RedactBody   = redactBody
+	RedactHeader = redactHeader
+)
+
+// Waiting counts those who wait for a response of the tab.
+func (r *Recorder) Waiting(t *page.Tab) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l := r.tabs[t]; l != nil {
+		return len(l.waiters)
+	}
+	return 0
+}
