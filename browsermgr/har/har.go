@@ -91,6 +91,7 @@ type Response struct {
 type Content struct {
 	Size     int    `json:"size"`
 	MimeType string `json:"mimeType"`
+	File     string `json:"_file,omitempty"` // where a trace keeps the body
 }
 
 // Timings is how long the parts of an exchange took. Wait and Receive are always given.

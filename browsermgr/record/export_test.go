@@ -2,11 +2,8 @@ package record
 
 import "clank/browsermgr/page"
 
-// These are tested on their own: what goes wrong in them leaks secrets.
-var (
-	RedactBody   = redactBody
-	RedactHeader = redactHeader
-)
+// RedactHeader is tested on its own: what goes wrong in it leaks secrets.
+var RedactHeader = redactHeader
 
 // Waiting counts those who wait for a response of the tab.
 func (r *Recorder) Waiting(t *page.Tab) int {

@@ -181,7 +181,7 @@ func (x *exchange) takeBody(p *event) {
 		x.RequestBodyOmitted = p.Request.HasPostData
 		return
 	}
-	text, ok := redactBody(x.RequestHeaders["content-type"], body)
+	text, ok := RedactBody(x.RequestHeaders["content-type"], body)
 	if !ok {
 		x.RequestBodyOmitted = true
 		return

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// redactBody removes secrets from the body of a request. mime is its content type, which may be wrong. It reports false if
+// RedactBody removes secrets from the body of a message. mime is its content type, which may be wrong. It reports false if
 // the body is not text: then nothing of it is told.
-func redactBody(mime, body string) (string, bool) {
+func RedactBody(mime, body string) (string, bool) {
 	if !utf8.ValidString(body) || strings.ContainsRune(body, 0) {
 		return "", false
 	}
