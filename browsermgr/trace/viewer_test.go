@@ -30,7 +30,7 @@ func viewer(t *testing.T) (node, cli string) {
 
 func TestTheViewersOwnReaderOpensATrace(t *testing.T) {
 	node, cli := viewer(t)
-	w := open(t, shared)
+	w := open(t, shared(t))
 	path := buy(t, w, trace.Defaults(), site(t, shop))
 	dir := t.TempDir()
 	command := func(args ...string) *exec.Cmd {
