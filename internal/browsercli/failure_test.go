@@ -274,7 +274,7 @@ func TestTheServerIsFoundWhereItAnnouncedItself(t *testing.T) {
 	if got := asks(); len(got) != 2 || got[0].auth != "Bearer of the file" || got[1].auth != "Bearer given" {
 		t.Errorf("got %+v, want each with its secret", got)
 	}
-	if got := p.run(t.Context(), "tabs", "--url", "ws://127.0.0.1:18789"); got.code != 1 || !strings.Contains(got.stderr, "http address") {
+	if got := p.run(t.Context(), "tabs", "--url", "ws://127.0.0.1:18789"); got.code != 2 || !strings.Contains(got.stderr, "http address") {
 		t.Errorf("got %+v, want that it is no http address", got)
 	}
 }
