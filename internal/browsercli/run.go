@@ -199,7 +199,7 @@ func (r *run) report(ctx context.Context, err error) int {
 		r.p.say("%s: interrupted", name)
 		return exitInterrupted
 	case err != nil && !r.silent:
-		text := word(err.Error())
+		text := strings.TrimPrefix(word(err.Error()), r.inv.command.name+": ") // servers begin with the act, too
 		if answered, ok := errors.AsType[*client.Error](err); ok && answered.Code != "" {
 			text += " (" + word(answered.Code) + ")"
 		}
