@@ -119,6 +119,7 @@ var conversations = []conversation{
 	{line: "screenshot --json", asks: "POST /screenshot", body: `{}`, answer: `{"ok":true,"path":""}`, stdout: "{\n  \"captured\": false,\n  \"ok\": false,\n  \"path\": \"\"\n}\n", stderr: "made no file", code: 1},
 	{line: "pdf", asks: "POST /pdf", body: `{}`, answer: `{"path":"/m/a.pdf"}`, stdout: "PDF: /m/a.pdf\n"},
 	{line: "text --selector p --max-chars 5", asks: "GET /text?maxChars=5&selector=p", answer: `{"text":"hello","truncated":true}`, stdout: "hello\n", stderr: "the text is cut"},
+	{line: "text", asks: "GET /text", answer: `{"text":"",` + dialogOpen + `}`, stderr: "a dialog is open", code: 1},
 	{line: "highlight e3", asks: "POST /highlight", body: `{"ref":"e3"}`, stdout: "highlighted e3\n"},
 
 	// Acting.
@@ -170,7 +171,7 @@ var conversations = []conversation{
 		answer: `{"results":[{"ok":true,"navigated":true,"url":"u"},{"ok":false,"error":"no\nway"}]}`,
 		stdout: "1. done, now on u\n2. failed: no way\n", stderr: "1 of 2 actions failed", code: 1,
 	},
-	{line: "batch --actions [1]", asks: "POST /act", body: `{"actions":[1],"kind":"batch"}`, answer: `{"results":[{"ok":true}],"downloads":[{"path":"/d"}]}`, stdout: "1. done\ndownloaded: /d\n"},
+	{line: "batch --actions [1]", asks: "POST /act", body: `{"actions":[1],"kind":"batch"}`, answer: `{"results":[{"ok":true,"result":{"a": 1}}],"downloads":[{"path":"/d"}]}`, stdout: "1. done: {\"a\": 1}\ndownloaded: /d\n"},
 	{
 		line: "batch --actions [1,2]", asks: "POST /act", body: `{"actions":[1,2],"kind":"batch"}`, answer: `{"results":[{"ok":true}],"aborted":{"reason":"navigation","afterAction":1,"skipped":1}}`,
 		stdout: "1. done\n", stderr: "1 action left undone: navigation after action 1", code: 1,

@@ -50,6 +50,8 @@ func codeOfAnswer(e *client.Error) int {
 		return exitRefused
 	case e.Status == http.StatusForbidden && e.Code != "ACT_TARGET_ID_MISMATCH":
 		return exitRefused
+	case strings.HasPrefix(text, "route not found"), strings.HasPrefix(text, "404 page not found"):
+		return exitFailed // another server, or an older one
 	case e.Status == http.StatusNotFound, strings.Contains(text, "unknown ref"):
 		return exitNotFound
 	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusGatewayTimeout,

@@ -29,6 +29,9 @@ func TestExitCodesTellWhatWentWrong(t *testing.T) {
 	}{
 		"invalid":         {400, `{"error":"click requires ref or selector","code":"ACT_INVALID_REQUEST"}`, 1, "clank browser click: click requires ref or selector (ACT_INVALID_REQUEST)\n"},
 		"no tab":          {404, `{"error":"tab not found: t9"}`, 4, "tab not found: t9"},
+		"no route":        {404, `{"error":"route not found: POST /act"}`, 1, "route not found"},
+		"no such page":    {404, "404 page not found\n", 1, "404 page not found"},
+		"named twice":     {500, `{"error":"click: covered"}`, 1, "clank browser click: covered\n"},
 		"no profile":      {404, `{"error":"profile \"x\" not found"}`, 4, "not found"},
 		"no ref":          {500, `{"error":"Unknown ref e1: take a new snapshot"}`, 4, "Unknown ref e1"},
 		"secret":          {401, `Unauthorized`, 5, "refused the secret"},
@@ -274,7 +277,7 @@ func TestTheServerIsFoundWhereItAnnouncedItself(t *testing.T) {
 	if got := asks(); len(got) != 2 || got[0].auth != "Bearer of the file" || got[1].auth != "Bearer given" {
 		t.Errorf("got %+v, want each with its secret", got)
 	}
-	if got := p.run(t.Context(), "tabs", "--url", "ws://127.0.0.1:18789"); got.code != 1 || !strings.Contains(got.stderr, "http address") {
+	if got := p.run(t.Context(), "tabs", "--url", "ws://127.0.0.1:18789"); got.code != 2 || !strings.Contains(got.stderr, "http address") {
 		t.Errorf("got %+v, want that it is no http address", got)
 	}
 }

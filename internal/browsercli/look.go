@@ -63,6 +63,7 @@ func lookCommands() []command {
 				{name: "max-chars", kind: integer, value: "n", help: "at most so many characters", field: "maxChars"},
 			},
 			build: func(in *input) (request, error) { return in.get("/text"), nil },
+			judge: judgeUnblocked,
 			show: showing(func(p *printer, _ *input, a struct {
 				Text      string
 				Truncated bool
@@ -131,6 +132,15 @@ func judgeSnapshot(_ *input, answer []byte) error {
 		return errors.New("the server made no snapshot: its answer holds no content; try again")
 	}
 	return nil
+}
+
+// judgeUnblocked refuses an answer that a dialog kept from being given.
+func judgeUnblocked(_ *input, answer []byte) error {
+	r, err := decode[client.Result](answer)
+	if err == nil && r.BlockedByDialog {
+		return blocked(r.BrowserState)
+	}
+	return err
 }
 
 // blocked says that a dialog is in the way, and how to go on.

@@ -88,14 +88,14 @@ func (r *run) send(ctx context.Context, req request) (answer json.RawMessage, ad
 		URL: r.inv.global["url"], Token: r.inv.global["token"], Home: homeDir(r.env.Getenv), Getenv: r.env.Getenv,
 	})
 	if err != nil {
-		return nil, "", err
+		return nil, "", r.addressError(err)
 	}
 	ms, _ := strconv.Atoi(r.inv.global["timeout"])
 	server, err := client.New(client.Config{
 		URL: address, Secret: secret, Profile: r.inv.global["browser-profile"], Timeout: time.Duration(ms) * time.Millisecond,
 	})
 	if err != nil {
-		return nil, "", err
+		return nil, "", r.addressError(err)
 	}
 	defer server.Close()
 	var body any
@@ -104,6 +104,14 @@ func (r *run) send(ctx context.Context, req request) (answer json.RawMessage, ad
 	}
 	err = server.Do(ctx, req.method, req.path, req.query, body, &answer)
 	return answer, server.URL(), err
+}
+
+// addressError is wrong use if the person named the server.
+func (r *run) addressError(err error) error {
+	if r.inv.global["url"] != "" {
+		return usagef("%v", err)
+	}
+	return err
 }
 
 // print shows an answer as it was asked for. well is false if the answer tells of a failure; then only --json shows it.
@@ -191,7 +199,7 @@ func (r *run) report(ctx context.Context, err error) int {
 		r.p.say("%s: interrupted", name)
 		return exitInterrupted
 	case err != nil && !r.silent:
-		text := word(err.Error())
+		text := strings.TrimPrefix(word(err.Error()), r.inv.command.name+": ") // servers begin with the act, too
 		if answered, ok := errors.AsType[*client.Error](err); ok && answered.Code != "" {
 			text += " (" + word(answered.Code) + ")"
 		}

@@ -58,12 +58,11 @@ func waitCommands() []command {
 				}
 				return in.act("evaluate", map[string]any{"fn": fn}), nil
 			},
-			judge: func(_ *input, answer []byte) error {
-				r, err := decode[client.Result](answer)
-				if err == nil && r.BlockedByDialog {
-					return fmt.Errorf("there is no result: %w", blocked(r.BrowserState))
+			judge: func(in *input, answer []byte) error {
+				if err := judgeUnblocked(in, answer); err != nil {
+					return fmt.Errorf("there is no result: %w", err)
 				}
-				return err
+				return nil
 			},
 			show: showingField("result", "null"),
 		},
@@ -120,6 +119,8 @@ func showBatch(p *printer, _ *input, r client.Result) {
 			p.line("%d. failed: %s", i+1, word(entry.Error))
 		case entry.Navigated:
 			p.line("%d. done, now on %s", i+1, word(entry.URL))
+		case len(entry.Value) > 0:
+			p.line("%d. done: %s", i+1, clean(string(entry.Value)))
 		default:
 			p.line("%d. done", i+1)
 		}

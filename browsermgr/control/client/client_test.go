@@ -262,6 +262,24 @@ func TestATimeoutEndsTheRequestOnTheServer(t *testing.T) {
 	<-left
 }
 
+func TestTheWaitDoesNotCutTheTimeThatAnActionWasGiven(t *testing.T) {
+	address := serveFunc(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		select {
+		case <-r.Context().Done():
+		case <-time.After(50 * time.Millisecond):
+			_, _ = io.WriteString(w, `{"ok":true}`)
+		}
+	})
+	c := newClient(t, client.Config{URL: address, Timeout: time.Millisecond})
+	if _, err := c.Act(t.Context(), map[string]any{"kind": "wait", "timeoutMs": 500, "text": "x"}); err != nil {
+		t.Errorf("with its own time: %v", err)
+	}
+	if _, err := c.Act(t.Context(), map[string]any{"kind": "click"}); !errors.Is(err, client.ErrTimeout) {
+		t.Errorf("without: got %v, want ErrTimeout", err)
+	}
+}
+
 func TestTheDeadlineOfTheCallerIsATimeout(t *testing.T) {
 	address, _, left := hang(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

@@ -121,10 +121,11 @@ type Result struct {
 
 // BatchEntry is the outcome of one action of a batch.
 type BatchEntry struct {
-	OK        bool   `json:"ok"`
-	Error     string `json:"error,omitempty"`
-	Navigated bool   `json:"navigated,omitempty"`
-	URL       string `json:"url,omitempty"`
+	OK        bool            `json:"ok"`
+	Error     string          `json:"error,omitempty"`
+	Value     json.RawMessage `json:"result,omitempty"` // of evaluate
+	Navigated bool            `json:"navigated,omitempty"`
+	URL       string          `json:"url,omitempty"`
 }
 
 // Aborted says why the rest of a batch was not done.
