@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -75,7 +76,7 @@ func TestLabelsAreWhereTheElementsAre(t *testing.T) {
 						}
 						wantBox(t, plain, a)
 						wantColor(t, img, a.Box.X+1, max(a.Box.Y-3, 1), "#ffb020")
-						if a.Role != "button" || "e"+fmt.Sprint(a.Number) != a.Ref {
+						if a.Role != "button" || "e"+strconv.Itoa(a.Number) != a.Ref {
 							t.Errorf("got annotation %+v", a)
 						}
 					}
