@@ -359,7 +359,7 @@ func TestADialogDoesNotHoldUpATrace(t *testing.T) {
 
 func TestPicturesComeAtABoundedRate(t *testing.T) {
 	w := open(t, shared(t))
-	tab := openTab(t, w.browser, site(t, map[string]any{"/": `<p id=p>0<script>const draw = () => { p.textContent++; requestAnimationFrame(draw) }; draw()</script>`}))
+	tab := openTab(t, w.browser, site(t, map[string]any{"/": `<p id=p>0</p><script>const draw = () => { p.textContent++; requestAnimationFrame(draw) }; draw()</script>`}))
 	if err := w.tracer.Start(w.browser, trace.Options{Screenshots: true}); err != nil {
 		t.Fatal(err)
 	}
