@@ -13,6 +13,7 @@ type loadState struct {
 	within   int    // counts changes of address within a document
 	begun    int    // counts navigations of the main frame that were asked for
 	newTabs  int    // counts new tabs that were asked for
+	saves    int    // counts downloads that links asked for
 	pending  bool   // one was asked for and has come to no end
 	started  bool   // … and Chromium has taken it up
 	loading  bool   // the main frame is loading
@@ -64,6 +65,19 @@ func (l *loadState) busySince(number int) bool {
 		}
 	}
 	return false
+}
+
+// reached says whether the main document has come to a load state.
+func (l *loadState) reached(state string) bool {
+	switch {
+	case l.pending:
+		return false
+	case state == "domcontentloaded":
+		return l.parsed
+	case state == "load":
+		return l.loaded
+	}
+	return l.idle && !l.busySince(0)
 }
 
 // handle takes an event of one of the tab's sessions.

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"clank/browsermgr/cdp"
+	"clank/browsermgr/dialog"
 	"clank/browsermgr/frame"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -34,7 +36,7 @@ type Tab struct {
 	awake    bool           // see keepAwake
 	frames   []*frame.Frame // frames in other processes
 	load     loadState
-	dialogs  dialogState
+	dialogs  dialog.Book[*frame.Frame]
 	watchers map[*watcher]struct{}
 	changed  chan struct{} // closed and replaced whenever anything here changes
 	numbers  frame.Numbers
@@ -266,7 +268,7 @@ func (t *Tab) crash() {
 	}
 	t.err = ErrTabCrashed
 	t.load.crashed()
-	t.dialogs.closeAll("remote")
+	t.dialogs.CloseAll(time.Now())
 	t.main.Leave()
 	t.interrupt(ErrTabCrashed, true)
 	t.signal()

@@ -27,10 +27,9 @@ var table = map[string][]string{
 	"browsermgr/input":   {"browsermgr/fault"},
 	"browsermgr/outline": {"browsermgr/fault"},
 	"browsermgr/frame":   {"browsermgr/cdp", "browsermgr/fault", "browsermgr/input", "browsermgr/outline"},
-	"browsermgr/act":     {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/outline"},
-	"browsermgr/page": {
-		"browsermgr/act", "browsermgr/address", "browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/input",
-		"browsermgr/outline",
+	"browsermgr/dialog":  {"browsermgr/fault"},
+	"browsermgr/act": {
+		"browsermgr/address", "browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/outline",
 	},
 	"browsermgr":              {"browsermgr/cdp", "browsermgr/chrome", "browsermgr/endpoint", "browsermgr/page"},
 	"browsermgr/tabname":      {"browsermgr/fault"},
@@ -55,6 +54,12 @@ var table = map[string][]string{
 		"browsermgr/arguments", "browsermgr/cdp", "browsermgr/chrome", "browsermgr/doctor", "browsermgr/endpoint", "browsermgr/fault",
 		"browsermgr/frame", "browsermgr/graphics", "browsermgr/page", "browsermgr/plan", "browsermgr/roster", "browsermgr/trash",
 	},
+	"browsermgr/page": {
+		"browsermgr/act", "browsermgr/address", "browsermgr/cdp", "browsermgr/dialog", "browsermgr/fault", "browsermgr/frame",
+		"browsermgr/input", "browsermgr/outline",
+	},
+	"browsermgr/transfer":   {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
+	"browsermgr":            {"browsermgr/chrome", "browsermgr/page"},
 	"sessions":              {"cancel"},
 	"sessions/sessionstest": {"cancel", "sessions"},
 	"llm/openai":            {"llm"},
