@@ -10,9 +10,6 @@ const SEEN = { visibilityProperty: true };
 const HOSTS = new Set(('article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span').split(' '));
 const shadowOf = (element, tag) => (HOSTS.has(tag) || tag.includes('-') ? anyShadow(element) : null);
 
-// MARK stands for a ref that gets its number at the end. Names are quoted and cannot hold it.
-const MARK = '\0';
-
 // What a line has, in Walk.kinds.
 const HAS_REF = 1;
 const HAS_VALUE = 2;
@@ -340,12 +337,12 @@ class Walk {
     if (control || reasons || role === 'Iframe' || (name && CONTENT.has(role))) {
       this.kinds[at] |= HAS_REF;
       if (this.numbered) {
-        line += MARK;
-        this.marks[at] = { element, role, name };
-        this.count(' [ref=e'.length);
-      } else {
-        line += ` [ref=${refOf(element)}]`;
+        const tail = reasons ? ` [${reasons}]` : '';
+        this.marks[at] = { element, role, name, tail: text ? `${tail}: ${text}` : parent ? `${tail}:` : tail };
+        this.count(this.marks[at].tail.length + ' [ref=e1]'.length);
+        return line;
       }
+      line += ` [ref=${refOf(element)}]`;
     }
     if (reasons) line += ` [${reasons}]`;
     if (text) return `${line}: ${text}`;
@@ -355,19 +352,24 @@ class Walk {
   // finish applies what is known at the end only, and returns the text and, of numbered refs, the elements' own ones.
   finish() {
     if (this.compact && !this.interactive) this.dropEmpty();
-    if (!this.numbered) return { text: this.lines.join('\n'), refs: '' };
+    if (!this.numbered) return { text: this.lines.join('\n'), count: 0, refs: '' };
     const refs = [];
-    const seen = new Map();
-    for (let at = 0; at < this.lines.length; at++) {
-      if (!(this.kinds[at] & HAS_REF)) continue;
-      const { element, role, name } = this.marks[at];
-      const key = `${role} ${name}`;
-      const nth = seen.get(key) ?? 0;
-      seen.set(key, nth + 1);
-      refs.push(refOf(element));
-      this.lines[at] = this.lines[at].replace(MARK, ` [ref=e${refs.length}]${nth ? ` [nth=${nth}]` : ''}`);
-    }
-    return { text: this.lines.join('\n'), refs: refs.join(' ') };
+    const roles = new Map(); // role → name → how many so far
+    let inOrder = true; // the elements' own refs are e1, e2, … too
+    const lines = this.lines.map((line, at) => {
+      if (!(this.kinds[at] & HAS_REF)) return line;
+      const { element, role, name, tail } = this.marks[at];
+      let names = roles.get(role);
+      if (!names) roles.set(role, names = new Map());
+      const nth = names.get(name) ?? 0;
+      names.set(name, nth + 1);
+      const own = refOf(element);
+      refs.push(own);
+      const ref = `e${refs.length}`;
+      inOrder &&= own === ref;
+      return nth ? `${line} [ref=${ref}] [nth=${nth}]${tail}` : `${line} [ref=${ref}]${tail}`;
+    });
+    return { text: lines.join('\n'), count: refs.length, refs: inOrder ? '' : refs.join(' ') };
   }
 
   // dropEmpty keeps lines with a ref or a value, and those that lead to a ref.
@@ -386,7 +388,10 @@ class Walk {
     const depths = kept.map((at) => this.lines[at].search(/[^ ]/));
     this.lines = kept.map((at, i) => {
       const line = this.lines[at];
-      return !(this.kinds[at] & HAS_VALUE) && line.endsWith(':') && !(depths[i + 1] > depths[i]) ? line.slice(0, -1) : line;
+      const mark = this.marks[at];
+      if (this.kinds[at] & HAS_VALUE || depths[i + 1] > depths[i]) return line;
+      if (mark) mark.tail = mark.tail.replace(/:$/, '');
+      return line.replace(/:$/, '');
     });
     this.marks = kept.map((at) => this.marks[at]);
     this.kinds = kept.map((at) => this.kinds[at]);
@@ -401,7 +406,9 @@ class Walk {
     }
     const lines = this.lines.length;
     if (depth + 1 <= this.maxDepth || this.interactive) this.document(doc, depth + 1);
-    if (this.lines.length > lines && !this.interactive) this.lines[at] += ':';
+    if (this.lines.length === lines || this.interactive) return;
+    if (this.numbered) this.marks[at].tail += ':';
+    else this.lines[at] += ':';
   }
 }
 
