@@ -30,6 +30,12 @@ var table = map[string][]string{
 	"browsermgr/dialog":  {"browsermgr/fault"},
 	"browsermgr/act": {
 		"browsermgr/address", "browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/outline",
+	"browsermgr/act":     {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/outline"},
+	"browsermgr/capture": {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/outline"},
+	"browsermgr/aria":    {"browsermgr/cdp", "browsermgr/frame"},
+	"browsermgr/page": {
+		"browsermgr/act", "browsermgr/address", "browsermgr/aria", "browsermgr/capture", "browsermgr/cdp", "browsermgr/fault",
+		"browsermgr/frame", "browsermgr/input", "browsermgr/outline",
 	},
 	"browsermgr":              {"browsermgr/cdp", "browsermgr/chrome", "browsermgr/endpoint", "browsermgr/page"},
 	"browsermgr/tabname":      {"browsermgr/fault"},
