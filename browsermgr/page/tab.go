@@ -39,7 +39,7 @@ type Tab struct {
 	dialogs  dialog.Book[*frame.Frame]
 	watchers map[*watcher]struct{}
 	changed  chan struct{} // closed and replaced whenever anything here changes
-	numbers  frame.Numbers
+	refs     frame.Registry
 	opened   []*Tab // tabs this page opened, since the beginning
 	drag     chan<- proto.InputDragData
 }
@@ -234,9 +234,7 @@ func (t *Tab) locate(ref, selector string) (frame.Element, error) {
 	if ref == "" {
 		return frame.Element{Frame: t.main, Given: fmt.Sprintf("selector %q", selector)}, nil
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.numbers.Find(t.main, ref)
+	return t.refs.Find(t.main, ref)
 }
 
 func (t *Tab) noteOpened(other *Tab) {
