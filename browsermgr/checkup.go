@@ -1,6 +1,7 @@
 package browsermgr
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -90,9 +91,5 @@ func (b *browser) lookAtPage(ctx context.Context) (nodes int, err error) {
 	return nodes, err
 }
 
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
+// deref is the empty text for nil.
+func deref(s *string) string { return *cmp.Or(s, new(string)) }

@@ -80,9 +80,6 @@ type StartOptions struct {
 	Headless *bool
 }
 
-// startProbe bounds the question whether a browser that runs is well.
-const startProbe = 5 * time.Second
-
 // Start sees to it that the profile's browser runs and answers: one that does not is started again. For a browser that a
 // person uses, it asks that person again also after a refusal.
 func (p *Profile) Start(ctx context.Context, opts StartOptions) error {
@@ -108,7 +105,8 @@ func (p *Profile) Start(ctx context.Context, opts StartOptions) error {
 	if err != nil {
 		return err
 	}
-	if err = b.ping(ctx, startProbe); err == nil || !errors.Is(err, cdp.ErrNoAnswer) {
+	const well = 5 * time.Second
+	if err = b.ping(ctx, well); err == nil || !errors.Is(err, cdp.ErrNoAnswer) {
 		b.leave()
 		return err
 	}
