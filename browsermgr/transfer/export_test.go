@@ -1,0 +1,28 @@
+package transfer
+
+import "clank/browsermgr/page"
+
+// Waiting says whether somebody waits for the tab's next download.
+func (d *Desk) Waiting(t *page.Tab) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := d.tabs[t]
+	return c != nil && c.waiter != nil
+}
+
+// Armed says whether files are armed for the tab's next file chooser.
+func (d *Desk) Armed(t *page.Tab) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := d.tabs[t]
+	return c != nil && c.arming != nil
+}
+
+// OutputCheck is how paths to write to are read in a folder.
+func OutputCheck(dir string) (func(path string) (string, error), error) {
+	f, err := openFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	return f.output, nil
+}
