@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,10 +50,13 @@ func newBrowser(p *profile, pl plan.Plan) *browser {
 		owners: map[string]*Window{}, windows: map[*Window]struct{}{}, notes: map[string]*tabNote{},
 	}
 	if p.manager.Observe != nil {
-		b.observers = p.manager.Observe()
+		b.observers = p.manager.Observe(b.local())
 	}
 	return b
 }
+
+// local reports whether we start it, on this machine.
+func (b *browser) local() bool { return b.plan.Mode == plan.Launched }
 
 // connection is how its connection is made.
 func (b *browser) connection() page.Options {
@@ -215,11 +219,23 @@ func (b *browser) end() {
 	if b.process != nil {
 		b.endProcess(crashed)
 	}
+	b.closeObservers()
 	b.err = b.reason(crashed)
 	if crashed {
 		b.manager.Logger.Warn("browser is gone", "error", b.err, "pid", b.pid())
 	}
 	close(b.gone)
+}
+
+// closeObservers lets those who followed the connection clear up.
+func (b *browser) closeObservers() {
+	for _, o := range b.observers {
+		if c, ok := o.(io.Closer); ok {
+			if err := c.Close(); err != nil {
+				b.manager.Logger.Warn("clear up after a browser", "error", err)
+			}
+		}
+	}
 }
 
 func (b *browser) endProcess(crashed bool) {

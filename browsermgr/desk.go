@@ -47,7 +47,7 @@ type Use struct {
 func (u *Use) Release() { u.browser.leave() }
 
 // Local reports whether the browser was started by us, on this machine.
-func (u *Use) Local() bool { return u.browser.plan.Mode == plan.Launched }
+func (u *Use) Local() bool { return u.browser.local() }
 
 // Joined reports whether it is the browser that a person uses, of the driver existing-session.
 func (u *Use) Joined() bool { return u.browser.plan.Mode == plan.Joined }

@@ -111,20 +111,23 @@ func (p *profile) start(ctx context.Context, headless *bool) (*browser, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := newBrowser(p, pl)
 	switch {
 	case pl.Config.Disabled:
 		return nil, ErrDisabled
+	case pl.Mode != plan.Launched && headless != nil:
+		return nil, errNotOurs(p.name)
+	}
+	b := newBrowser(p, pl)
+	switch {
 	case pl.Mode == plan.Launched:
 		err = p.launch(ctx, b, headless)
-	case headless != nil:
-		return nil, errNotOurs(p.name)
 	case pl.Mode == plan.Joined && pl.At.IsZero():
 		err = p.join(ctx, b)
 	default:
 		err = p.attach(ctx, b)
 	}
 	if err != nil {
+		b.closeObservers()
 		return nil, unavailable(p.name, err)
 	}
 	m.wg.Go(b.run)
