@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"clank/browsertool/media"
 	"clank/browsertool/remote"
 )
 
@@ -101,7 +102,7 @@ func (c *Client) localize(out reply) (json.RawMessage, error) {
 // store writes one file under a name that nobody chose.
 func (c *Client) store(f file) (string, error) {
 	if len(f.Base64) > MaxFile {
-		return "", tooLarge()
+		return "", media.TooLarge(MaxFile)
 	}
 	if c.Dir == "" {
 		return "", errors.New("there is no directory for files of nodes")

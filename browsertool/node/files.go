@@ -2,13 +2,9 @@ package node
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"os"
-	"path/filepath"
-	"strings"
+
+	"clank/browsertool/media"
 )
 
 // paths calls visit for each place in result where an answer names a file:
@@ -46,78 +42,16 @@ func (p *Proxy) collect(result json.RawMessage) (files []file, left []skipped) {
 			return name
 		}
 		seen[name] = true
-		data, err := p.read(name)
+		data, err := media.Read(p.FileRoots, name, MaxFile)
 		if err == nil && len(files) == MaxFiles {
 			err = fmt.Errorf("more than %d files", MaxFiles)
 		}
 		if err != nil {
 			left = append(left, skipped{Path: name, Error: err.Error()})
 		} else {
-			files = append(files, file{Path: name, Base64: data, MimeType: mediaType(name, data)})
+			files = append(files, file{Path: name, Base64: data, MimeType: media.Type(name, data)})
 		}
 		return name
 	})
 	return files, left
-}
-
-var errOutside = errors.New("it is not in a directory that this node shares")
-
-// read reads a file below one of the roots. Links that lead out of the root are
-// not followed.
-func (p *Proxy) read(name string) ([]byte, error) {
-	if !filepath.IsAbs(name) {
-		return nil, errOutside
-	}
-	for _, dir := range p.FileRoots {
-		data, err := readBelow(dir, name)
-		if !errors.Is(err, errOutside) {
-			return data, err
-		}
-	}
-	return nil, errOutside
-}
-
-func readBelow(dir, name string) ([]byte, error) {
-	rel, err := filepath.Rel(dir, name)
-	if err != nil || !filepath.IsLocal(rel) {
-		return nil, errOutside
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, errOutside
-	}
-	defer func() { _ = root.Close() }()
-	info, err := root.Stat(rel)
-	switch {
-	case err != nil:
-		return nil, errors.New("it cannot be opened")
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is not a regular file")
-	case info.Size() > MaxFile:
-		return nil, tooLarge()
-	}
-	f, err := root.Open(rel)
-	if err != nil {
-		return nil, errors.New("it cannot be opened")
-	}
-	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
-	if err != nil {
-		return nil, errors.New("it cannot be read")
-	}
-	if len(data) > MaxFile {
-		return nil, tooLarge()
-	}
-	return data, nil
-}
-
-func tooLarge() error { return fmt.Errorf("it is larger than %d MiB", MaxFile>>20) }
-
-// mediaType is told by the content, by the name where the content says nothing.
-func mediaType(name string, data []byte) string {
-	t, _, _ := strings.Cut(http.DetectContentType(data), ";")
-	if t == "application/octet-stream" && strings.EqualFold(filepath.Ext(name), ".pdf") {
-		return "application/pdf"
-	}
-	return t
 }

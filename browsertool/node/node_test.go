@@ -57,7 +57,7 @@ func say(v any) http.HandlerFunc {
 func TestACallReachesTheControlAPIOfTheOtherMachine(t *testing.T) {
 	r := newRig(t, say(map[string]any{"ok": true, "n": json.Number("12345678901234567890")}))
 	status, answer, err := r.client.Call(t.Context(), "POST", "/act", url.Values{"profile": {"work"}}, map[string]any{"kind": "press", "n": json.Number("12345678901234567")})
-	if err != nil || status != 200 || string(answer) != `{"ok":true,"n":12345678901234567890}` {
+	if err != nil || status != 200 || string(answer) != `{"n":12345678901234567890,"ok":true}` {
 		t.Errorf("got %d %s %v", status, answer, err)
 	}
 	want := []string{`POST /act?profile=work {"kind":"press","n":12345678901234567}`}
@@ -246,8 +246,8 @@ func TestFilesOfAnAnswerAreCopiedAndTheirPathsRewritten(t *testing.T) {
 		why = append(why, filepath.Base(f.Path)+": "+f.Error)
 	}
 	want := []string{
-		"big: it is larger than 10 MiB", "secret: it is not in a directory that this node shares", "link: it cannot be opened",
-		filepath.Base(r.media) + ": it is not a regular file", "a.png: it is not in a directory that this node shares",
+		"big: it is larger than 10 MiB", "secret: it is not in a directory that is shared", "link: it cannot be opened",
+		filepath.Base(r.media) + ": it is not a regular file", "a.png: it is not in a directory that is shared",
 	}
 	if d := cmp.Diff(want, why); d != "" {
 		t.Error(d)
