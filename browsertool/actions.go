@@ -232,6 +232,6 @@ func attached(status map[string]any) bool {
 
 // isGone reports whether the service said that there is no such tab.
 func isGone(err error) bool {
-	var a *answered
-	return errors.As(err, &a) && a.status == http.StatusNotFound && strings.Contains(strings.ToLower(a.text), "tab not found")
+	a, ok := errors.AsType[*answered](err)
+	return ok && a.status == http.StatusNotFound && strings.Contains(strings.ToLower(a.text), "tab not found")
 }

@@ -73,8 +73,8 @@ func noAnswer(ctx context.Context, err error) error {
 // failed is the result of a call that failed.
 func failed(err error) Result {
 	r := Result{IsError: true, Text: untrusted.Clean(err.Error()), Details: map[string]any{}}
-	var a *answered
-	if !errors.As(err, &a) {
+	a, ok := errors.AsType[*answered](err)
+	if !ok {
 		return r
 	}
 	r.Details["status"] = a.status

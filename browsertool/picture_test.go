@@ -3,6 +3,7 @@ package browsertool_test
 import (
 	"context"
 	"errors"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +15,6 @@ import (
 	"clank/browsertool/node"
 	"clank/browsertool/remote"
 	"clank/llm"
-	"net/http/httptest"
 )
 
 // eyes is a vision model by script.

@@ -3,6 +3,7 @@ package mcpserver_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -77,7 +78,7 @@ func (c *control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.opened++
 		_, _ = fmt.Fprintf(w, `{"targetId":"T%d"}`, c.opened)
 	case "GET /console":
-		text := strings.Repeat("x", 1<<20)
+		text := strings.Repeat("x", 256<<10)
 		_, _ = fmt.Fprintf(w, `{"messages":[{"text":%q}]}`, text)
 	case "POST /act":
 		c.mu.Unlock()
@@ -122,7 +123,7 @@ func (a *agent) Browse(ctx context.Context, query, session string, progress func
 	case "fail":
 		return mcpserver.Answer{Text: "no such flight", Failed: true}, nil
 	case "break":
-		return mcpserver.Answer{}, fmt.Errorf("no model is set up")
+		return mcpserver.Answer{}, errors.New("no model is set up")
 	case "flood":
 		for i := range 10_000 {
 			progress(fmt.Sprint("line ", i))
@@ -156,13 +157,13 @@ func call(t *testing.T, c *mcp.ClientSession, name string, args map[string]any) 
 
 // text is the text of a result.
 func text(r *mcp.CallToolResult) string {
-	var s string
+	var s strings.Builder
 	for _, c := range r.Content {
 		if c, ok := c.(*mcp.TextContent); ok {
-			s += c.Text
+			s.WriteString(c.Text)
 		}
 	}
-	return s
+	return s.String()
 }
 
 func images(r *mcp.CallToolResult) (n int) {

@@ -32,7 +32,7 @@ func peer(t *testing.T) (node, modules string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	modules = t.TempDir()
-	install := exec.CommandContext(ctx, npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", modules, "@modelcontextprotocol/sdk@1.32.2")
+	install := exec.CommandContext(ctx, npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--fetch-retries=0", "--prefix", modules, "@modelcontextprotocol/sdk@1.32.2")
 	install.Dir = modules
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Skipf("the peer cannot be installed: %v\n%s", err, out)
@@ -44,6 +44,7 @@ func peer(t *testing.T) (node, modules string) {
 // both transports. A stop in it reaches the agent, or the peer's later calls
 // would wait.
 func TestAPeerOfOtherHandsUnderstandsUs(t *testing.T) {
+	t.Parallel()
 	node, modules := peer(t)
 	self, err := os.Executable()
 	if err != nil {

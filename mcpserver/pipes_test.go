@@ -247,7 +247,7 @@ func TestAClientThatReadsSlowlyGetsAllAndOneThatDoesNotIsLeft(t *testing.T) {
 	if _, err := slow.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	for i := range calls { // a mebibyte each, and nobody reads yet
+	for i := range calls { // a quarter of a mebibyte each, and nobody reads yet
 		_, _ = fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"browser","arguments":{"action":"console"}}}`+"\n", 10+i)
 	}
 	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":99,"method":"tools/call","params":{"_meta":{"progressToken":1},"name":"browser_browse","arguments":{"query":"flood"}}}`+"\n")

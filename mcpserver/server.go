@@ -74,7 +74,8 @@ func (s *Server) build(r *register, versions []string) *mcp.Server {
 	if s.Tool != nil {
 		d := s.Tool.Definition(s.Capability)
 		srv.AddTool(&mcp.Tool{Name: d.Name, Description: d.Description, InputSchema: d.Schema}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			res, err := r.session(req.Session).Run(ctx, req.Params.Arguments)
+			own := r.session(req.Session) //nolint:contextcheck // it outlives the call
+			res, err := own.Run(ctx, req.Params.Arguments)
 			if err != nil {
 				return nil, err
 			}
@@ -117,7 +118,7 @@ func (s *Server) browse(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Cal
 		SessionID string `json:"session_id"`
 	}
 	if err := json.Unmarshal(req.Params.Arguments, &in); err != nil {
-		return refused("the input cannot be read: " + err.Error()), nil
+		return refused("the input cannot be read: " + err.Error()), nil //nolint:nilerr // the model is told
 	}
 	in.Query, in.SessionID = strings.TrimSpace(in.Query), strings.TrimSpace(in.SessionID)
 	switch n := utf8.RuneCountInString(in.Query); {

@@ -80,9 +80,18 @@ func TestErrorsOfTheControlAPIArriveUnchanged(t *testing.T) {
 func TestProfilesOfTheNodeAreNotChangedFromAfar(t *testing.T) {
 	r := newRig(t, say(map[string]any{"ok": true}))
 	for _, c := range [][2]string{
-		{"POST", "/profiles/create"}, {"post", "//profiles//create/"}, {"POST", "/act/../profiles/create"}, {"POST", "/%70rofiles/create"},
-		{"POST", "/Profiles/Create"}, {"POST", "/reset-profile"}, {"POST", "/./reset-profile/"}, {"DELETE", "/profiles/x"},
-		{"DELETE", "/tabs/../profiles/x"}, {" delete ", "/profiles%2Fx"}, {"POST", "/profiles/import"}, {"POST", "/system-profile-import/dismiss"},
+		{"POST", "/profiles/create"},
+		{"post", "//profiles//create/"},
+		{"POST", "/act/../profiles/create"},
+		{"POST", "/%70rofiles/create"},
+		{"POST", "/Profiles/Create"},
+		{"POST", "/reset-profile"},
+		{"POST", "/./reset-profile/"},
+		{"DELETE", "/profiles/x"},
+		{"DELETE", "/tabs/../profiles/x"},
+		{" delete ", "/profiles%2Fx"},
+		{"POST", "/profiles/import"},
+		{"POST", "/system-profile-import/dismiss"},
 	} {
 		status, answer, err := r.client.Call(t.Context(), c[0], c[1], nil, nil)
 		if err != nil || status != 403 || !strings.Contains(string(answer), "NODE_FORBIDDEN") {
@@ -90,8 +99,16 @@ func TestProfilesOfTheNodeAreNotChangedFromAfar(t *testing.T) {
 		}
 	}
 	for _, c := range [][2]string{
-		{"PUT", "/act"}, {"GET", "act"}, {"GET", ""}, {"GET", "/tabs?profile=x"}, {"DELETE", "/tabs/%252e%252e/profiles/x"},
-		{"POST", "/reset-profile%00"}, {"POST", `/act\..\reset-profile`}, {"POST", "/reset\u2010profile"}, {"POST", "/%zz"}, {"POST", "/a#b"},
+		{"PUT", "/act"},
+		{"GET", "act"},
+		{"GET", ""},
+		{"GET", "/tabs?profile=x"},
+		{"DELETE", "/tabs/%252e%252e/profiles/x"},
+		{"POST", "/reset-profile%00"},
+		{"POST", `/act\..\reset-profile`},
+		{"POST", "/reset\u2010profile"},
+		{"POST", "/%zz"},
+		{"POST", "/a#b"},
 	} {
 		status, answer, err := r.client.Call(t.Context(), c[0], c[1], nil, nil)
 		if err != nil || status != 400 || !strings.Contains(string(answer), "NODE_INVALID_REQUEST") {
@@ -215,8 +232,11 @@ func TestFilesOfAnAnswerAreCopiedAndTheirPathsRewritten(t *testing.T) {
 		"path": put("a.png", png), "imagePath": put("big", make([]byte, node.MaxFile+1)),
 		"download": map[string]any{"path": put("full", make([]byte, node.MaxFile)), "url": "http://x"},
 		"downloads": []any{
-			map[string]any{"path": secret}, map[string]any{"path": filepath.Join(r.media, "link")},
-			map[string]any{"path": put("table.csv", []byte("a,b"))}, map[string]any{"path": r.media}, map[string]any{"path": "a.png"},
+			map[string]any{"path": secret},
+			map[string]any{"path": filepath.Join(r.media, "link")},
+			map[string]any{"path": put("table.csv", []byte("a,b"))},
+			map[string]any{"path": r.media},
+			map[string]any{"path": "a.png"},
 		},
 	}
 	status, raw, err := r.client.Call(t.Context(), "POST", "/screenshot", nil, nil)
@@ -321,8 +341,12 @@ func TestANodeWhoseControlServiceIsGoneSaysSo(t *testing.T) {
 // of a request reaches a profile that is not shared.
 func FuzzProxy(f *testing.F) {
 	for _, s := range [][3]string{
-		{"POST", "/profiles/create", `{"profile":"private"}`}, {"DELETE", "/profiles%2fx", `{"Profile":1}`}, {"post", "//reset-profile", `[]`},
-		{"POST", "/act/..//reset-profile", `null`}, {"DELETE", "/%2570rofiles/x", `{"profile":["private"]}`}, {"GET", "/tabs", `"private"`},
+		{"POST", "/profiles/create", `{"profile":"private"}`},
+		{"DELETE", "/profiles%2fx", `{"Profile":1}`},
+		{"post", "//reset-profile", `[]`},
+		{"POST", "/act/..//reset-profile", `null`},
+		{"DELETE", "/%2570rofiles/x", `{"profile":["private"]}`},
+		{"GET", "/tabs", `"private"`},
 		{"POST", "/act", `{"profile":"work","profile":"private"}`},
 	} {
 		f.Add(s[0], s[1], s[2])

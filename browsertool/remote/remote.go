@@ -134,12 +134,10 @@ func failure(ctx context.Context, host string, err error) error {
 		}
 		return fmt.Errorf("%w (%s)", ErrTimedOut, host)
 	}
-	var late net.Error
-	if errors.As(err, &late) && late.Timeout() {
+	if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
 		return fmt.Errorf("%w (%s)", ErrTimedOut, host)
 	}
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err // without the address, which may hold secrets
 	}
 	return fmt.Errorf("%w at %s: %w", ErrUnreachable, host, err)

@@ -56,15 +56,17 @@ func TestFailuresNameTheirLayer(t *testing.T) {
 		status int
 		answer string
 	}{
-		"nobody listens":       {c: &remote.Caller{URL: gone.URL}, want: remote.ErrUnreachable},
-		"no address":           {c: &remote.Caller{}, want: remote.ErrUnreachable},
-		"broken connection":    {c: serve(t, cut), want: remote.ErrUnreachable},
-		"not JSON":             {c: serve(t, say(200, "<html>")), want: remote.ErrNoAnswer, status: 200},
-		"empty":                {c: serve(t, say(200, "")), want: remote.ErrNoAnswer, status: 200},
-		"an error as text":     {c: serve(t, say(401, "Unauthorized")), status: 401, answer: `{"error":"Unauthorized"}`},
-		"an error, no text":    {c: serve(t, say(503, "")), status: 503, answer: `{"error":"Service Unavailable"}`},
-		"an error as it is":    {c: serve(t, say(404, `{"error":"tab not found"}`)), status: 404, answer: `{"error":"tab not found"}`},
-		"redirect is no place": {c: serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, gone.URL, 307) }), status: 307, answer: `{"error":"Temporary Redirect"}`},
+		"nobody listens":    {c: &remote.Caller{URL: gone.URL}, want: remote.ErrUnreachable},
+		"no address":        {c: &remote.Caller{}, want: remote.ErrUnreachable},
+		"broken connection": {c: serve(t, cut), want: remote.ErrUnreachable},
+		"not JSON":          {c: serve(t, say(200, "<html>")), want: remote.ErrNoAnswer, status: 200},
+		"empty":             {c: serve(t, say(200, "")), want: remote.ErrNoAnswer, status: 200},
+		"an error as text":  {c: serve(t, say(401, "Unauthorized")), status: 401, answer: `{"error":"Unauthorized"}`},
+		"an error, no text": {c: serve(t, say(503, "")), status: 503, answer: `{"error":"Service Unavailable"}`},
+		"an error as it is": {c: serve(t, say(404, `{"error":"tab not found"}`)), status: 404, answer: `{"error":"tab not found"}`},
+		"redirect is no place": {c: serve(t, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, gone.URL, http.StatusTemporaryRedirect)
+		}), status: 307, answer: `{"error":"Temporary Redirect"}`},
 	} {
 		status, answer, err := tt.c.Call(t.Context(), "POST", "/act", nil, nil)
 		if !errors.Is(err, tt.want) || status != tt.status || string(answer) != tt.answer {
