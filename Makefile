@@ -6,7 +6,7 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build test race lint fmt fuzz smoke bench bench-stop chromium clean help
+.PHONY: run build test race lint fmt fuzz smoke bench bench-stop bench-peers conformance chromium clean help
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -45,6 +45,12 @@ bench: chromium ## all benchmarks
 bench-stop: chromium ## how long a stop takes, stage by stage (ROUNDS=20)
 	@$(GO) test ./cmd/clank -count=1 -timeout 30m -run '^TestStopAtEveryStage$$' -v -stop.rounds=$(or $(ROUNDS),20) \
 		| awk '/^(---|FAIL|panic)/ || / n=[0-9]/ || /after the stop/ {print} /^stop: /{last=$$0} END {print last}'
+
+bench-peers: chromium build ## the browser against playwright-core and agent-browser (ROUNDS=30)
+	@$(GO) run ./internal/peers -rounds $(or $(ROUNDS),30) $(BIN)
+
+conformance: chromium build ## the control API's contract against the running binary
+	@$(GO) run ./internal/conformance $(BIN)
 
 clean: ## remove what was built
 	rm -rf bin .cache

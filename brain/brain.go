@@ -18,8 +18,13 @@ import (
 
 // Limits of one reply.
 const (
-	maxRounds  = 2    // follow-ups after tool results
-	maxCalls   = 3    // browse calls
+	maxRounds = 2 // follow-ups after tool results
+	maxCalls  = 3 // browse calls
+
+	// With tools that do one small thing each, a reply takes more of them.
+	maxToolRounds = 25
+	maxUses       = 60 // calls of tools other than the browse
+
 	maxQuery   = 2000 // characters of a browse query
 	maxImages  = 8    // pictures shown to the model at once
 	maxShown   = 10   // pictures in an answer
@@ -46,6 +51,9 @@ type Brain struct {
 	Model func(ctx context.Context) (llm.Model, error)
 
 	Tasks Tasks
+
+	// Tools are what the model may use besides the browse, for the person at o. It may be nil.
+	Tools func(ctx context.Context, o sessions.Origin) []Tool
 
 	// Disabled says why the browser may not be used by this person now, in
 	// words for people; empty if it may. It may be nil.

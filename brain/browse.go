@@ -41,6 +41,7 @@ type outcome struct {
 	text   string
 	images []sessions.Image
 	shown  bool // images are posted with the answer
+	plain  bool // the text says already what the images are
 	failed bool
 }
 

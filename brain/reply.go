@@ -18,12 +18,14 @@ type reply struct {
 	brain    *Brain
 	turn     Turn
 	model    llm.Model
-	boundary string // marks text of pages; unguessable for them
+	tools    map[string]Tool // besides the browse
+	boundary string          // marks text of pages; unguessable for them
 	usage    llm.Usage
 
 	mu       sync.Mutex // guards what follows
 	watch    func(Progress)
-	calls    int
+	calls    int    // browses
+	uses     int    // of the other tools
 	stopped  string // why a person stopped a browse: then there is no other
 	shown    []sessions.Image
 	view     *sessions.Image          // the last of a page that may be shown
@@ -40,8 +42,12 @@ func (r *reply) converse(ctx context.Context) (Answer, error) {
 		MaxTokens: maxTokens,
 		EndUser:   "",
 	}
+	rounds := maxRounds
 	if r.model.Caps().Tools {
-		req.Tools = []llm.Tool{browseTool}
+		req.Tools = append([]llm.Tool{browseTool}, r.moreTools(ctx)...)
+		if len(r.tools) > 0 {
+			rounds = maxToolRounds
+		}
 	}
 	for round := 0; ; round++ {
 		got, err := r.ask(ctx, req)
@@ -49,14 +55,14 @@ func (r *reply) converse(ctx context.Context) (Answer, error) {
 			return Answer{}, err
 		}
 		calls := got.Calls()
-		if len(calls) == 0 || round == maxRounds {
+		if len(calls) == 0 || round == rounds {
 			return r.answer(got), nil
 		}
-		results := r.browseAll(ctx, calls)
+		results := r.callAll(ctx, calls)
 		if ctx.Err() != nil {
 			return Answer{}, context.Cause(ctx)
 		}
-		if round == maxRounds-1 {
+		if round == rounds-1 {
 			results.Parts = append(results.Parts, llm.Part{Text: lastRoundNote})
 		}
 		req.Messages = append(req.Messages, got.Message, results)
@@ -121,17 +127,20 @@ func (r *reply) complete(text string) Answer {
 	return a
 }
 
-// browseAll makes the calls at the same time and returns their results in order.
-func (r *reply) browseAll(ctx context.Context, calls []llm.ToolCall) llm.Message {
+// callAll makes the calls and returns their results in order: browses at the same time, the rest one after the other.
+func (r *reply) callAll(ctx context.Context, calls []llm.ToolCall) llm.Message {
 	outcomes := make([]outcome, len(calls))
 	var wg sync.WaitGroup
 	for i, c := range calls {
 		n, why := r.admit(c)
-		if why != "" {
+		switch {
+		case why != "":
 			outcomes[i] = refused(why)
-			continue
+		case c.Name == browseTool.Name:
+			wg.Go(func() { outcomes[i] = r.browse(ctx, n, c) })
+		default:
+			outcomes[i] = r.use(ctx, c)
 		}
-		wg.Go(func() { outcomes[i] = r.browse(ctx, n, c) })
 	}
 	wg.Wait()
 	return r.results(calls, outcomes)
@@ -141,11 +150,17 @@ func (r *reply) browseAll(ctx context.Context, calls []llm.ToolCall) llm.Message
 func (r *reply) admit(c llm.ToolCall) (n int, why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	_, known := r.tools[c.Name]
 	switch {
-	case c.Name != browseTool.Name:
-		return 0, fmt.Sprintf("there is no tool %q; there is %s", c.Name, browseTool.Name)
+	case c.Name != browseTool.Name && !known:
+		return 0, fmt.Sprintf("there is no tool %q; there is %s", c.Name, strings.Join(r.toolNames(), ", "))
 	case r.stopped != "":
 		return 0, "not done: " + r.stopped + ". Do not try again; tell the person that it was stopped."
+	case known && r.uses == maxUses:
+		return 0, fmt.Sprintf("not done: a reply can make %d tool calls. Answer with what you have.", maxUses)
+	case known:
+		r.uses++
+		return 0, ""
 	case r.calls == maxCalls:
 		return 0, fmt.Sprintf("not done: a reply can make %d browse calls. Answer with what you have.", maxCalls)
 	}
@@ -172,7 +187,7 @@ func (r *reply) results(calls []llm.ToolCall, outcomes []outcome) llm.Message {
 				pictures = append(pictures, llm.Part{Image: &picture})
 			}
 		}
-		if len(o.images) > 0 {
+		if len(o.images) > 0 && !o.plain {
 			res.Text += "\n\n" + pictureNote(o, len(seen), caps)
 		}
 		msg.Parts = append(msg.Parts, llm.Part{Result: res})

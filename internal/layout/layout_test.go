@@ -51,6 +51,10 @@ var table = map[string][]string{
 	"internal/demoshop":     {},
 	"internal/discordtest":  {},
 	"internal/layout":       {},
+	"internal/running":      {},
+	"internal/playwright":   {},
+	"internal/peers":        {"internal/playwright", "internal/running"},
+	"internal/conformance":  {"internal/playwright", "internal/running"},
 }
 
 // everything may be imported only by the command, which wires, and by tests of

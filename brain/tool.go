@@ -1,0 +1,58 @@
+package brain
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"clank/llm"
+	"clank/sessions"
+)
+
+// Tool is something that the model may use besides sending the browser agent off.
+type Tool struct {
+	llm.Tool
+
+	// Call does what the model asks, on behalf of the person at o, and returns what the model gets to know. Images must be
+	// described in text. An error is told to the model as a failure of the call; the reply goes on. When ctx ends, Call
+	// returns soon.
+	Call func(ctx context.Context, o sessions.Origin, input json.RawMessage) (text string, images []llm.Image, err error)
+}
+
+// moreTools asks which further tools there are for this person, and returns them as the model sees them.
+func (r *reply) moreTools(ctx context.Context) []llm.Tool {
+	if r.brain.Tools == nil {
+		return nil
+	}
+	var out []llm.Tool
+	r.tools = map[string]Tool{}
+	for _, t := range r.brain.Tools(ctx, r.turn.Origin) {
+		r.tools[t.Name] = t
+		out = append(out, t.Tool)
+	}
+	return out
+}
+
+func (r *reply) toolNames() []string {
+	return append([]string{browseTool.Name}, slices.Sorted(maps.Keys(r.tools))...)
+}
+
+// use calls one of the further tools.
+func (r *reply) use(ctx context.Context, c llm.ToolCall) outcome {
+	if c.Malformed != "" {
+		return refused("the input is not a JSON object")
+	}
+	if why := r.brain.disabled(ctx, r.turn.Origin); why != "" {
+		return refused("the browser may not be used: " + why)
+	}
+	text, images, err := r.tools[c.Name].Call(ctx, r.turn.Origin, c.Input)
+	if err != nil {
+		return refused(err.Error())
+	}
+	o := outcome{text: text, plain: true}
+	for _, im := range images {
+		o.images = append(o.images, sessions.Image(im))
+	}
+	return o
+}

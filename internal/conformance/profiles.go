@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+)
+
+// profiles are made, listed, used and taken away.
+func profiles() []check {
+	create := func(body map[string]any) exchange { return exchange{path: "/profiles/create", body: body} }
+	refused := func(name string, status int, says string, body map[string]any) exchange {
+		x := create(body)
+		x.name, x.status, x.says = name, status, []string{says}
+		return x
+	}
+	list := []exchange{
+		refused("no name", 400, "name is required", map[string]any{}),
+		refused("a bad name", 400, "invalid profile name", map[string]any{"name": "Bad Name"}),
+		refused("a name of dots", 400, "invalid profile name", map[string]any{"name": "../evil"}),
+		refused("a name too long", 400, "invalid profile name", map[string]any{"name": fmt.Sprintf("%065d", 1)}),
+		refused("the name of a profile that is there", 409, "already exists", map[string]any{"name": "clank"}),
+		refused("a bad address", 400, "cdpUrl", map[string]any{"name": "remote", "cdpUrl": "ftp://127.0.0.1/"}),
+		refused("an unknown driver", 400, "unsupported profile driver", map[string]any{"name": "odd", "driver": "netscape"}),
+		refused("a directory without its driver", 400, "driver=existing-session is required", map[string]any{"name": "odd", "userDataDir": os.TempDir()}),
+		refused("a directory that is not there", 400, "nosuch", map[string]any{"name": "odd", "driver": "existing-session", "userDataDir": "/nosuch"}),
+		{name: "delete the default profile", method: "DELETE", path: "/profiles/clank", status: 400, says: []string{"cannot delete the default profile"}},
+		{name: "delete an unknown profile", method: "DELETE", path: "/profiles/nosuch", status: 404, says: []string{"not found"}},
+		{name: "delete a bad name", method: "DELETE", path: "/profiles/Bad%20Name", status: 400, says: []string{"invalid profile name"}},
+		{name: "a remote profile is not reset", method: "POST", path: "/reset-profile?profile=user", status: 400},
+		{name: "doctor", path: "/doctor", has: []string{"ok", "profile", "transport", "checks", "status"}},
+		{name: "doctor of a running browser, in depth", path: "/doctor?deep=true", page: "/form", says: []string{"live-snapshot"}},
+		{name: "status", path: "/", has: []string{
+			"enabled", "profile", "driver", "transport", "running", "cdpReady", "cdpHttp", "pageReady", "pid", "cdpPort", "cdpUrl", "chosenBrowser",
+			"userDataDir", "color", "headless", "headlessSource", "noSandbox", "executablePath", "attachOnly", "graphics",
+		}},
+	}
+	return append(checks(list), check{"a life", profileLife}, check{"colours", profileColours}, check{"a running browser is told and stopped", startStop})
+}
+
+type profileEntry struct {
+	Name, Transport, Color, Driver string
+	CDPPort                        *int
+	Running, IsDefault, IsRemote   bool
+	TabCount                       int
+}
+
+func (s *suite) listProfiles(ctx context.Context) (map[string]profileEntry, error) {
+	var answer struct{ Profiles []profileEntry }
+	if err := s.Call(ctx, "GET", "/profiles", nil, &answer); err != nil {
+		return nil, err
+	}
+	out := map[string]profileEntry{}
+	for _, p := range answer.Profiles {
+		out[p.Name] = p
+	}
+	return out, nil
+}
+
+func profileLife(ctx context.Context, s *suite) error {
+	var made struct {
+		Profile, Transport, Color string
+		CDPPort                   int
+		UserDataDir               *string
+		IsRemote                  bool
+	}
+	if err := s.Call(ctx, "POST", "/profiles/create", map[string]any{"name": "work", "driver": "clawd"}, &made); err != nil {
+		return err
+	}
+	if made.CDPPort < 18800 || made.CDPPort > 18899 || made.Transport != "cdp" || made.UserDataDir != nil || made.IsRemote {
+		return fmt.Errorf("made %+v", made)
+	}
+	if err := s.Call(ctx, "POST", "/tabs/open?profile=work", map[string]any{"url": s.site.URL + "/plain"}, nil); err != nil {
+		return err
+	}
+	all, err := s.listProfiles(ctx)
+	if err != nil {
+		return err
+	}
+	if p := all["work"]; !p.Running || p.TabCount < 1 || p.IsDefault || p.CDPPort == nil || *p.CDPPort != made.CDPPort {
+		return fmt.Errorf("listed as %+v", p)
+	}
+	if !all["clank"].IsDefault || all["user"].Driver != "existing-session" {
+		return fmt.Errorf("the built-in ones: %+v %+v", all["clank"], all["user"])
+	}
+	var reset struct {
+		Moved    bool
+		From, To string
+	}
+	if err := s.Call(ctx, "POST", "/reset-profile?profile=work", nil, &reset); err != nil {
+		return err
+	}
+	if _, err := os.Stat(reset.From); !reset.Moved || err == nil {
+		return fmt.Errorf("reset %+v, the directory is there: %v", reset, err == nil)
+	}
+	var gone struct{ Deleted bool }
+	if err := s.Call(ctx, "DELETE", "/profiles/work", nil, &gone); err != nil {
+		return err
+	}
+	if all, err = s.listProfiles(ctx); err != nil {
+		return err
+	}
+	if _, there := all["work"]; there {
+		return fmt.Errorf("the profile is still listed, deleted = %v", gone.Deleted)
+	}
+	return nil
+}
+
+func profileColours(ctx context.Context, s *suite) error {
+	var seen []string
+	for i := range 3 {
+		var made struct{ Color string }
+		name := fmt.Sprintf("colour-%d", i)
+		if err := s.Call(ctx, "POST", "/profiles/create", map[string]any{"name": name}, &made); err != nil {
+			return err
+		}
+		if slices.Contains(append(seen, "#FF4500"), made.Color) {
+			return fmt.Errorf("colour %s was given twice", made.Color)
+		}
+		seen = append(seen, made.Color)
+		if err := s.Call(ctx, "DELETE", "/profiles/"+name, nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func startStop(ctx context.Context, s *suite) error {
+	if err := s.Call(ctx, "POST", "/start", nil, nil); err != nil {
+		return err
+	}
+	var status struct {
+		Running, CDPReady bool
+		PID               *int
+		Headless          bool
+	}
+	if err := s.Call(ctx, "GET", "/", nil, &status); err != nil {
+		return err
+	}
+	if !status.Running || !status.CDPReady || status.PID == nil {
+		return fmt.Errorf("after the start: %+v", status)
+	}
+	for _, want := range []bool{true, false} {
+		var stop struct{ Stopped bool }
+		if err := s.Call(ctx, "POST", "/stop", nil, &stop); err != nil {
+			return err
+		}
+		if err := same("stopped", stop.Stopped, want); err != nil {
+			return err
+		}
+	}
+	var list struct {
+		Running bool
+		Tabs    []any
+	}
+	if err := s.Call(ctx, "GET", "/tabs", nil, &list); err != nil {
+		return err
+	}
+	if list.Running || list.Tabs == nil || len(list.Tabs) > 0 {
+		return fmt.Errorf("tabs of a stopped browser: %+v", list)
+	}
+	return nil
+}

@@ -1,0 +1,414 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// themes are what people who use such browsers suffer from, each brought about on purpose.
+func themes() []check {
+	return []check{
+		{"1 every failure names its own cause", trueCause},
+		{"2 a hung action does not wedge what comes after", hungAction},
+		{"3 a frozen tab beside a healthy one", frozenTab},
+		{"4 the start is known by what the browser says", startKnown},
+		{"5 an endpoint that accepts and stays silent", silentEndpoint},
+		{"6 an occupied port", occupiedPort},
+		{"6 a stale lock", staleLock},
+		{"7 no orphan after kill -9", orphan},
+		{"8 tabs opened by clicks do not pile up", pilingTabs},
+		{"9 refs of every mode work in every action", refsOfAllModes},
+		{"10 a tab keeps its name across sites", sameTab},
+		{"11 frames of other sites are no tabs", framesAreNoTabs},
+		{"12 an empty answer says so at once", emptyAtOnce},
+		{"15 a covered click says by what", coveredNamed},
+		{"16 a time limit is the one that was given", limitHonoured},
+		{"17 a command takes milliseconds", commandFast},
+		{"19 logins survive a restart", loginsSurvive},
+		{"a client that goes away ends its work", clientLeaves},
+	}
+}
+
+func trueCause(ctx context.Context, s *suite) error {
+	for _, x := range []exchange{
+		{path: "/navigate", body: map[string]any{"url": "http://127.0.0.1:1/"}, status: 500, says: []string{"127.0.0.1:1"}},
+		{path: "/act?profile=nosuch", body: map[string]any{"kind": "press", "key": "a"}, status: 404, says: []string{"nosuch"}},
+		{path: "/snapshot?targetId=nosuch", status: 404, says: []string{"tab not found"}},
+	} {
+		x.never = []string{"restart", "unreachable"}
+		if err := x.run(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func hungAction(ctx context.Context, s *suite) error {
+	if err := s.open(ctx, "/plain"); err != nil {
+		return err
+	}
+	begin := time.Now()
+	if err := (exchange{path: "/act", body: map[string]any{"kind": "evaluate", "fn": "for(;;);", "timeoutMs": 1500}, status: 500}).run(ctx, s); err != nil {
+		return err
+	}
+	if took := time.Since(begin); took > 10*time.Second {
+		return fmt.Errorf("it took %v", took)
+	}
+	return exchange{path: "/act", body: map[string]any{"kind": "evaluate", "fn": "6 * 7"}, says: []string{"42"}}.run(ctx, s)
+}
+
+func frozenTab(ctx context.Context, s *suite) error {
+	frozen, err := s.newTab(ctx, "/plain", "frozen")
+	if err != nil {
+		return err
+	}
+	if _, err := s.act(ctx, map[string]any{"kind": "evaluate", "fn": "setTimeout(() => { for(;;); }, 50); 1"}); err != nil {
+		return err
+	}
+	begin := time.Now()
+	healthy, err := s.newTab(ctx, "/form", "healthy")
+	if err != nil {
+		return err
+	}
+	if _, err := s.list(ctx); err != nil {
+		return err
+	}
+	if _, err := s.snapshot(ctx, "targetId=healthy"); err != nil {
+		return err
+	}
+	if took := time.Since(begin); took > 10*time.Second {
+		return fmt.Errorf("beside a frozen tab it took %v", took)
+	}
+	if err := s.closeTab(ctx, frozen.TargetID); err != nil {
+		return err
+	}
+	return s.closeTab(ctx, healthy.TargetID)
+}
+
+func startKnown(ctx context.Context, s *suite) error {
+	if err := s.Call(ctx, "POST", "/stop", nil, nil); err != nil {
+		return err
+	}
+	if err := s.Call(ctx, "POST", "/start", nil, nil); err != nil {
+		return err
+	}
+	var status struct{ CDPHTTP, CDPReady, PageReady bool }
+	if err := s.Call(ctx, "GET", "/", nil, &status); err != nil {
+		return err
+	}
+	if !status.CDPHTTP || !status.CDPReady {
+		return fmt.Errorf("right after the start: %+v", status)
+	}
+	return nil
+}
+
+// stranger listens on a port, accepts, and says nothing.
+func stranger(addr string) (net.Listener, error) {
+	var lc net.ListenConfig
+	ln, err := lc.Listen(context.Background(), "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		var held []net.Conn
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				for _, c := range held {
+					_ = c.Close()
+				}
+				return
+			}
+			held = append(held, conn)
+		}
+	}()
+	return ln, nil
+}
+
+func silentEndpoint(ctx context.Context, s *suite) error {
+	ln, err := stranger("127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer ln.Close()
+	if err := s.Call(ctx, "POST", "/profiles/create", map[string]any{"name": "silent", "cdpUrl": "ws://" + ln.Addr().String()}, nil); err != nil {
+		return err
+	}
+	begin := time.Now()
+	if err := (exchange{path: "/?profile=silent", says: []string{`"running":false`}}).run(ctx, s); err != nil {
+		return err
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		return fmt.Errorf("the status took %v", took)
+	}
+	if err := (exchange{path: "/?profile=clank"}).run(ctx, s); err != nil {
+		return err
+	}
+	return s.Call(ctx, "DELETE", "/profiles/silent", nil, nil)
+}
+
+func occupiedPort(ctx context.Context, s *suite) error {
+	var made struct{ CDPPort int }
+	if err := s.Call(ctx, "POST", "/profiles/create", map[string]any{"name": "crowded"}, &made); err != nil {
+		return err
+	}
+	ln, err := stranger("127.0.0.1:" + strconv.Itoa(made.CDPPort))
+	if err != nil {
+		return err
+	}
+	defer ln.Close()
+	a, err := s.Request(ctx, "POST", "/start?profile=crowded", nil)
+	if err != nil {
+		return err
+	}
+	if a.Status == http.StatusOK {
+		return fmt.Errorf("it started on a port that is taken")
+	}
+	var told struct{ Error string }
+	if err := a.Into(&told); err != nil {
+		return err
+	}
+	for _, want := range []string{strconv.Itoa(made.CDPPort), "in use", strconv.Itoa(os.Getpid())} {
+		if !strings.Contains(told.Error, want) {
+			return fmt.Errorf("%d %q does not say %q", a.Status, told.Error, want)
+		}
+	}
+	if err := same("status", a.Status, http.StatusConflict); err != nil {
+		return err
+	}
+	_ = ln.Close()
+	if err := s.Call(ctx, "POST", "/start?profile=crowded", nil, nil); err != nil {
+		return fmt.Errorf("after the port was free again: %w", err)
+	}
+	return s.Call(ctx, "DELETE", "/profiles/crowded", nil, nil)
+}
+
+func staleLock(ctx context.Context, s *suite) error {
+	if err := s.Call(ctx, "POST", "/stop", nil, nil); err != nil {
+		return err
+	}
+	lock := filepath.Join(s.Home, "browser", "clank", "user-data", "SingletonLock")
+	_ = os.Remove(lock)
+	if err := os.Symlink("another-host-999999", lock); err != nil {
+		return err
+	}
+	return s.Call(ctx, "POST", "/start", nil, nil)
+}
+
+func orphan(ctx context.Context, s *suite) error {
+	status := func() (pid int, err error) {
+		var got struct{ PID *int }
+		if err := s.Call(ctx, "GET", "/", nil, &got); err != nil || got.PID == nil {
+			return 0, errors.Join(err, errors.New("no process is told"))
+		}
+		return *got.PID, nil
+	}
+	if err := s.open(ctx, "/plain"); err != nil {
+		return err
+	}
+	first, err := status()
+	if err != nil {
+		return err
+	}
+	s.Kill()
+	gone := func() (bool, error) { return errors.Is(syscall.Kill(first, 0), syscall.ESRCH), nil }
+	if err := s.until(ctx, "the browser of the dead server to end", gone); err != nil {
+		return err
+	}
+	if err := s.Restart(ctx); err != nil {
+		return err
+	}
+	return s.open(ctx, "/plain")
+}
+
+func pilingTabs(ctx context.Context, s *suite) error {
+	if err := s.fresh(ctx); err != nil {
+		return err
+	}
+	if err := s.open(ctx, "/popup"); err != nil {
+		return err
+	}
+	first, err := s.snapshot(ctx, "")
+	if err != nil {
+		return err
+	}
+	for range 3 {
+		if _, err := s.act(ctx, map[string]any{"kind": "click", "selector": "a", "targetId": first.TargetID}); err != nil {
+			return err
+		}
+	}
+	err = s.until(ctx, "the tabs in the list", func() (bool, error) {
+		all, err := s.list(ctx)
+		return len(all) == 4, err
+	})
+	if err != nil {
+		return err
+	}
+	return s.fresh(ctx)
+}
+
+func refsOfAllModes(ctx context.Context, s *suite) error {
+	for _, query := range []string{"", "interactive=true", "refs=aria", "mode=efficient", "selector=form,body"} {
+		snap, err := s.snapshotOf(ctx, "/form", query)
+		if err != nil {
+			return err
+		}
+		name, err := snap.ref("textbox", "Name")
+		if err != nil {
+			return fmt.Errorf("%q: %w", query, err)
+		}
+		for _, action := range []map[string]any{
+			{"kind": "hover", "ref": name}, {"kind": "type", "ref": name, "text": "x"}, {"kind": "scrollIntoView", "ref": name},
+			{"kind": "evaluate", "ref": name, "fn": "el => el.value"}, {"kind": "click", "ref": name},
+		} {
+			if _, err := s.act(ctx, action); err != nil {
+				return fmt.Errorf("%q: %w", query, err)
+			}
+		}
+	}
+	return nil
+}
+
+func sameTab(ctx context.Context, s *suite) error {
+	t, err := s.newTab(ctx, "/plain", "mine")
+	if err != nil {
+		return err
+	}
+	other := strings.Replace(s.site.URL, "127.0.0.1", "localhost", 1)
+	for _, url := range []string{other + "/form", s.site.URL + "/other", "about:blank", other + "/plain"} {
+		if err := s.Call(ctx, "POST", "/navigate", map[string]any{"url": url, "targetId": t.TabID}, nil); err != nil {
+			return err
+		}
+		snap, err := s.snapshot(ctx, "targetId=mine")
+		if err != nil {
+			return err
+		}
+		if err := same("address", snap.URL, url); err != nil {
+			return err
+		}
+	}
+	return s.closeTab(ctx, "mine")
+}
+
+func framesAreNoTabs(ctx context.Context, s *suite) error {
+	if err := s.fresh(ctx); err != nil {
+		return err
+	}
+	if err := s.openScope(ctx); err != nil {
+		return err
+	}
+	all, err := s.list(ctx)
+	if err != nil {
+		return err
+	}
+	return same("tabs", len(all), 1)
+}
+
+func emptyAtOnce(ctx context.Context, s *suite) error {
+	if err := s.open(ctx, "about:blank"); err == nil {
+		return fmt.Errorf("the site's address with about:blank behind it was opened")
+	}
+	if err := s.Call(ctx, "POST", "/navigate", map[string]any{"url": "about:blank"}, nil); err != nil {
+		return err
+	}
+	snap, err := s.snapshot(ctx, "")
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(snap.Snapshot, "(empty") {
+		return fmt.Errorf("snapshot %q", snap.Snapshot)
+	}
+	return nil
+}
+
+func coveredNamed(ctx context.Context, s *suite) error {
+	return exchange{
+		path: "/act", page: "/cover", body: map[string]any{"kind": "click", "selector": "#b", "timeoutMs": 600}, status: 500, says: []string{"veil"},
+	}.run(ctx, s)
+}
+
+func limitHonoured(ctx context.Context, s *suite) error {
+	if err := s.open(ctx, "/plain"); err != nil {
+		return err
+	}
+	for _, ms := range []int{700, 2500} {
+		begin := time.Now()
+		err := exchange{path: "/act", body: map[string]any{"kind": "wait", "text": "never", "timeoutMs": ms}, status: 500}.run(ctx, s)
+		if err != nil {
+			return err
+		}
+		if took := time.Since(begin); took < time.Duration(ms)*time.Millisecond || took > time.Duration(ms)*time.Millisecond+5*time.Second {
+			return fmt.Errorf("a limit of %d ms took %v", ms, took)
+		}
+	}
+	return nil
+}
+
+// commandFast looks only that a command does not go through another start of anything: how fast it is, is measured elsewhere.
+func commandFast(ctx context.Context, s *suite) error {
+	cmd := exec.CommandContext(ctx, s.Bin, "browser", "--json", "tabs") //nolint:gosec // the program under test
+	cmd.Env = s.Environ()
+	begin := time.Now()
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("clank browser tabs: %w", err)
+	}
+	if took := time.Since(begin); took > 2*time.Second {
+		return fmt.Errorf("it took %v", took)
+	}
+	var answer struct{ Tabs []tab }
+	if err := json.Unmarshal(out, &answer); err != nil {
+		return fmt.Errorf("clank browser --json tabs printed %q: %w", out, err)
+	}
+	return nil
+}
+
+func loginsSurvive(ctx context.Context, s *suite) error {
+	if err := s.open(ctx, "/plain"); err != nil {
+		return err
+	}
+	if _, err := s.act(ctx, map[string]any{"kind": "evaluate", "fn": "document.cookie = 'login=ada; max-age=3600'; 1"}); err != nil {
+		return err
+	}
+	if err := s.Call(ctx, "POST", "/stop", nil, nil); err != nil {
+		return err
+	}
+	if err := s.open(ctx, "/plain"); err != nil {
+		return err
+	}
+	var got string
+	if err := s.evaluate(ctx, "document.cookie", &got); err != nil {
+		return err
+	}
+	return same("cookie", got, "login=ada")
+}
+
+func clientLeaves(ctx context.Context, s *suite) error {
+	if err := s.open(ctx, "/plain"); err != nil {
+		return err
+	}
+	short, leave := context.WithTimeout(ctx, 300*time.Millisecond)
+	defer leave()
+	if _, err := s.Request(short, "POST", "/act", map[string]any{"kind": "evaluate", "fn": "for(;;);"}); err == nil {
+		return errors.New("an endless script has ended")
+	}
+	begin := time.Now()
+	if err := (exchange{path: "/act", body: map[string]any{"kind": "evaluate", "fn": "document.title"}, says: []string{"Plain"}}).run(ctx, s); err != nil {
+		return err
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		return fmt.Errorf("the next action took %v", took)
+	}
+	return nil
+}

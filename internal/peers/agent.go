@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// agentBrowser is agent-browser's command line, whose daemon keeps the connection.
+type agentBrowser struct {
+	bin  string
+	port int
+	dir  string // where its socket lies
+}
+
+func (a agentBrowser) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, a.bin, append([]string{"--cdp", strconv.Itoa(a.port)}, args...)...) //nolint:gosec // installed by us
+	cmd.Env = append(os.Environ(), "AGENT_BROWSER_SESSION=peers", "AGENT_BROWSER_SOCKET_DIR="+a.dir)
+	return cmd
+}
+
+func (a agentBrowser) do(ctx context.Context, args ...string) (time.Duration, string, error) {
+	begin := time.Now()
+	out, err := a.command(ctx, args...).CombinedOutput()
+	took := time.Since(begin)
+	if err != nil {
+		return 0, "", fmt.Errorf("agent-browser %s: %w\n%s", args[0], err, out)
+	}
+	return took, string(out), nil
+}
+
+// ref takes a snapshot and returns the ref of an element.
+func (a agentBrowser) ref(ctx context.Context, role, name string) (string, error) {
+	_, out, err := a.do(ctx, "snapshot")
+	if err != nil {
+		return "", err
+	}
+	m := regexp.MustCompile(`- ` + role + ` "` + name + `" \[.*?ref=(e\d+)`).FindStringSubmatch(out)
+	if m == nil {
+		return "", fmt.Errorf("agent-browser shows no %s %q in\n%s", role, name, out)
+	}
+	return "@" + m[1], nil
+}
+
+// close ends its daemon. It was told of the port only, so the browser goes on.
+func (a agentBrowser) close() {
+	_ = a.command(context.Background(), "close").Run()
+}

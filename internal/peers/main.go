@@ -1,0 +1,69 @@
+// Command peers times clank's browser against others that people use, on the same Chromium in one run: the control API
+// against playwright-core over CDP, and the commands of "clank browser" against those of agent-browser. It prints a table of
+// medians and ends with a line of ratios. The peers are installed from npm into a folder that is kept between runs.
+//
+// It judges nothing: times belong to a machine, and only ratios travel.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"clank/internal/playwright"
+)
+
+// wholeLimit bounds the run. Nothing is expected to take nearly so long.
+const wholeLimit = 15 * time.Minute
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	rounds := flag.Int("rounds", 30, "how often each action is done by each")
+	cache := flag.String("cache", ".cache/peers", "`folder` in which the peers are installed")
+	flag.Parse()
+	if flag.NArg() != 1 || *rounds < 3 {
+		fmt.Fprintln(os.Stderr, "usage: peers [-rounds N] [-cache FOLDER] path/to/clank")
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, wholeLimit, fmt.Errorf("the whole took longer than %v", wholeLimit))
+	defer cancel()
+	if err := compare(ctx, flag.Arg(0), *cache, *rounds); err != nil {
+		fmt.Fprintln(os.Stderr, "peers:", err)
+		return 1
+	}
+	return 0
+}
+
+func compare(ctx context.Context, bin, cache string, rounds int) (err error) {
+	node, agent, err := playwright.Install(ctx, cache)
+	if err != nil {
+		return err
+	}
+	web := newSite()
+	defer web.Close()
+	c, err := startClank(ctx, bin)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if end := c.Close(); err == nil {
+			err = end
+		}
+	}()
+	p, err := playwright.Start(ctx, node, c.cdpURL)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	a := agentBrowser{bin: agent, port: c.cdpPort, dir: c.Temp}
+	defer a.close()
+	r := &race{site: web.URL, clank: c, playwright: p, agent: a, rounds: rounds}
+	return r.run(ctx, os.Stdout)
+}

@@ -1,0 +1,340 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"clank/internal/playwright"
+)
+
+// race has the same things done by everybody, in turns.
+type race struct {
+	site       string
+	clank      *clank
+	playwright *playwright.Playwright
+	agent      agentBrowser
+	rounds     int
+}
+
+// turns is into how many blocks the rounds of one action are cut: what disturbs the machine then disturbs everybody.
+const turns = 3
+
+// deed is one thing to do. A nil function means that this peer has nothing of the kind.
+type deed struct {
+	name    string
+	prepare func(ctx context.Context) error           // before each block
+	ours    func(ctx context.Context, i int) error    // over the control API
+	command func(i int) []string                      // as "clank browser …"
+	script  string                                    // the operation of playwright.mjs
+	url     string                                    // its argument
+	agent   func(ctx context.Context, i int) []string // as "agent-browser …"
+	rounds  int                                       // at most, if not 0
+}
+
+// times are the medians of one deed.
+type times struct{ ours, command, playwright, agent time.Duration }
+
+func (r *race) measure(ctx context.Context, d deed) (times, error) {
+	var ours, command, play, agent []time.Duration
+	n := max(r.rounds/turns, 1)
+	if d.rounds > 0 {
+		n = min(n, d.rounds)
+	}
+	for turn := range turns {
+		if d.prepare != nil {
+			if err := d.prepare(ctx); err != nil {
+				return times{}, fmt.Errorf("%s: %w", d.name, err)
+			}
+		}
+		for i := range n {
+			i += turn * n
+			if err := r.round(ctx, d, i, &ours, &command, &agent); err != nil {
+				return times{}, fmt.Errorf("%s: %w", d.name, err)
+			}
+		}
+		ms, err := r.playwright.Times(d.script, d.url, n)
+		if err != nil {
+			return times{}, err
+		}
+		play = append(play, ms...)
+	}
+	return times{median(ours), median(command), median(play), median(agent)}, nil
+}
+
+// round does a deed once by everybody but playwright, which does its rounds by itself.
+func (r *race) round(ctx context.Context, d deed, i int, ours, command, agent *[]time.Duration) error {
+	begin := time.Now()
+	if err := d.ours(ctx, i); err != nil {
+		return err
+	}
+	*ours = append(*ours, time.Since(begin))
+	if d.command != nil {
+		took, err := r.clank.command(ctx, d.command(i)...)
+		if err != nil {
+			return err
+		}
+		*command = append(*command, took)
+	}
+	if d.agent != nil {
+		took, _, err := r.agent.do(ctx, d.agent(ctx, i)...)
+		if err != nil {
+			return err
+		}
+		*agent = append(*agent, took)
+	}
+	return nil
+}
+
+func median(all []time.Duration) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// refs are the elements of the form page, in everybody's own names.
+type refs struct{ name, save, country string }
+
+func (r *race) everybodyTo(ctx context.Context, url string) error {
+	if err := r.clank.Call(ctx, "POST", "/navigate", map[string]any{"url": url}, nil); err != nil {
+		return err
+	}
+	if _, _, err := r.agent.do(ctx, "open", url); err != nil {
+		return err
+	}
+	_, err := r.playwright.Times("goto", url, 0)
+	return err
+}
+
+// actions are the deeds on the form page that are decided by the tool.
+func (r *race) actions() []deed {
+	var ours, theirs refs
+	fresh := func(ctx context.Context) error {
+		if err := r.everybodyTo(ctx, r.site+"/form"); err != nil {
+			return err
+		}
+		var err error
+		for role, into := range map[[2]string][2]*string{
+			{"textbox", "Name"}: {&ours.name, &theirs.name}, {"button", "Save"}: {&ours.save, &theirs.save},
+			{"combobox", "Country"}: {&ours.country, &theirs.country},
+		} {
+			if *into[0], err = r.clank.ref(ctx, role[0], role[1]); err != nil {
+				return err
+			}
+			if *into[1], err = r.agent.ref(ctx, role[0], role[1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	act := func(action func(i int) map[string]any) func(context.Context, int) error {
+		return func(ctx context.Context, i int) error { return r.clank.act(ctx, action(i)) }
+	}
+	country := func(i int) string { return []string{"Peru", "Norway"}[i%2] }
+	return []deed{
+		{
+			name: "click", prepare: fresh, script: "click",
+			ours:    act(func(int) map[string]any { return map[string]any{"kind": "click", "ref": ours.save} }),
+			command: func(int) []string { return []string{"click", ours.save} },
+			agent:   func(context.Context, int) []string { return []string{"click", theirs.save} },
+		},
+		{
+			name: "type", prepare: fresh, script: "type",
+			ours: act(func(i int) map[string]any {
+				return map[string]any{"kind": "type", "ref": ours.name, "text": "Ada " + strconv.Itoa(i)}
+			}),
+			command: func(i int) []string { return []string{"type", ours.name, "Bea " + strconv.Itoa(i)} },
+			agent: func(_ context.Context, i int) []string {
+				return []string{"fill", theirs.name, "Cem " + strconv.Itoa(i)}
+			},
+		},
+		{
+			name: "press", prepare: fresh, script: "press",
+			ours:    act(func(int) map[string]any { return map[string]any{"kind": "press", "key": "a"} }),
+			command: func(int) []string { return []string{"press", "a"} },
+			agent:   func(context.Context, int) []string { return []string{"press", "a"} },
+		},
+		{
+			name: "hover", prepare: fresh, script: "hover",
+			ours:    act(func(int) map[string]any { return map[string]any{"kind": "hover", "ref": ours.save} }),
+			command: func(int) []string { return []string{"hover", ours.save} },
+			agent:   func(context.Context, int) []string { return []string{"hover", theirs.save} },
+		},
+		{
+			name: "select", prepare: fresh, script: "select",
+			ours: act(func(i int) map[string]any {
+				return map[string]any{"kind": "select", "ref": ours.country, "values": []string{country(i)}}
+			}),
+			command: func(i int) []string { return []string{"select", ours.country, country(i + 1)} },
+			agent:   func(_ context.Context, i int) []string { return []string{"select", theirs.country, country(i)} },
+		},
+		{
+			name: "evaluate", prepare: fresh, script: "evaluate",
+			ours:    act(func(int) map[string]any { return map[string]any{"kind": "evaluate", "fn": "1 + 1"} }),
+			command: func(int) []string { return []string{"evaluate", "--fn", "1 + 1"} },
+			agent:   func(context.Context, int) []string { return []string{"eval", "1 + 1"} },
+		},
+		{
+			name: "tabs", prepare: fresh, script: "tabs",
+			ours:    func(ctx context.Context, _ int) error { return r.clank.Call(ctx, "GET", "/tabs", nil, nil) },
+			command: func(int) []string { return []string{"tabs"} },
+			agent:   func(context.Context, int) []string { return []string{"tab", "list"} },
+		},
+	}
+}
+
+// chromiums are the deeds whose time only Chromium decides.
+func (r *race) chromiums() []deed {
+	form := r.site + "/form"
+	there := func(ctx context.Context) error { return r.everybodyTo(ctx, form) }
+	return []deed{
+		{
+			name: "navigate", prepare: there, script: "navigate", url: form,
+			ours: func(ctx context.Context, i int) error {
+				return r.clank.Call(ctx, "POST", "/navigate", map[string]any{"url": form + "?" + strconv.Itoa(i)}, nil)
+			},
+			command: func(i int) []string { return []string{"navigate", form + "?c" + strconv.Itoa(i)} },
+			agent:   func(_ context.Context, i int) []string { return []string{"open", form + "?a" + strconv.Itoa(i)} },
+		},
+		{
+			name: "screenshot", prepare: there, script: "screenshot",
+			ours:    func(ctx context.Context, _ int) error { return r.clank.Call(ctx, "POST", "/screenshot", nil, nil) },
+			command: func(int) []string { return []string{"screenshot"} },
+			agent: func(context.Context, int) []string {
+				return []string{"screenshot", filepath.Join(r.agent.dir, "agent.png")}
+			},
+		},
+	}
+}
+
+// snapshots are whole pages of several sizes as text.
+func (r *race) snapshots() []deed {
+	var deeds []deed
+	for _, nodes := range []int{1_000, 10_000, 50_000} {
+		url := r.site + "/table/" + strconv.Itoa(nodes)
+		deeds = append(deeds, deed{
+			name: fmt.Sprintf("snapshot of %d", nodes), script: "snapshot", rounds: 5,
+			prepare: func(ctx context.Context) error { return r.everybodyTo(ctx, url) },
+			ours: func(ctx context.Context, _ int) error {
+				return r.clank.Call(ctx, "GET", "/snapshot?maxChars=0", nil, nil)
+			},
+			agent: func(context.Context, int) []string { return []string{"snapshot"} },
+		})
+	}
+	return deeds
+}
+
+// loop is the usual work of an agent: navigate, snapshot, type, click, snapshot.
+func (r *race) loop() deed {
+	form := r.site + "/form"
+	return deed{
+		name: "loop", script: "loop", url: form, rounds: 8,
+		prepare: func(ctx context.Context) error { return r.everybodyTo(ctx, form) },
+		ours: func(ctx context.Context, i int) error {
+			if err := r.clank.Call(ctx, "POST", "/navigate", map[string]any{"url": form + "?" + strconv.Itoa(i)}, nil); err != nil {
+				return err
+			}
+			var snap struct{ Snapshot string }
+			if err := r.clank.Call(ctx, "GET", "/snapshot", nil, &snap); err != nil {
+				return err
+			}
+			name, err := find(snap.Snapshot, "textbox", "Name")
+			if err != nil {
+				return err
+			}
+			save, err := find(snap.Snapshot, "button", "Save")
+			if err != nil {
+				return err
+			}
+			if err := r.clank.act(ctx, map[string]any{"kind": "type", "ref": name, "text": "Ada"}); err != nil {
+				return err
+			}
+			if err := r.clank.act(ctx, map[string]any{"kind": "click", "ref": save}); err != nil {
+				return err
+			}
+			return r.clank.Call(ctx, "GET", "/snapshot", nil, nil)
+		},
+	}
+}
+
+// worst is the highest ratio of a group to a peer.
+type worst struct{ playwright, agent, overhead float64 }
+
+func (r *race) group(ctx context.Context, w *tabwriter.Writer, deeds []deed) (worst, error) {
+	var out worst
+	for _, d := range deeds {
+		t, err := r.measure(ctx, d)
+		if err != nil {
+			return worst{}, err
+		}
+		toPlay := ratio(t.ours, t.playwright)
+		toAgent := ratio(t.command, t.agent)
+		if t.command == 0 {
+			toAgent = ratio(t.ours, t.agent)
+		}
+		out.playwright, out.agent = max(out.playwright, toPlay), max(out.agent, toAgent)
+		if t.command > 0 {
+			out.overhead = max(out.overhead, ms(t.command-t.ours))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%s\t%s\t%s\n", d.name, show(t.ours), show(t.playwright), toPlay, show(t.command), show(t.agent), showRatio(toAgent))
+		w.Flush()
+	}
+	return out, nil
+}
+
+func (r *race) run(ctx context.Context, out io.Writer) error {
+	fmt.Fprintf(out, "medians in ms, %d rounds in %d turns, one Chromium; playwright-core %s, agent-browser %s\n", r.rounds, turns, playwright.Version, playwright.AgentVersion)
+	w := tabwriter.NewWriter(out, 16, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "deed\tclank API\tplaywright\tratio\tclank command\tagent-browser\tratio\t")
+	actions, err := r.group(ctx, w, r.actions())
+	if err != nil {
+		return err
+	}
+	chromiums, err := r.group(ctx, w, r.chromiums())
+	if err != nil {
+		return err
+	}
+	snapshots, err := r.group(ctx, w, r.snapshots())
+	if err != nil {
+		return err
+	}
+	loop, err := r.group(ctx, w, []deed{r.loop()})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "worst ratio to agent-browser, command to command: %.2f for actions, %.2f for what Chromium decides; snapshots %.2f\n", actions.agent, chromiums.agent, snapshots.agent)
+	fmt.Fprintf(out, "worst ratio to playwright for what Chromium decides (navigate, screenshot): %.2f\n", chromiums.playwright)
+	fmt.Fprintf(out, "peers: worst_action_ratio=%.2f loop_ratio=%.2f cli_ms=%.1f snapshot_ratio=%.2f\n",
+		actions.playwright, loop.playwright, max(actions.overhead, chromiums.overhead), snapshots.playwright)
+	return nil
+}
+
+func ratio(a, b time.Duration) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func show(d time.Duration) string {
+	if d == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f", ms(d))
+}
+
+func showRatio(x float64) string {
+	if x == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", x)
+}

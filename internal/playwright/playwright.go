@@ -1,0 +1,98 @@
+// Package playwright works a Chromium with playwright-core, which nobody here wrote, in a process of node's: to measure
+// against it, and to see a browser with other eyes. It installs what it needs from npm.
+package playwright
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os/exec"
+	"time"
+)
+
+//go:embed script.mjs
+var script string
+
+// Playwright is a node process that works a browser. It has one tab of its own. It is used by one goroutine at a time.
+type Playwright struct {
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Scanner
+	last int
+}
+
+// Start attaches to the browser whose DevTools are at cdpURL. dir is what Install returned.
+func Start(ctx context.Context, dir, cdpURL string) (*Playwright, error) {
+	p := &Playwright{cmd: exec.CommandContext(ctx, "node", "--input-type=module", "-e", script, dir, cdpURL)} //nolint:gosec // our script
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.out = bufio.NewScanner(out)
+	p.out.Buffer(nil, 16<<20)
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start node: %w", err)
+	}
+	if !p.out.Scan() {
+		return nil, fmt.Errorf("playwright did not start: %w", p.cmd.Wait())
+	}
+	return p, nil
+}
+
+// Times has playwright do an operation of the script n times and returns how long each took.
+func (p *Playwright) Times(op, url string, n int) ([]time.Duration, error) {
+	var all []float64
+	if err := p.Do(op, map[string]any{"url": url, "n": n}, &all); err != nil {
+		return nil, err
+	}
+	times := make([]time.Duration, 0, n)
+	for _, ms := range all {
+		times = append(times, time.Duration(ms*float64(time.Millisecond)))
+	}
+	return times, nil
+}
+
+// Do has playwright do an operation of the script, and decodes what came of it unless into is nil.
+func (p *Playwright) Do(op string, args map[string]any, into any) error {
+	p.last++
+	order := map[string]any{"id": p.last, "op": op}
+	maps.Copy(order, args)
+	line, err := json.Marshal(order)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(p.in, "%s\n", line); err != nil {
+		return fmt.Errorf("playwright %s: %w", op, err)
+	}
+	if !p.out.Scan() {
+		return fmt.Errorf("playwright %s: it ended", op)
+	}
+	var answer struct {
+		Out   json.RawMessage `json:"out"`
+		Error string          `json:"error"`
+	}
+	if err := json.Unmarshal(p.out.Bytes(), &answer); err != nil {
+		return fmt.Errorf("playwright %s: %w", op, err)
+	}
+	if answer.Error != "" {
+		return fmt.Errorf("playwright %s: %s", op, answer.Error)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(answer.Out, into)
+}
+
+// Close lets go of the browser, which goes on.
+func (p *Playwright) Close() {
+	_ = p.in.Close()
+	_ = p.cmd.Wait()
+}

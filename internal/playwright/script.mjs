@@ -1,0 +1,93 @@
+// Works a Chromium over CDP with playwright-core, as told by lines of JSON on stdin: {id, op, …}. Answers {id, out} or
+// {id, error}. What is repeated n times answers with the milliseconds of each round: those of the awaited call alone.
+import { createInterface } from 'node:readline';
+import { createRequire } from 'node:module';
+
+const { chromium } = createRequire(process.argv[1] + '/')('playwright-core');
+const browser = await chromium.connectOverCDP(process.argv[2]);
+const context = browser.contexts()[0];
+const page = await context.newPage();
+
+async function rounds(n, act, before = async () => {}) {
+  const ms = [];
+  for (let i = 0; i < n; i++) {
+    await before(i);
+    const begin = performance.now();
+    await act(i);
+    ms.push(performance.now() - begin);
+  }
+  return ms;
+}
+
+async function refOf(role, name) {
+  const text = await page.ariaSnapshot({ mode: 'ai' });
+  const line = text.split('\n').find(l => l.includes(`- ${role} "${name}"`));
+  return /\[ref=(\w+)\]/.exec(line)[1];
+}
+
+const at = ref => page.locator('aria-ref=' + ref);
+
+const ops = {
+  goto: async ({ url }) => { await page.goto(url); return []; },
+  click: async ({ n }) => {
+    const ref = await refOf('button', 'Save');
+    return rounds(n, () => at(ref).click());
+  },
+  type: async ({ n }) => {
+    const ref = await refOf('textbox', 'Name');
+    return rounds(n, i => at(ref).fill('Ada ' + i));
+  },
+  press: async ({ n }) => {
+    const ref = await refOf('textbox', 'Name');
+    await at(ref).focus();
+    return rounds(n, () => page.keyboard.press('a'));
+  },
+  hover: async ({ n }) => {
+    const ref = await refOf('button', 'Save');
+    return rounds(n, () => at(ref).hover());
+  },
+  select: async ({ n }) => {
+    const ref = await refOf('combobox', 'Country');
+    return rounds(n, i => at(ref).selectOption(i % 2 ? 'Norway' : 'Peru'));
+  },
+  evaluate: async ({ n }) => rounds(n, () => page.evaluate('1 + 1')),
+  tabs: async ({ n }) => rounds(n, async () => {
+    for (const p of context.pages()) { p.url(); await p.title(); }
+  }),
+  navigate: async ({ n, url }) => rounds(n, i => page.goto(url + '?' + i)),
+  screenshot: async ({ n }) => rounds(n, () => page.screenshot({ scale: 'device' })),
+  snapshot: async ({ n }) => rounds(n, () => page.ariaSnapshot({ mode: 'ai' })),
+  loop: async ({ n, url }) => rounds(n, async i => {
+    await page.goto(url + '?' + i);
+    await at(await refOf('textbox', 'Name')).fill('Ada');
+    await at(await refOf('button', 'Save')).click();
+    await page.ariaSnapshot({ mode: 'ai' });
+  }),
+  tabsSeen: async () => context.pages().map(p => p.url()),
+  see: async ({ url, look }) => {
+    const other = context.pages().find(p => p.url() === url);
+    return other ? other.evaluate(look) : null;
+  },
+  work: async ({ url, name }) => {
+    const other = context.pages().find(p => p.url() === url);
+    await other.getByLabel('Name').fill(name);
+    await other.getByRole('button', { name: 'Save' }).click();
+    await other.context().addCookies([{ name: 'peer', value: name, url }]);
+    return null;
+  },
+  snapshotOf: async ({ url }) => {
+    const other = context.pages().find(p => p.url() === url);
+    return other.ariaSnapshot({ mode: 'ai' });
+  },
+};
+
+console.log(JSON.stringify({ id: 0, ready: true }));
+for await (const line of createInterface({ input: process.stdin })) {
+  const order = JSON.parse(line);
+  try {
+    console.log(JSON.stringify({ id: order.id, out: await ops[order.op](order) }));
+  } catch (e) {
+    console.log(JSON.stringify({ id: order.id, error: String(e) }));
+  }
+}
+await browser.close();
