@@ -240,3 +240,25 @@ func TestAStopEndsTheCallAtOnce(t *testing.T) {
 	}
 	<-ended
 }
+
+// broken is a Caller with errors of its own.
+type broken struct{ err error }
+
+func (b broken) Call(context.Context, string, string, url.Values, any) (int, json.RawMessage, error) {
+	return 0, nil, b.err
+}
+
+func TestErrorsOfOtherClientsAreUnderstood(t *testing.T) {
+	nobody, late, other := errors.New("nobody listens"), errors.New("no answer"), errors.New("a bad answer")
+	for err, want := range map[error]string{
+		nobody: "nobody listens. Do not call the browser tool again",
+		late:   "no answer. Do not repeat this call",
+		other:  "a bad answer",
+	} {
+		host := &browsertool.Target{Caller: browsertool.Adapted{Caller: broken{fmt.Errorf("%w", err)}, Unreachable: []error{nobody}, TimedOut: []error{late}}}
+		s := &browsertool.Session{Tool: &browsertool.Tool{Targets: browsertool.Targets{Host: host, AllowHostControl: true}}}
+		if r := run(t, s, `{"action":"tabs"}`); !r.IsError || !strings.HasPrefix(r.Text, want) || (err == other && r.Text != want) {
+			t.Errorf("got %q, want %q", r.Text, want)
+		}
+	}
+}

@@ -74,6 +74,7 @@ func (h *HTTP) URL() string { return "http://" + h.listener.Addr().String() + "/
 
 // Close ends all sessions, closes the tabs they opened, and stops listening.
 func (h *HTTP) Close() error {
+	h.register.stopAll(errors.New("the server shuts down"))
 	err := h.http.Close()
 	for session := range h.mcp.Sessions() {
 		err = errors.Join(err, session.Close())
@@ -97,6 +98,9 @@ func (h *HTTP) guard(next http.Handler) http.Handler {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "Unauthorized", http.StatusUnauthorized)
 		default:
+			if r.Method == http.MethodDelete {
+				h.register.stop(r.Header.Get("Mcp-Session-Id"))
+			}
 			next.ServeHTTP(w, r)
 		}
 	})

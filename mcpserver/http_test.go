@@ -43,6 +43,7 @@ func dial(t *testing.T, h *mcpserver.HTTP, o *mcp.ClientOptions) *mcp.ClientSess
 }
 
 func TestClientsOverHTTPHaveTabsOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	api := newControl(t)
 	h := open(t, &mcpserver.Server{Tool: tool(api.URL, api.media), Browser: &agent{}}, 0)
 	a, b := dial(t, h, nil), dial(t, h, nil)
@@ -70,6 +71,7 @@ func TestClientsOverHTTPHaveTabsOfTheirOwn(t *testing.T) {
 }
 
 func TestASessionThatIsForgottenEnds(t *testing.T) {
+	t.Parallel()
 	api := newControl(t)
 	h := open(t, &mcpserver.Server{Tool: tool(api.URL, api.media)}, 50*time.Millisecond)
 	defer func() { _ = h.Close() }()
@@ -85,6 +87,7 @@ func TestASessionThatIsForgottenEnds(t *testing.T) {
 }
 
 func TestACallOverHTTPIsStoppedAndTellsItsProgress(t *testing.T) {
+	t.Parallel()
 	left, told := make(chan error, 1), make(chan string, 10)
 	h := open(t, &mcpserver.Server{Browser: &agent{left: left}}, 0)
 	defer func() { _ = h.Close() }()
@@ -106,7 +109,59 @@ func TestACallOverHTTPIsStoppedAndTellsItsProgress(t *testing.T) {
 	}
 }
 
+func TestClosingTheServerEndsTheCallsUnderWay(t *testing.T) {
+	t.Parallel()
+	api := newControl(t)
+	h := open(t, &mcpserver.Server{Tool: tool(api.URL, api.media)}, 0)
+	c := dial(t, h, nil)
+	call(t, c, "browser", map[string]any{"action": "open", "url": "http://x"})
+	answered := make(chan error, 1)
+	go func() {
+		_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "act", "kind": "press", "key": "a"}})
+		answered <- err
+	}()
+	<-api.hung
+	closed := make(chan error, 1)
+	go func() { closed <- h.Close() }()
+	if err := within(t, "the end", closed); err != nil {
+		t.Error(err)
+	}
+	<-api.left
+	if api.ends() != "T1" {
+		t.Errorf("closed %q", api.ends())
+	}
+	_ = c.Close()
+	if err := within(t, "an answer", answered); err == nil {
+		t.Error("the call was answered")
+	}
+}
+
+func TestASessionThatEndsTakesItsCallsWithIt(t *testing.T) {
+	t.Parallel()
+	api := newControl(t)
+	h := open(t, &mcpserver.Server{Tool: tool(api.URL, api.media)}, 0)
+	defer func() { _ = h.Close() }()
+	c := dial(t, h, nil)
+	go func() {
+		_, _ = c.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "act", "kind": "press", "key": "a"}})
+	}()
+	<-api.hung
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, h.URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Mcp-Session-Id", c.ID())
+	res, err := (&http.Client{Transport: bearer{}}).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	<-api.left
+	_ = c.Close()
+}
+
 func TestOnlyWhoHasTheTokenAndIsNoPageGetsIn(t *testing.T) {
+	t.Parallel()
 	h := open(t, &mcpserver.Server{Browser: &agent{}}, 0)
 	defer func() { _ = h.Close() }()
 	for name, tt := range map[string]struct {
@@ -168,6 +223,7 @@ func TestOnlyWhoHasTheTokenAndIsNoPageGetsIn(t *testing.T) {
 }
 
 func TestItDoesNotListenBeyondThisMachineNorWithoutAToken(t *testing.T) {
+	t.Parallel()
 	for _, h := range []*mcpserver.HTTP{
 		{Addr: "0.0.0.0:0", Token: "x"},
 		{Addr: ":0", Token: "x"},

@@ -40,6 +40,7 @@ func connect(t *testing.T, s *mcpserver.Server, o *mcp.ClientOptions) (*mcp.Clie
 }
 
 func TestBothToolsAreOfferedAndCostLittle(t *testing.T) {
+	t.Parallel()
 	c, _ := connect(t, &mcpserver.Server{Tool: tool("", ""), Browser: &agent{}}, nil)
 	list, err := c.ListTools(t.Context(), nil)
 	if err != nil {
@@ -68,6 +69,7 @@ func TestBothToolsAreOfferedAndCostLittle(t *testing.T) {
 }
 
 func TestAClientWorksABrowser(t *testing.T) {
+	t.Parallel()
 	api := newControl(t)
 	c, done := connect(t, &mcpserver.Server{Tool: tool(api.URL, api.media), Browser: &agent{}}, nil)
 	r := call(t, c, "browser", map[string]any{"action": "snapshot"})
@@ -94,6 +96,7 @@ func TestAClientWorksABrowser(t *testing.T) {
 }
 
 func TestAClientSendsTheAgentOut(t *testing.T) {
+	t.Parallel()
 	told := make(chan string, 10)
 	c, _ := connect(t, &mcpserver.Server{Browser: &agent{}}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
@@ -124,6 +127,7 @@ func TestAClientSendsTheAgentOut(t *testing.T) {
 }
 
 func TestACancelledCallIsReallyStopped(t *testing.T) {
+	t.Parallel()
 	api, left := newControl(t), make(chan error, 1)
 	c, _ := connect(t, &mcpserver.Server{Tool: tool(api.URL, api.media), Browser: &agent{left: left}}, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -174,6 +178,7 @@ func lines(out io.Reader) <-chan string {
 }
 
 func TestGarbageIsAnsweredAndDoesNotEndTheSession(t *testing.T) {
+	t.Parallel()
 	api := newControl(t)
 	in, out, _, done := pipes(t, &mcpserver.Server{Tool: tool(api.URL, api.media)})
 	got := lines(out)
@@ -221,6 +226,7 @@ func TestGarbageIsAnsweredAndDoesNotEndTheSession(t *testing.T) {
 }
 
 func TestACallEndsWhenItsClientDies(t *testing.T) {
+	t.Parallel()
 	api := newControl(t)
 	in, out, _, done := pipes(t, &mcpserver.Server{Tool: tool(api.URL, api.media)})
 	got := lines(out)
@@ -238,7 +244,25 @@ func TestACallEndsWhenItsClientDies(t *testing.T) {
 	}
 }
 
+func TestAStopOfTheServerEndsTheCallsUnderWay(t *testing.T) {
+	t.Parallel()
+	api := newControl(t)
+	in, out, stop, done := pipes(t, &mcpserver.Server{Tool: tool(api.URL, api.media)})
+	got := lines(out)
+	_, _ = io.WriteString(in, hello)
+	<-got
+	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"browser","arguments":{"action":"act","kind":"press","key":"a"}}}`+"\n")
+	<-api.hung
+	why := errors.New("shutting down")
+	stop(why)
+	<-api.left
+	if err := within(t, "the end", done); !errors.Is(err, why) {
+		t.Errorf("ended with %v", err)
+	}
+}
+
 func TestAClientThatReadsSlowlyGetsAllAndOneThatDoesNotIsLeft(t *testing.T) {
+	t.Parallel()
 	api := newControl(t)
 	in, out, stop, done := pipes(t, &mcpserver.Server{Tool: tool(api.URL, api.media), Browser: &agent{}})
 	const calls = 5

@@ -74,8 +74,9 @@ func (s *Server) build(r *register, versions []string) *mcp.Server {
 	if s.Tool != nil {
 		d := s.Tool.Definition(s.Capability)
 		srv.AddTool(&mcp.Tool{Name: d.Name, Description: d.Description, InputSchema: d.Schema}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			own := r.session(req.Session) //nolint:contextcheck // it outlives the call
-			res, err := own.Run(ctx, req.Params.Arguments)
+			own, ctx, done := r.begin(ctx, req.Session) //nolint:contextcheck // the session outlives the call
+			defer done()
+			res, err := own.browser.Run(ctx, req.Params.Arguments)
 			if err != nil {
 				return nil, err
 			}
@@ -83,7 +84,11 @@ func (s *Server) build(r *register, versions []string) *mcp.Server {
 		})
 	}
 	if s.Browser != nil {
-		srv.AddTool(&mcp.Tool{Name: browseName, Description: browseDescription, InputSchema: json.RawMessage(browseSchema)}, s.browse)
+		srv.AddTool(&mcp.Tool{Name: browseName, Description: browseDescription, InputSchema: json.RawMessage(browseSchema)}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			_, ctx, done := r.begin(ctx, req.Session) //nolint:contextcheck // likewise
+			defer done()
+			return s.browse(ctx, req)
+		})
 	}
 	return srv
 }

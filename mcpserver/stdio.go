@@ -17,8 +17,12 @@ func (s *Server) ServePipes(ctx context.Context, in io.ReadCloser, out io.WriteC
 	defer r.wait.Wait()
 	w := newPump(out)
 	defer w.stop()
-	// A client that does not read must not keep us from ending.
-	defer context.AfterFunc(ctx, w.abandon)()
+	// Neither a call under way nor a client that does not read keeps us from
+	// ending.
+	defer context.AfterFunc(ctx, func() {
+		r.stopAll(context.Cause(ctx))
+		w.abandon()
+	})()
 	err := s.build(r, nil).Run(ctx, &mcp.IOTransport{Reader: newFrames(in, w), Writer: w, MaxLineLength: 2 * maxFrame})
 	switch {
 	case ctx.Err() != nil:
