@@ -257,7 +257,7 @@ func TestErrorsOfOtherClientsAreUnderstood(t *testing.T) {
 	} {
 		host := &browsertool.Target{Caller: browsertool.Adapted{Caller: broken{fmt.Errorf("%w", err)}, Unreachable: []error{nobody}, TimedOut: []error{late}}}
 		s := &browsertool.Session{Tool: &browsertool.Tool{Targets: browsertool.Targets{Host: host, AllowHostControl: true}}}
-		if r := run(t, s, `{"action":"tabs"}`); !r.IsError || !strings.HasPrefix(r.Text, want) || (err == other && r.Text != want) {
+		if r := run(t, s, `{"action":"tabs"}`); !r.IsError || !strings.HasPrefix(r.Text, want) || (errors.Is(err, other) && r.Text != want) {
 			t.Errorf("got %q, want %q", r.Text, want)
 		}
 	}

@@ -129,5 +129,5 @@ func loopback(host string) bool {
 		return true
 	}
 	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
+	return err == nil && addr.Zone() == "" && addr.Unmap().IsLoopback()
 }

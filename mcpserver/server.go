@@ -74,7 +74,7 @@ func (s *Server) build(r *register, versions []string) *mcp.Server {
 	if s.Tool != nil {
 		d := s.Tool.Definition(s.Capability)
 		srv.AddTool(&mcp.Tool{Name: d.Name, Description: d.Description, InputSchema: d.Schema}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			own, ctx, done := r.begin(ctx, req.Session) //nolint:contextcheck // the session outlives the call
+			own, ctx, done := r.begin(ctx, req.Session)
 			defer done()
 			res, err := own.browser.Run(ctx, req.Params.Arguments)
 			if err != nil {
@@ -85,7 +85,7 @@ func (s *Server) build(r *register, versions []string) *mcp.Server {
 	}
 	if s.Browser != nil {
 		srv.AddTool(&mcp.Tool{Name: browseName, Description: browseDescription, InputSchema: json.RawMessage(browseSchema)}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			_, ctx, done := r.begin(ctx, req.Session) //nolint:contextcheck // likewise
+			_, ctx, done := r.begin(ctx, req.Session)
 			defer done()
 			return s.browse(ctx, req)
 		})
