@@ -98,6 +98,17 @@ func (c *control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// givenUp waits until a call that hangs was given up: soon, which is before its
+// own time is over.
+func (c *control) givenUp(t *testing.T) {
+	t.Helper()
+	select {
+	case <-c.left:
+	case <-time.After(30 * time.Second):
+		t.Fatal("a call goes on")
+	}
+}
+
 // ends is the tabs that were closed.
 func (c *control) ends() string {
 	c.mu.Lock()

@@ -126,7 +126,7 @@ func TestClosingTheServerEndsTheCallsUnderWay(t *testing.T) {
 	if err := within(t, "the end", closed); err != nil {
 		t.Error(err)
 	}
-	<-api.left
+	api.givenUp(t)
 	if api.ends() != "T1" {
 		t.Errorf("closed %q", api.ends())
 	}
@@ -156,7 +156,7 @@ func TestASessionThatEndsTakesItsCallsWithIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = res.Body.Close()
-	<-api.left
+	api.givenUp(t)
 	_ = c.Close()
 }
 

@@ -138,7 +138,7 @@ func TestACancelledCallIsReallyStopped(t *testing.T) {
 	if _, err := c.CallTool(ctx, &mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "act", "kind": "press", "key": "a"}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	<-api.left
+	api.givenUp(t)
 	ctx, cancel = context.WithCancel(t.Context())
 	began := make(chan struct{})
 	c2, _ := connect(t, &mcpserver.Server{Browser: &agent{left: left}}, &mcp.ClientOptions{
@@ -238,7 +238,7 @@ func TestACallEndsWhenItsClientDies(t *testing.T) {
 	<-api.hung
 	_ = in.Close()
 	_ = out.Close()
-	<-api.left
+	api.givenUp(t)
 	if err := within(t, "the end", done); err != nil || api.ends() != "T1" {
 		t.Errorf("ended with %v, closed %q", err, api.ends())
 	}
@@ -255,7 +255,7 @@ func TestAStopOfTheServerEndsTheCallsUnderWay(t *testing.T) {
 	<-api.hung
 	why := errors.New("shutting down")
 	stop(why)
-	<-api.left
+	api.givenUp(t)
 	if err := within(t, "the end", done); !errors.Is(err, why) {
 		t.Errorf("ended with %v", err)
 	}
