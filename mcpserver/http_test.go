@@ -146,7 +146,9 @@ func TestASessionThatEndsTakesItsCallsWithIt(t *testing.T) {
 		_, _ = c.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "act", "kind": "press", "key": "a"}})
 	}()
 	<-api.hung
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, h.URL(), nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // less than the call's own time
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, h.URL(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
