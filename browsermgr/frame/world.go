@@ -26,7 +26,7 @@ var source = loadSource()
 
 func loadSource() string {
 	var b strings.Builder
-	for _, name := range []string{"world", "names", "roles", "snapshot", "target", "input", "wait", "read"} {
+	for _, name := range []string{"world", "names", "roles", "walk", "snapshot", "target", "input", "wait", "read"} {
 		text, err := scripts.ReadFile("js/" + name + ".js")
 		if err != nil {
 			return "throw new Error('missing script " + name + "')"
@@ -105,6 +105,9 @@ type Script struct {
 	Arg     any
 	Within  time.Duration // 0: the bound of any call
 	Gesture bool          // runs as if the user had done something
+
+	source   string // a function of the caller's that is called instead, see Apply
+	elements []Locator
 }
 
 // expression is the source text of the call. A world that has no scripts yet gets them in the same message.
@@ -116,6 +119,9 @@ func (sc Script) expression(w *world, installed bool) (string, error) {
 	var b strings.Builder
 	if !installed {
 		fmt.Fprintf(&b, "if (globalThis.__clank?.token !== %[2]q) globalThis.__clank = ((TOKEN) => {\n%[1]s\n})(%[2]q);\n", source, w.token)
+	}
+	if sc.source != "" {
+		return b.String() + sc.application(w, arg), nil
 	}
 	fmt.Fprintf(&b, "globalThis.__clank ? __clank(%q, %q, %s) : {lost: true}", w.token, sc.Fn, arg)
 	return b.String(), nil
@@ -146,18 +152,19 @@ func Run[R any](ctx context.Context, f *Frame, sc Script) (R, error) {
 	return res.Result.Value.Value, err
 }
 
-// Object calls one of our functions and leaves the object it returns in the page; the caller releases it.
+// Object calls one of our functions and leaves the object it returns in the page; the caller releases it. If there is no such
+// object the error is [cdp.ErrDocumentGone].
 func Object(ctx context.Context, f *Frame, sc Script) (proto.RuntimeRemoteObjectID, error) {
 	var res Remote[json.RawMessage]
 	err := f.evaluate(ctx, sc, false, &res, func() error {
-		switch {
-		case res.Exception != nil:
+		if res.Exception != nil {
 			return ExceptionError(res.Exception)
-		case res.Result.ObjectID == "":
-			return cdp.ErrDocumentGone
 		}
 		return nil
 	})
+	if err == nil && res.Result.ObjectID == "" {
+		err = cdp.ErrDocumentGone // of this object alone: the other refs stay
+	}
 	return proto.RuntimeRemoteObjectID(res.Result.ObjectID), err
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 func FuzzRef(f *testing.F) {
-	for _, s := range []string{"e12", "@e12", "ref=e12", "[ref=e1]", "12", "f1e5", "F1E5", "e", "f", "fe", "e0", "é"} {
+	for _, s := range []string{"e12", "@e12", "ref=e12", "[ref=e1]", "12", "f1e5", "F1E5", "ax3", "AX3", "ax", "fax1", "e", "f", "fe", "e0", "é"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -28,8 +28,8 @@ func FuzzSnapshotLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		l, ok := outline.ScanLine(line)
-		if ok && l.RefOf(line) != "" && !strings.Contains(line, "[ref="+l.RefOf(line)+"]") {
-			t.Errorf("%q: ref %q is not in it", line, l.RefOf(line))
+		if ok && l.RefOf() != "" && !strings.Contains(line, "[ref="+l.RefOf()+"]") {
+			t.Errorf("%q: ref %q is not in it", line, l.RefOf())
 		}
 	})
 }
@@ -42,6 +42,25 @@ func FuzzCut(f *testing.F) {
 		}
 		if got := outline.UTF16Len(outline.Cut(text, limit)); got > limit {
 			t.Errorf("got %d characters for a limit of %d", got, limit)
+		}
+	})
+}
+
+func FuzzFinish(f *testing.F) {
+	f.Add("- button \"A\" [ref=e1]: x\n  - link \"b\\\"\" [ref=e2] [nth=1]:\n- text: y", "b", 300, true)
+	f.Add("- button \"A [new]\" [ref=e1] [new]", "", 12, false)
+	f.Fuzz(func(t *testing.T, text, query string, limit int, own bool) {
+		if limit < 0 || limit > 1<<16 {
+			return
+		}
+		page := outline.Page{Text: text, Links: []outline.Link{{Text: "t", URL: "http://x/"}}}
+		got := outline.Finish(page, outline.Finishing{MaxChars: limit, Query: query, Compare: true, Before: map[string]struct{}{"e1": {}}, Own: own, Empty: "(empty)"})
+		if n := outline.UTF16Len(got.Text); limit > 0 && n > limit {
+			t.Errorf("got %d characters for a limit of %d", n, limit)
+		}
+		refs := outline.Refs(got.Text)
+		if whole := outline.Refs(text); len(refs) > len(whole) {
+			t.Errorf("got %d refs of %d", len(refs), len(whole))
 		}
 	})
 }

@@ -25,6 +25,7 @@ const (
 	KindScrollIntoView = act.KindScrollIntoView
 	KindScroll         = act.KindScroll
 	KindDrag           = act.KindDrag
+	KindDragCoords     = act.KindDragCoords
 	KindSelect         = act.KindSelect
 	KindFill           = act.KindFill
 	KindResize         = act.KindResize
@@ -33,6 +34,7 @@ const (
 	KindBack           = act.KindBack
 	KindForward        = act.KindForward
 	KindReload         = act.KindReload
+	KindClose          = act.KindClose
 )
 
 // Result is what an action or a navigation led to, as far as it was visible when it returned.
@@ -43,6 +45,9 @@ type Result struct {
 	Navigated bool `json:"navigated,omitempty"`
 	// Loading says that a load which the action began had not come to its end.
 	Loading bool `json:"loading,omitempty"`
+	// Downloading says that a download may follow: the page asked for one, which Chromium does not tell of before the server
+	// has answered, or what was clicked promises one by its name.
+	Downloading bool `json:"-"`
 	// Status is the HTTP status of the new main document; 0 if there is none.
 	Status int `json:"status,omitempty"`
 	// BlockedByDialog says that a dialog opened and the action was left where it was. It is not a failure.

@@ -13,6 +13,7 @@ type loadState struct {
 	within   int    // counts changes of address within a document
 	begun    int    // counts navigations of the main frame that were asked for
 	newTabs  int    // counts new tabs that were asked for
+	saves    int    // counts downloads that links asked for
 	pending  bool   // one was asked for and has come to no end
 	started  bool   // … and Chromium has taken it up
 	loading  bool   // the main frame is loading
@@ -66,6 +67,19 @@ func (l *loadState) busySince(number int) bool {
 	return false
 }
 
+// reached says whether the main document has come to a load state.
+func (l *loadState) reached(state string) bool {
+	switch {
+	case l.pending:
+		return false
+	case state == "domcontentloaded":
+		return l.parsed
+	case state == "load":
+		return l.loaded
+	}
+	return l.idle && !l.busySince(0)
+}
+
 // handle takes an event of one of the tab's sessions.
 func (t *Tab) handle(f *frame.Frame, ev cdp.Event) {
 	switch ev.Method {
@@ -101,18 +115,21 @@ func (t *Tab) handleNavigated(f *frame.Frame, ev cdp.Event) {
 		} `json:"frame"`
 		Type string `json:"type"`
 	}
-	if !ev.Decode(&p) || p.Frame.ID != string(f.ID()) {
+	if !ev.Decode(&p) {
 		return
 	}
-	f.Leave()
-	if f != t.main {
+	if p.Frame.ID == string(f.ID()) {
+		f.Leave()
+	}
+	if p.Frame.ID != t.target {
+		t.refs.FrameNavigated()
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.url = p.Frame.URL + p.Frame.Fragment
 	t.load.committed(p.Frame.LoaderID, p.Type == string(proto.PageNavigationTypeBackForwardCacheRestore))
-	t.numbers = frame.Numbers{}
+	t.refs.Reset()
 	t.signal()
 }
 

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"clank/browsermgr/cdp"
+	"clank/browsermgr/dialog"
 	"clank/browsermgr/frame"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -34,10 +36,10 @@ type Tab struct {
 	awake    bool           // see keepAwake
 	frames   []*frame.Frame // frames in other processes
 	load     loadState
-	dialogs  dialogState
+	dialogs  dialog.Book[*frame.Frame]
 	watchers map[*watcher]struct{}
 	changed  chan struct{} // closed and replaced whenever anything here changes
-	numbers  frame.Numbers
+	refs     frame.Registry
 	opened   []*Tab // tabs this page opened, since the beginning
 	drag     chan<- proto.InputDragData
 }
@@ -232,9 +234,7 @@ func (t *Tab) locate(ref, selector string) (frame.Element, error) {
 	if ref == "" {
 		return frame.Element{Frame: t.main, Given: fmt.Sprintf("selector %q", selector)}, nil
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.numbers.Find(t.main, ref)
+	return t.refs.Find(t.main, ref)
 }
 
 func (t *Tab) noteOpened(other *Tab) {
@@ -266,7 +266,7 @@ func (t *Tab) crash() {
 	}
 	t.err = ErrTabCrashed
 	t.load.crashed()
-	t.dialogs.closeAll("remote")
+	t.dialogs.CloseAll(time.Now())
 	t.main.Leave()
 	t.interrupt(ErrTabCrashed, true)
 	t.signal()

@@ -1,325 +1,69 @@
-// The snapshot: one walk over the flat tree of this process's documents, one line a node.
+// The snapshot: where it begins, what goes with it, and what the driver gets.
 
-const INDENT = Array.from({ length: 64 }, (_, i) => '  '.repeat(i));
-const QUOTED = /["\\\u0000-\u001f\u2028\u2029]/;
-const quote = (text) => (QUOTED.test(text) ? JSON.stringify(text) : `"${text}"`);
-const OPTION_LIMIT = 60;
-const SEEN = { visibilityProperty: true };
-
-// Only these, and custom elements, can have a shadow root; asking every element for one is slow.
-const HOSTS = new Set(('article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span').split(' '));
-const shadowOf = (element, tag) => (HOSTS.has(tag) || tag.includes('-') ? element.shadowRoot : null);
-
-// firstChildOf and assignedTo give what is rendered below an element: shadow content, or slotted nodes in their places.
-const firstChildOf = (element, tag) => (shadowOf(element, tag) ?? element).firstChild;
-const assignedTo = (element, tag) => (tag === 'slot' && element.assignedNodes().length ? element.assignedNodes() : null);
-
-// flatChildren is the same as a list.
-function flatChildren(element) {
-  const tag = element.localName;
-  return assignedTo(element, tag) ?? (shadowOf(element, tag) ?? element).childNodes;
+// owned tells who owns an element by aria-owns; null if nobody does.
+function owned(doc) {
+  let map = null;
+  for (const owner of doc.querySelectorAll('[aria-owns]')) {
+    if (CHILDLESS.has(owner.localName) || !reachable(owner)) continue;
+    for (const child of referenced(owner, owner.getAttribute('aria-owns'))) {
+      if (child.contains(owner) || map?.has(child)) continue;
+      map ??= new Map();
+      map.set(child, owner);
+    }
+  }
+  return map;
 }
 
-class Walk {
-  constructor(options) {
-    this.interactive = options.interactive;
-    this.compact = options.compact;
-    this.maxDepth = options.depth ?? Infinity;
-    this.limit = options.maxChars || Infinity;
-    this.lines = [];
-    this.chars = 0;
-    this.stopped = false;
-    this.frames = [];
-    this.links = options.urls ? new Map() : null;
-    this.owned = null;
-    this.muted = false;
+// reachable says that nothing around an element hides it from everybody.
+function reachable(element) {
+  if (!element.checkVisibility()) return false;
+  for (let n = element; n; n = parentOf(n)) {
+    if (n.nodeType === 1 && (n.getAttribute('aria-hidden') === 'true' || n.hasAttribute('inert'))) return false;
   }
-
-  // A scope collects the text that flows directly in a node until something with a line of its own interrupts it.
-  flush(scope) {
-    const text = squeeze(scope.text);
-    scope.text = '';
-    if (!text || this.interactive || scope.depth > this.maxDepth) return;
-    this.push(`${this.indent(scope.depth)}- text: ${text}`);
-  }
-
-  indent(depth) {
-    return this.interactive ? '' : (INDENT[depth] ?? '  '.repeat(depth));
-  }
-
-  push(line) {
-    this.lines.push(line);
-    this.count(line.length + 1);
-  }
-
-  count(n) {
-    this.chars += n;
-    if (this.chars > this.limit) this.stopped = true;
-  }
-
-  document(doc, depth) {
-    const root = doc.body ?? doc.documentElement;
-    if (!root) return;
-    const owners = doc.querySelectorAll('[aria-owns]');
-    const before = this.owned;
-    if (owners.length) {
-      this.owned = new Map();
-      for (const owner of owners) {
-        for (const child of referenced(owner, owner.getAttribute('aria-owns'))) {
-          if (!child.contains(owner)) this.owned.set(child, owner);
-        }
-      }
-    }
-    const active = this.active;
-    this.active = deepActive(doc);
-    const scope = { text: '', depth };
-    this.element(root, scope, '', false);
-    this.flush(scope);
-    this.active = active;
-    this.owned = before;
-  }
-
-  children(element, tag, scope, cursor, inside, visible) {
-    const assigned = assignedTo(element, tag);
-    if (assigned) {
-      for (const node of assigned) this.child(node, element, scope, cursor, inside, visible);
-    } else if (element.firstElementChild === null && shadowOf(element, tag) === null) {
-      if (visible && !this.muted) scope.text += element.textContent;
-    } else {
-      for (let node = firstChildOf(element, tag); node && !this.stopped; node = node.nextSibling) {
-        this.child(node, element, scope, cursor, inside, visible);
-      }
-    }
-    if (this.owned && element.hasAttribute('aria-owns')) {
-      for (const child of referenced(element, element.getAttribute('aria-owns'))) {
-        if (this.owned.get(child) === element && child.parentNode !== element) this.element(child, scope, cursor, inside);
-      }
-    }
-  }
-
-  child(node, parent, scope, cursor, inside, visible) {
-    const type = node.nodeType;
-    if (type === 3) {
-      if (visible && !this.muted) scope.text += node.data;
-    } else if (type === 1 && !(this.owned?.has(node) && this.owned.get(node) !== parent)) {
-      this.element(node, scope, cursor, inside);
-    }
-  }
-
-  // element visits one element. parentCursor tells where cursor:pointer begins; inside says that an ancestor is a control.
-  element(element, scope, parentCursor, inside) {
-    const tag = element.localName;
-    if (UNSPOKEN.has(tag)) return;
-    if (tag === 'br') {
-      scope.text += ' ';
-      return;
-    }
-    const plain = !element.hasAttributes();
-    if (!plain && (element.getAttribute('aria-hidden') === 'true' || element.hasAttribute('inert'))) return;
-    const role = plain ? (PLAIN[tag] ?? roleOf(element, tag)) : roleOf(element, tag);
-    const control = INTERACTIVE.has(role);
-    if (control && tag !== 'option' && element.checkVisibility(SEEN)) {
-      // The cursor and the display of a control tell nothing more.
-      this.node(element, tag, role, scope, 'pointer', inside, true, '');
-      return;
-    }
-    const style = getComputedStyle(element);
-    const display = style.display;
-    if (display === 'none' && tag !== 'option' && tag !== 'optgroup') return;
-    if (!plain && element.getAttribute('hidden') === 'until-found') return;
-    const visible = style.visibility === 'visible';
-    const cursor = style.cursor;
-    const reasons = control || (plain && cursor !== 'pointer') ? '' : this.promotion(element, tag, cursor, parentCursor, inside);
-
-    if (!visible || (role === 'generic' && !reasons)) {
-      this.transparent(element, tag, scope, cursor, inside, display, visible);
-      return;
-    }
-    this.node(element, tag, role, scope, cursor, inside, control, reasons);
-  }
-
-  transparent(element, tag, scope, cursor, inside, display, visible) {
-    const inline = display.startsWith('inline') || display === 'contents';
-    if (!inline) this.flush(scope);
-    if (tag === 'details' && !element.open) this.summaryOnly(element, scope, cursor);
-    else if (tag === 'label' && this.names(element)) this.silently(() => this.children(element, tag, scope, cursor, inside, visible));
-    else if (tag !== 'svg') this.children(element, tag, scope, cursor, inside, visible);
-    if (!inline) this.flush(scope);
-  }
-
-  // names says that a label is told already, as the name of its control.
-  names(label) {
-    const control = label.control;
-    return control != null && control.checkVisibility() && !control.hasAttribute('aria-label') && !control.hasAttribute('aria-labelledby');
-  }
-
-  silently(visit) {
-    const before = this.muted;
-    this.muted = true;
-    visit();
-    this.muted = before;
-  }
-
-  summaryOnly(element, scope, cursor) {
-    for (const child of element.children) {
-      if (child.localName === 'summary') return this.element(child, scope, cursor, false);
-    }
-  }
-
-  // promotion names why something that is no control can still be clicked, or ''.
-  promotion(element, tag, cursor, parentCursor, inside) {
-    if (tag === 'body' || tag === 'html' || tag === 'iframe' || (tag === 'label' && element.control?.checkVisibility())) return '';
-    const reasons = [];
-    if (cursor === 'pointer' && parentCursor !== 'pointer' && !inside) reasons.push('cursor:pointer');
-    if (element.hasAttribute('onclick')) reasons.push('onclick');
-    if (!inside && element.hasAttribute('tabindex') && element.tabIndex >= 0) reasons.push('tabindex');
-    if (element.isContentEditable && !element.parentElement?.isContentEditable) reasons.push('contenteditable');
-    return reasons.join(', ');
-  }
-
-  node(element, tag, role, scope, cursor, inside, control, reasons) {
-    if (tag === 'input' && element.type === 'hidden') return;
-    this.flush(scope);
-    let name = this.nameFor(element, tag, role);
-    const shown = this.interactive ? control || reasons || role === 'Iframe' : !(this.compact && !name && !reasons && STRUCTURAL.has(role));
-    const depth = scope.depth;
-    const counts = !(this.compact && !name && !reasons && STRUCTURAL.has(role));
-    if (!shown || role === 'rowgroup') {
-      if (!counts || role === 'rowgroup') {
-        this.inner(element, tag, scope, cursor, inside);
-        this.flush(scope);
-      } else if (depth < this.maxDepth) {
-        const below = { text: '', depth: depth + 1 };
-        this.inner(element, tag, below, cursor, inside);
-        this.flush(below);
-      }
-      return;
-    }
-    if (depth > this.maxDepth) return;
-
-    if (control || reasons || role === 'Iframe') refOf(element);
-    const at = this.lines.length;
-    const before = this.chars;
-    this.lines.push('');
-    const below = { text: '', depth: depth + 1 };
-    const hints = this.hints(element, tag, role, name, depth);
-    this.inner(element, tag, below, cursor, inside || control || reasons !== '');
-    const leaf = this.lines.length === at + 1 + hints;
-    let text = leaf ? squeeze(below.text) : '';
-    let absorbed = false;
-    if (!name && (reasons && !control || NAMED_WHEN_LEAF.has(role) && leaf)) {
-      const full = leaf ? text : squeeze(contentText(element));
-      name = clip(full, reasons ? 100 : NAME_LIMIT);
-      absorbed = name === full;
-    }
-    if (control || absorbed || (NAMED_BY_CONTENT.has(role) && name)) {
-      text = '';
-      below.text = '';
-      if (!leaf && !this.hasControls(at + 1 + hints) && tag !== 'select' && !/^(listbox|combobox)$/.test(role)) {
-        this.lines.length = at + 1 + hints;
-        this.chars = before;
-      }
-    }
-    if (!leaf) this.flush(below);
-    const value = valueOf(element, tag, role);
-    if (value) text = squeeze(value);
-    else if (reasons.includes('contenteditable') && name !== text) text ||= squeeze(element.textContent);
-    if (this.interactive) text = value ? text : '';
-    this.lines[at] = this.line(element, tag, role, name, reasons, control, depth, text, this.lines.length > at + 1 && !this.interactive);
-    this.count(this.lines[at].length + 1);
-    if (role === 'Iframe') this.frame(element, at, depth);
-  }
-
-  nameFor(element, tag, role) {
-    if (role === 'paragraph' && !element.hasAttributes()) return '';
-    if (role === 'generic') return clip(authorName(element) || squeeze(element.getAttribute('title') ?? ''));
-    if (role === 'cell' || role === 'row' || role === 'listitem') return element.hasAttributes() ? clip(authorName(element)) : '';
-    return nameOf(element, role);
-  }
-
-  // hints are property lines below a node: what a field asks for beyond its name. Returns how many were added.
-  hints(element, tag, role, name, depth) {
-    if (this.interactive || (tag !== 'input' && tag !== 'textarea') || depth + 1 > this.maxDepth) return 0;
-    const placeholder = squeeze(element.getAttribute('placeholder') ?? '');
-    if (!placeholder || placeholder === name) return 0;
-    this.push(`${this.indent(depth + 1)}- /placeholder: ${clip(placeholder, 200)}`);
-    return 1;
-  }
-
-  inner(element, tag, scope, cursor, inside) {
-    switch (tag) {
-      case 'select':
-        return this.options(element, scope);
-      case 'details':
-        if (!element.open) return this.summaryOnly(element, scope, cursor);
-        break;
-      case 'input': case 'textarea': case 'img': case 'iframe': case 'frame': case 'video': case 'audio': case 'svg': case 'canvas':
-      case 'meter': case 'progress': case 'object': case 'embed': case 'option':
-        return;
-    }
-    this.children(element, tag, scope, cursor, inside, true);
-  }
-
-  options(element, scope) {
-    if (this.interactive || scope.depth > this.maxDepth) return;
-    const options = element.options;
-    const shown = Math.min(options.length, OPTION_LIMIT);
-    for (let i = 0; i < shown && !this.stopped; i++) {
-      const option = options[i];
-      this.push(this.line(option, 'option', 'option', squeeze(option.label), '', true, scope.depth, '', false));
-    }
-    if (options.length > shown) this.push(`${this.indent(scope.depth)}- text: … ${options.length - shown} more options`);
-  }
-
-  hasControls(from) {
-    for (let i = from; i < this.lines.length; i++) {
-      const role = /^ *- (\w+)/.exec(this.lines[i])?.[1];
-      if (INTERACTIVE.has(role) || role === 'Iframe' || role === 'generic') return true;
-    }
-    return false;
-  }
-
-  line(element, tag, role, name, reasons, control, depth, text, parent) {
-    let line = `${this.indent(depth)}- ${role}`;
-    if (name) line += ` ${quote(name)}`;
-    if (element.hasAttributes() || control || role === 'heading' || tag === 'summary' || element === this.active) {
-      line += states(element, tag, role, this.active);
-    }
-    if (control || reasons || role === 'Iframe' || (name && CONTENT.has(role))) line += ` [ref=${refOf(element)}]`;
-    if (reasons) line += ` [${reasons}]`;
-    if (role === 'link' && this.links && element.href) this.link(element, name);
-    if (text) return `${line}: ${text}`;
-    return parent ? `${line}:` : line;
-  }
-
-  link(element, name) {
-    const url = String(element.href?.baseVal ?? element.href);
-    if (this.links.size < 100 && !this.links.has(url)) this.links.set(url, clip(name, 120));
-  }
-
-  // frame continues in an embedded document, or leaves a mark for one that lives in another process.
-  frame(element, at, depth) {
-    let doc = null;
-    try {
-      doc = element.contentDocument;
-    } catch {
-      // Another origin that we may not enter from here: treated as another process.
-    }
-    if (!doc) {
-      this.frames.push({ ref: refOf(element), line: at, depth: depth + 1 });
-      return;
-    }
-    const lines = this.lines.length;
-    if (depth + 1 <= this.maxDepth || this.interactive) this.document(doc, depth + 1);
-    if (this.lines.length > lines && !this.interactive) this.lines[at] += ':';
-  }
+  return true;
 }
 
 function deepActive(doc) {
   let active = doc.activeElement;
   if (!active || active === doc.body || active.localName === 'iframe') return null;
-  while (active.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
+  for (let root = anyShadow(active); root?.activeElement; root = anyShadow(active)) active = root.activeElement;
   return active;
+}
+
+// linksIn collects the links below a root, shadow roots and frames of this process included.
+function linksIn(root, found) {
+  for (const element of root.querySelectorAll('*')) {
+    if (found.size >= 100) return;
+    const tag = element.localName;
+    if ((tag === 'a' || tag === 'area') && element.hasAttribute('href')) addLink(element, found);
+    const inner = anyShadow(element);
+    if (inner) linksIn(inner, found);
+    if (tag === 'iframe' && embedded(element) && reachable(element)) linksIn(embedded(element), found);
+  }
+}
+
+function addLink(element, found) {
+  const url = String(element.href?.baseVal ?? element.href);
+  if (url && !found.has(url) && reachable(element)) found.set(url, clip(nameOf(element, 'link'), 120));
+}
+
+// embedded is the document in a frame element, or null if it lives in another process.
+function embedded(element) {
+  try {
+    return element.contentDocument;
+  } catch {
+    return null; // Another origin that we may not enter from here: treated as another process.
+  }
+}
+
+// scopeOf is the document that a snapshot is of, and in it the element if one was asked for (null: no such element).
+function scopeOf(options) {
+  let doc = document;
+  if (options.frame) {
+    doc = embedded(byRef(options.frame));
+    if (!doc || (options.document && documentEntry(doc).prefix !== options.document)) throw new Failure('changed');
+  }
+  return { doc, root: options.selector ? bySelector(options.selector, doc) : doc };
 }
 
 FUNCTIONS.snapshot = (options) => look(() => {
@@ -327,24 +71,42 @@ FUNCTIONS.snapshot = (options) => look(() => {
   forgetGoneElements();
   documentEntry(document);
   const walk = new Walk(options);
-  if (options.selector) {
-    const root = bySelector(options.selector);
-    if (root && root.checkVisibility() && !root.closest('[aria-hidden="true"], [inert]')) {
-      walk.active = deepActive(root.ownerDocument);
-      const scope = { text: '', depth: 0 };
-      walk.element(root, scope, '', false);
-      walk.flush(scope);
-    }
-  } else {
-    walk.document(document, 0);
+  const { doc, root } = scopeOf(options);
+  if (root === doc) walk.document(doc, 0);
+  else if (root) walk.scoped(root);
+  const links = new Map();
+  if (options.urls && root) {
+    if (root !== doc && root.matches('a[href], area[href]')) addLink(root, links);
+    linksIn(root, links);
+    if (root !== doc && anyShadow(root)) linksIn(anyShadow(root), links);
   }
   resetNames();
+  suspects = walk.suspects();
   return {
-    text: walk.lines.join('\n'),
+    ...walk.finish(),
     stopped: walk.stopped,
     frames: walk.frames,
     documents: documentCount,
-    links: walk.links ? Array.from(walk.links, ([url, text]) => ({ url, text })) : [],
+    document: documentEntry(doc).prefix,
+    found: root !== null,
+    suspects: suspects.length,
+    links: Array.from(links, ([url, text]) => ({ url, text })),
     title: document.title,
+    token: TOKEN,
   };
 });
+
+// frameOf finds the frame element that a snapshot is to be limited to, and its document, '' if it lives elsewhere.
+FUNCTIONS.frameOf = (a) => {
+  const element = a.ref ? byRef(a.ref) : bySelector(a.selector);
+  if (!element) throw new Failure('noframe');
+  if (!/^i?frame$/.test(element.localName)) throw new Failure('notframe', describe(element));
+  const doc = embedded(element);
+  return { ref: refOf(element), document: doc ? documentEntry(doc).prefix : '' };
+};
+
+// same says whether a frame element still shows that document.
+FUNCTIONS.same = (a) => {
+  const doc = embedded(byRef(a.frame));
+  return doc !== null && documentEntry(doc).prefix === a.document;
+};

@@ -42,8 +42,13 @@ function describeCover(hit, element) {
 
 function deepestAt(doc, x, y) {
   let hit = doc.elementFromPoint(x, y);
-  while (hit?.shadowRoot) {
-    const inner = hit.shadowRoot.elementFromPoint(x, y);
+  return hit && deepestIn(hit, x, y);
+}
+
+// deepestIn goes on from a hit into the shadow roots below it.
+function deepestIn(hit, x, y) {
+  for (let root = anyShadow(hit); root; root = anyShadow(hit)) {
+    const inner = root.elementFromPoint(x, y);
     if (!inner || inner === hit) break;
     hit = inner;
   }
@@ -191,14 +196,25 @@ FUNCTIONS.ready = async (a) => {
 let watching = null;
 const PRESSES = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'dblclick', 'auxclick', 'contextmenu'];
 
+// saves says that a click has Chromium download what a link names. It tells nobody before the server has answered.
+const saves = (event) => event.type === 'click' &&
+  event.composedPath().some((node) => node.localName === 'a' && node.hasAttribute('download') && node.href);
+
+// PROMISES is how people call what gives them a file. Scripts that make one themselves leave no other trace until it is there.
+const PROMISES = /download|export|csv|xlsx|herunterladen|télécharger|descargar|baixar|scarica|скачать|下载|下載|ダウンロード|다운로드/i;
+
 function guard(element) {
   unguard();
   const view = element.ownerDocument.defaultView;
-  const state = { outcome: '', view };
+  const { name, hint } = describe(element);
+  const state = { outcome: '', view, download: PROMISES.test(`${name} ${hint}`), over: false };
   state.listen = (event) => {
-    if (!event.isTrusted) return;
+    if (saves(event)) state.download = true;
+    if (!event.isTrusted || state.over) return;
     if (!state.outcome) {
-      const target = event.composedPath()[0];
+      let target = event.composedPath()[0];
+      // A path does not tell what lies in a closed root.
+      if (closedRoots.has(target)) target = deepestIn(target, event.clientX, event.clientY);
       state.outcome = target instanceof Node || target?.nodeType ? (accepts(element, target) ? 'hit' : 'miss') : 'hit';
     }
     if (state.outcome === 'miss') {
@@ -211,17 +227,16 @@ function guard(element) {
 }
 
 function unguard() {
-  if (!watching) return '';
+  if (!watching) return;
   for (const type of PRESSES) watching.view.removeEventListener(type, watching.listen, { capture: true });
-  const { outcome } = watching;
   watching = null;
-  return outcome;
 }
 
 // settled lets what the input set off run: messages and timers that are due, and a frame if it goes on changing the document.
 // What the page draws with its next frame is waited for by those who look at it, see drawn.
 FUNCTIONS.settled = async (a) => {
-  const outcome = unguard();
+  const guarded = watching ?? { outcome: '', download: false };
+  guarded.over = true;
   let changed = false;
   const observer = new MutationObserver(() => { changed = true; });
   observer.observe(document, { childList: true, subtree: true, attributes: true, characterData: true });
@@ -236,7 +251,8 @@ FUNCTIONS.settled = async (a) => {
     await frame(20);
   }
   observer.disconnect();
-  return { outcome, title: document.title };
+  if (watching === guarded) unguard();
+  return { outcome: guarded.outcome, download: guarded.download, title: document.title };
 };
 
 // drawn is pending until the page has drawn what the last input led to.
@@ -247,6 +263,16 @@ const look = (read) => (drawn ? drawn.then(read) : read());
 
 // refOf is called by the driver with the element that embeds a frame of another process.
 FUNCTIONS.refOf = (element) => refOf(element);
+
+// refsOf names the elements of nodes for the driver: of a text the one it is in, of a document its root, of what makes up a
+// field the field. A "!" before it says that what the field holds is not to be told.
+FUNCTIONS.refsOf = (nodes) => nodes.map((node) => {
+  let element = node.nodeType === 1 ? node : node.nodeType === 9 ? node.documentElement : parentOf(node);
+  const host = element?.getRootNode().host;
+  if (host && /^(input|textarea)$/.test(host.localName)) element = host;
+  if (element?.nodeType !== 1 || !element.isConnected) return '';
+  return (isSecret(element) ? '!' : '') + refOf(element);
+}).join(' ');
 
 // embed maps a point of an embedded document's viewport to this document's local root, through the frame element a.ref.
 FUNCTIONS.embed = (a) => {

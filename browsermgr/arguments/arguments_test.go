@@ -1,0 +1,74 @@
+package arguments_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"clank/browsermgr/arguments"
+	"clank/browsermgr/page"
+)
+
+func TestReadAction(t *testing.T) {
+	got, err := readAction("click", map[string]any{
+		"kind": "click", "ref": 12.0, "doubleClick": "YES", "modifiers": "Shift", "delayMs": "50", "button": nil,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := page.Action{Kind: page.KindClick, Ref: "12", DoubleClick: true, Modifiers: []string{"Shift"}, DelayMs: 50}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	got, err = readAction("fill", map[string]any{"fields": []any{map[string]any{"ref": "e1", "value": true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = page.Action{Kind: page.KindFill, Fields: []page.Field{{Ref: "e1", Value: true}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// FuzzReadAction looks for arguments that pass although the page would refuse them, or that break the reading.
+func FuzzReadAction(f *testing.F) {
+	f.Add("click", `{"ref":"e1","modifiers":["Alt",1,true]}`)
+	f.Add("clickCoords", `{"x":"1e400","y":-0}`)
+	f.Add("fill", `{"fields":[{"ref":1},null,[]]}`)
+	f.Add("wait", `{"timeMs":1e300}`)
+	f.Add("select", `{"ref":{},"values":[[]]}`)
+	f.Fuzz(func(t *testing.T, kind, text string) {
+		var args map[string]any
+		if json.Unmarshal([]byte(text), &args) != nil {
+			return
+		}
+		a, err := readAction(kind, args)
+		if err != nil {
+			return
+		}
+		if string(a.Kind) != kind {
+			t.Errorf("kind %q became %q", kind, a.Kind)
+		}
+		if err := a.Validate(); err != nil {
+			t.Errorf("%s %s passes, and then: %v", kind, text, err)
+		}
+		if _, err := json.Marshal(a); err != nil && !errors.Is(err, page.ErrInvalid) {
+			t.Errorf("%s %s cannot be written: %v", kind, text, err)
+		}
+	})
+}
+
+// readAction reads as a caller does.
+func readAction(kind string, args map[string]any) (page.Action, error) {
+	fields, err := arguments.Fields(kind, nil)
+	if err != nil {
+		return page.Action{}, err
+	}
+	vals, err := arguments.Read(kind, fields, args)
+	if err != nil {
+		return page.Action{}, err
+	}
+	return vals.Action(kind)
+}

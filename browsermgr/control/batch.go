@@ -1,0 +1,144 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"clank/browsermgr/page"
+)
+
+// performer does the actions of one request.
+type performer struct {
+	server *Server
+	held   *held
+}
+
+// outcome is what an action led to.
+type outcome struct {
+	value     json.RawMessage
+	navigated bool
+	closed    bool
+	dialog    bool
+	results   []entryAnswer
+	aborted   *aborted
+}
+
+// entryAnswer is what came of one entry of a batch.
+type entryAnswer struct {
+	OK        bool            `json:"ok"`
+	Error     string          `json:"error,omitempty"`
+	Result    json.RawMessage `json:"result,omitempty"`
+	Navigated bool            `json:"navigated,omitempty"`
+	URL       string          `json:"url,omitempty"`
+	// Results are those of a batch in the batch, of this very shape.
+	Results any `json:"results,omitempty"`
+}
+
+// aborted says why a batch ended before its last entry.
+type aborted struct {
+	Reason      string `json:"reason"` // navigation, closed or dialog
+	AfterAction int    `json:"afterAction"`
+	URL         string `json:"url,omitempty"`
+	Skipped     int    `json:"skipped"`
+}
+
+// one does an action that is no batch.
+func (p performer) one(ctx context.Context, a action) (outcome, error) {
+	switch {
+	case a.idle:
+		return outcome{}, nil
+	case a.Kind == kindClose:
+		return outcome{closed: true}, p.held.close(ctx)
+	}
+	var res page.Result
+	before := p.held.url()
+	err := p.server.watched(ctx, p.held, func() error {
+		var err error
+		res, err = p.held.tab.Act(ctx, a.Action)
+		return err
+	})
+	if errors.Is(err, page.ErrTabGone) && slices.Contains(inputs, a.Kind) {
+		// The page closed itself for what was done to it.
+		return outcome{closed: true}, nil
+	}
+	return outcome{value: res.Value, navigated: res.Navigated && !anchor(before, res), dialog: res.BlockedByDialog}, err
+}
+
+// inputs are the kinds that a page may answer by closing itself.
+var inputs = []page.Kind{page.KindClick, page.KindClickCoords, page.KindPress, page.KindType, page.KindSelect, page.KindDrag}
+
+// anchor says whether all that changed was the place within the document: its refs are as good as before.
+func anchor(before string, res page.Result) bool {
+	was, _, _ := strings.Cut(before, "#")
+	is, _, _ := strings.Cut(res.URL, "#")
+	return was == is && before != res.URL && res.Status == 0
+}
+
+// batch does one entry after the other. It ends early when the request is abandoned, when an entry fails and that is to
+// stop it, and when the page that the rest was meant for is not there any more.
+func (p performer) batch(ctx context.Context, a action) (outcome, error) {
+	out := outcome{results: []entryAnswer{}}
+	for i, entry := range a.actions {
+		answer, did := p.entry(ctx, entry)
+		if ctx.Err() != nil {
+			return out, context.Cause(ctx)
+		}
+		out.results = append(out.results, answer)
+		out.navigated = out.navigated || did.navigated
+		out.closed, out.dialog = did.closed, did.dialog
+		if left := len(a.actions) - i - 1; left > 0 {
+			out.aborted = p.abort(did, i+1, left)
+		}
+		if out.aborted != nil || !answer.OK && a.stopOnError {
+			break
+		}
+	}
+	return out, nil
+}
+
+// abort says whether the rest of a batch has lost its page.
+func (p performer) abort(did outcome, after, left int) *aborted {
+	switch {
+	case did.closed:
+		return &aborted{Reason: "closed", AfterAction: after, Skipped: left}
+	case did.dialog:
+		return &aborted{Reason: "dialog", AfterAction: after, URL: p.held.url(), Skipped: left}
+	case did.navigated:
+		return &aborted{Reason: "navigation", AfterAction: after, URL: p.held.url(), Skipped: left}
+	}
+	return nil
+}
+
+// entry does one entry of a batch.
+func (p performer) entry(ctx context.Context, a action) (entryAnswer, outcome) {
+	var did outcome
+	var err error
+	switch {
+	case a.evaluates() && !p.server.evaluateEnabled():
+		err = evaluateDisabled()
+	case a.Kind == kindBatch:
+		did, err = p.batch(ctx, a)
+	default:
+		did, err = p.one(ctx, a)
+	}
+	if pendingDialog(err) {
+		did.dialog = true
+	}
+	answer := entryAnswer{OK: err == nil, Result: did.value, Navigated: did.navigated}
+	if did.results != nil {
+		answer.Results = did.results
+		if i := len(did.results) - 1; i >= 0 && !did.results[i].OK {
+			answer.OK, answer.Error = false, did.results[i].Error
+		}
+	}
+	if err != nil {
+		answer.Error = redact(err.Error())
+	}
+	if did.navigated && !did.closed {
+		answer.URL = p.held.url()
+	}
+	return answer, did
+}

@@ -1,0 +1,234 @@
+package control_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/browsermgr"
+	"clank/browsermgr/chrome"
+	"clank/browsermgr/control"
+	"clank/browsermgr/control/gate"
+)
+
+// shared has the browser of the whole test binary; site serves its pages.
+var (
+	shared *browsermgr.Manager
+	site   string
+)
+
+const token = "the-secret-of-the-tests"
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	home, err := os.MkdirTemp("", "clank")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(home)
+	ctx := context.Background()
+	exe, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "these tests need Chromium:", err)
+		return 1
+	}
+	shared = &browsermgr.Manager{
+		Home: home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18820, LastPort: 18849,
+	}
+	if err := shared.Open(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer shared.Close(ctx)
+	pages := newSite()
+	defer pages.Close()
+	site = pages.URL
+	return m.Run()
+}
+
+// newSite serves the pages of these tests.
+func newSite() *httptest.Server {
+	mux := http.NewServeMux()
+	for path, body := range map[string]string{
+		"/{$}":    `<title>Start</title><main><h1>Start</h1><button onclick="document.title='pressed'">Press me</button><a href="/two">Two</a> <a href="#below">Below</a><input aria-label="Name"></main>`,
+		"/two":    `<title>Two</title><p>Second page</p><a href="/">Back</a>`,
+		"/ask":    `<title>Ask</title><button onclick="document.title = confirm('Sure?') ? 'yes' : 'no'">Ask</button>`,
+		"/loop":   `<title>Loop</title><button onclick="for(;;);">Spin</button>`,
+		"/opens":  `<title>Opens</title><button onclick="window.open('/two')">Open</button>`,
+		"/shuts":  `<title>Shuts</title><button onclick="window.close()">Shut</button>`,
+		"/leaves": `<title>Leaves</title><button onclick="location='/secret'">Leave</button>`,
+		"/secret": `<title>Secret</title><p>not for you</p>`,
+	} {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			fmt.Fprint(w, "<!doctype html>"+body)
+		})
+	}
+	mux.HandleFunc("GET /redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/secret", http.StatusFound) })
+	mux.HandleFunc("GET /silent", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	return httptest.NewServer(mux)
+}
+
+// client speaks to a server of the control API.
+type client struct {
+	tb     testing.TB
+	server *control.Server
+}
+
+// serve opens a server on the shared browser. The end of the test closes it, and the tabs.
+func serve(tb testing.TB, adjust func(*control.Server)) *client {
+	tb.Helper()
+	s := &control.Server{Manager: shared, Addr: "127.0.0.1:0", Secrets: gate.Secrets{Token: token}}
+	if adjust != nil {
+		adjust(s)
+	}
+	if err := s.Open(tb.Context()); err != nil {
+		tb.Fatal(err)
+	}
+	c := &client{tb, s}
+	tb.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := s.Close(ctx); err != nil {
+			tb.Error(err)
+		}
+		closeTabs(ctx, tb)
+	})
+	return c
+}
+
+func closeTabs(ctx context.Context, tb testing.TB) {
+	tb.Helper()
+	profile, err := shared.FindProfile("")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	use, err := profile.Use(ctx, false)
+	if err != nil {
+		return // no browser, no tabs
+	}
+	defer use.Release()
+	for _, tab := range use.Browser.Tabs() {
+		if err := tab.Close(ctx); err != nil {
+			tb.Errorf("close tab: %v", err)
+		}
+	}
+}
+
+// answer is what the server said.
+type answer struct {
+	status int
+	text   string
+	body   map[string]any
+}
+
+func (a answer) str(name string) string {
+	s, _ := a.body[name].(string)
+	return s
+}
+
+// request is a request with the secret, as a program sends it.
+func (c *client) request(ctx context.Context, method, path string, body any) *http.Request {
+	c.tb.Helper()
+	var data []byte
+	switch b := body.(type) {
+	case nil:
+	case string:
+		data = []byte(b)
+	default:
+		var err error
+		if data, err = json.Marshal(b); err != nil {
+			c.tb.Fatal(err)
+		}
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.server.URL()+path, bytes.NewReader(data))
+	if err != nil {
+		c.tb.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
+func (c *client) send(r *http.Request) answer {
+	c.tb.Helper()
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		c.tb.Fatal(err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		c.tb.Fatal(err)
+	}
+	a := answer{status: res.StatusCode, text: string(data)}
+	if strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
+		if err := json.Unmarshal(data, &a.body); err != nil {
+			c.tb.Fatalf("%s %s: %v in %s", r.Method, r.URL, err, data)
+		}
+	}
+	return a
+}
+
+// do asks and returns the answer, whatever it is.
+func (c *client) do(method, path string, body any) answer {
+	c.tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	return c.send(c.request(ctx, method, path, body))
+}
+
+// ok asks, and fails the test unless the answer is 200.
+func (c *client) ok(method, path string, body any) answer {
+	c.tb.Helper()
+	a := c.do(method, path, body)
+	if a.status != http.StatusOK {
+		c.tb.Fatalf("%s %s %v: got %d %s", method, path, body, a.status, a.text)
+	}
+	return a
+}
+
+// open opens a page of the site and returns the tab's target id.
+func (c *client) open(path string) string {
+	c.tb.Helper()
+	return c.ok("POST", "/tabs/open", map[string]any{"url": site + path}).str("targetId")
+}
+
+// ref is the ref of the element with that name in a new snapshot of the tab.
+func (c *client) ref(target, name string) string {
+	c.tb.Helper()
+	refs, _ := c.ok("GET", "/snapshot?targetId="+target, nil).body["refs"].(map[string]any)
+	for ref, v := range refs {
+		if entry, _ := v.(map[string]any); entry["name"] == name {
+			return ref
+		}
+	}
+	c.tb.Fatalf("no ref is named %q: %v", name, refs)
+	return ""
+}
+
+// eventually waits until a condition on the world outside holds.
+func eventually(tb testing.TB, what string, cond func() bool) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			tb.Fatalf("not in time: %s", what)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"clank/browsermgr/fault"
+	"clank/browsermgr/page"
+)
+
+func navigateRoutes() []route {
+	return []route{on("POST", "/navigate", "Takes a tab to an address and returns when its document can be read.", navigate).
+		takes(need("url", "string", "http or https address, or about:blank"), targetField, timeoutField)}
+}
+
+type navigateAnswer struct {
+	targetAnswer
+
+	URL             string        `json:"url"`
+	BlockedByDialog bool          `json:"blockedByDialog,omitempty"`
+	BrowserState    *browserState `json:"browserState,omitempty"`
+}
+
+func navigate(ctx context.Context, c *call) (navigateAnswer, error) {
+	url := c.body.Required("url")
+	limit := time.Duration(c.body.Clamp("timeoutMs", 20_000, 1000, 120_000)) * time.Millisecond
+	name := c.body.String("targetId")
+	if err := c.err(); err != nil {
+		return navigateAnswer{}, err
+	}
+	profile, err := c.server.Manager.FindProfile(c.profile())
+	if err != nil {
+		return navigateAnswer{}, err
+	}
+	if url, err = c.server.checkAddress(ctx, profile.Name(), url); err != nil {
+		return navigateAnswer{}, err
+	}
+	h, err := c.anyTab(ctx, name)
+	if err != nil {
+		return navigateAnswer{}, err
+	}
+	defer h.release()
+	h.desk.book.Choose(h.tab.TargetID())
+	var res page.Result
+	err = h.exclusively(ctx, func() error {
+		return c.server.watched(ctx, h, func() error {
+			bounded, cancel := context.WithTimeoutCause(ctx, limit, &fault.LimitError{Limit: limit})
+			defer cancel()
+			var err error
+			res, err = h.tab.Navigate(bounded, url)
+			return err
+		})
+	})
+	if isBlocked(err) {
+		// It was us who took the tab there: nobody has anything in it that could be lost.
+		return navigateAnswer{}, errors.Join(err, h.close(context.WithoutCancel(ctx)))
+	}
+	if err != nil {
+		return navigateAnswer{}, fmt.Errorf("tab %s: %w", h.names.Name(), err)
+	}
+	h.desk.pardon(h.tab.TargetID())
+	answer := navigateAnswer{targetAnswer: h.answer(), URL: h.url()}
+	if res.BlockedByDialog {
+		answer.BlockedByDialog, answer.BrowserState = true, h.state()
+	}
+	return answer, nil
+}

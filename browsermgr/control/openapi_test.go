@@ -1,0 +1,59 @@
+package control_test
+
+import (
+	"strings"
+	"testing"
+
+	"clank/browsermgr/control"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTheDocumentListsEveryRouteThatIsServed(t *testing.T) {
+	c := serve(t, nil)
+	doc := c.ok("GET", "/openapi.json", nil)
+	if got := doc.str("openapi"); got != "3.1.0" {
+		t.Errorf("openapi: got %q", got)
+	}
+	paths, _ := doc.body["paths"].(map[string]any)
+	listed := map[string]bool{}
+	for path, item := range paths {
+		for method, op := range item.(map[string]any) {
+			listed[strings.ToUpper(method)+" "+path] = true
+			if o, _ := op.(map[string]any); o["summary"] == "" || o["responses"] == nil {
+				t.Errorf("%s %s is not described", method, path)
+			}
+		}
+	}
+	served := map[string]bool{}
+	for _, route := range control.Table() {
+		served[route] = true
+	}
+	if diff := cmp.Diff(served, listed); diff != "" {
+		t.Errorf("served and listed (-want +got):\n%s", diff)
+	}
+}
+
+func TestHandlersReadNothingThatTheDocumentDoesNotDeclare(t *testing.T) {
+	c := serve(t, nil)
+	c.open("/")
+	bodies := map[string][]string{
+		"POST /tabs/open":    {`{"url":"about:blank","label":"x"}`},
+		"POST /navigate":     {`{"url":"about:blank","timeoutMs":1000}`},
+		"POST /tabs/action":  {`{"action":"select","index":0}`, `{"action":"label","targetId":"t1","label":"y"}`, `{"action":"new","label":"z"}`},
+		"POST /tabs/focus":   {`{"targetId":"x"}`},
+		"POST /hooks/dialog": {`{"accept":true,"promptText":"x","dialogId":"d1","timeoutMs":500}`},
+		"POST /act": {
+			`{"kind":"click"}`, `{"kind":"clickCoords"}`, `{"kind":"type"}`, `{"kind":"press"}`, `{"kind":"hover"}`, `{"kind":"drag"}`,
+			`{"kind":"select"}`, `{"kind":"fill"}`, `{"kind":"resize"}`, `{"kind":"wait"}`, `{"kind":"evaluate"}`, `{"kind":"batch"}`,
+			`{"kind":"scroll","pixels":1}`, `{"kind":"scrollIntoView"}`, `{"kind":"evaluate","fn":"1"}`,
+		},
+	}
+	for _, route := range control.Table() {
+		for _, body := range append([]string{"{}"}, bodies[route]...) {
+			if got := control.Undeclared(c.server, route, body); len(got) > 0 {
+				t.Errorf("%s %s reads %q", route, body, got)
+			}
+		}
+	}
+}

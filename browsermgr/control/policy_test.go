@@ -1,0 +1,172 @@
+package control_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"clank/browsermgr/control"
+)
+
+// fakePolicy refuses addresses with a word in them, and what it is told was refused.
+type fakePolicy struct {
+	mu      sync.Mutex
+	word    string
+	refused error // what a document was refused for, told once
+	stuck   bool  // checks end with their context
+	asked   []string
+}
+
+func (p *fakePolicy) set(word string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.word = word
+}
+
+func (p *fakePolicy) Allow(ctx context.Context, profile, address string) error {
+	p.mu.Lock()
+	p.asked = append(p.asked, profile+" "+address)
+	word, stuck := p.word, p.stuck
+	p.mu.Unlock()
+	if stuck {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if word != "" && strings.Contains(address, word) {
+		return errors.New("Navigation blocked: " + address + " is on the list")
+	}
+	return nil
+}
+
+func (p *fakePolicy) Watch(_, _ string) func(context.Context) error {
+	return func(context.Context) error {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		refused := p.refused
+		p.refused = nil
+		return refused
+	}
+}
+
+func refusedByPolicy(t *testing.T, what string, a answer) {
+	t.Helper()
+	if a.status != 400 || a.str("reason") != "navigation_blocked" || !strings.Contains(a.str("error"), "avigation blocked") {
+		t.Errorf("%s: got %d %s, want 400 navigation_blocked", what, a.status, a.text)
+	}
+}
+
+func guarded(t *testing.T, p *fakePolicy) *client {
+	t.Helper()
+	return serve(t, func(s *control.Server) { s.Policy = p })
+}
+
+func TestRefusedAddressesAreNotGoneTo(t *testing.T) {
+	p := &fakePolicy{word: "secret"}
+	c := guarded(t, p)
+	target := c.open("/")
+	refusedByPolicy(t, "open", c.do("POST", "/tabs/open", map[string]any{"url": site + "/secret"}))
+	refusedByPolicy(t, "navigate", c.do("POST", "/navigate", map[string]any{"url": site + "/secret"}))
+	refusedByPolicy(t, "a file", c.do("POST", "/navigate", map[string]any{"url": "file:///x"}))
+	if tabs := c.listed(); len(tabs) != 1 || tabs[0]["url"] != site+"/" {
+		t.Errorf("tabs: %v", tabs)
+	}
+	// A refusal before the browser is asked starts none.
+	refusedByPolicy(t, "a sleeping profile", c.do("POST", "/tabs/open?profile=asleep", map[string]any{"url": site + "/secret"}))
+	if a := c.ok("GET", "/tabs?profile=asleep", nil); a.body["running"] != false {
+		t.Errorf("the browser was started: %s", a.text)
+	}
+	if got := c.ok("GET", "/text", nil).str("targetId"); got != target {
+		t.Errorf("a refused tab is the one used last: %q", got)
+	}
+}
+
+func TestALoadThatEndsWhereItMayNotClosesTheTab(t *testing.T) {
+	p := &fakePolicy{word: "secret"}
+	c := guarded(t, p)
+	keep := c.open("/")
+	refusedByPolicy(t, "open", c.do("POST", "/tabs/open", map[string]any{"url": site + "/redirect"}))
+	if got := len(c.listed()); got != 1 {
+		t.Errorf("%d tabs, want 1", got)
+	}
+	target := c.open("/two")
+	refusedByPolicy(t, "navigate", c.do("POST", "/navigate", map[string]any{"url": site + "/redirect", "targetId": target}))
+	if tabs := c.listed(); len(tabs) != 1 || tabs[0]["targetId"] != keep {
+		t.Errorf("tabs: %v", tabs)
+	}
+}
+
+func TestATabThatWentWhereItMayNotIsInQuarantine(t *testing.T) {
+	p := &fakePolicy{word: "secret"}
+	c := guarded(t, p)
+	target := c.open("/leaves")
+	ref := c.ref(target, "Leave")
+	refusedByPolicy(t, "click", c.do("POST", "/act", map[string]any{"kind": "click", "ref": ref}))
+	for what, a := range map[string]answer{
+		"snapshot": c.do("GET", "/snapshot?targetId="+target, nil),
+		"text":     c.do("GET", "/text?targetId="+target, nil),
+		"act":      c.do("POST", "/act", map[string]any{"kind": "evaluate", "fn": "document.body.innerText", "targetId": target}),
+		"focus":    c.do("POST", "/tabs/focus", map[string]any{"targetId": target}),
+	} {
+		if a.status != 409 || a.str("reason") != "navigation_blocked" || !strings.Contains(a.str("error"), "quarantine") {
+			t.Errorf("%s: got %d %s, want 409 navigation_blocked", what, a.status, a.text)
+		}
+	}
+	if tabs := c.listed(); len(tabs) != 1 || tabs[0]["url"] != "" || tabs[0]["urlUnavailableReason"] != "navigation_blocked" {
+		t.Errorf("listed: %v", tabs)
+	}
+	c.ok("POST", "/navigate", map[string]any{"url": site + "/two", "targetId": target})
+	if got := c.ok("GET", "/text?targetId="+target, nil).str("text"); !strings.Contains(got, "Second page") {
+		t.Errorf("after navigating away: %q", got)
+	}
+}
+
+func TestWhatRunsInAPageAsksWhereThePageIs(t *testing.T) {
+	p := &fakePolicy{}
+	c := guarded(t, p)
+	target := c.open("/two")
+	p.set("two")
+	refusedByPolicy(t, "snapshot", c.do("GET", "/snapshot", nil))
+	refusedByPolicy(t, "text", c.do("GET", "/text", nil))
+	refusedByPolicy(t, "evaluate", c.do("POST", "/act", `{"kind":"evaluate","fn":"document.title = 'ran'"}`))
+	refusedByPolicy(t, "batch", c.do("POST", "/act", `{"kind":"batch","actions":[{"kind":"press","key":"a"}]}`))
+	refusedByPolicy(t, "focus", c.do("POST", "/tabs/focus", map[string]any{"targetId": target}))
+	p.set("")
+	if a := c.ok("POST", "/act", `{"kind":"evaluate","fn":"document.title"}`); a.body["result"] != "Two" {
+		t.Errorf("the refused script ran: %s", a.text)
+	}
+	p.set("two")
+	if a := c.do("POST", "/act", `{"kind":"close"}`); a.status != 200 {
+		t.Errorf("close: got %d %s", a.status, a.text)
+	}
+}
+
+func TestARefusedDocumentIsToldThoughTheTabStayed(t *testing.T) {
+	p := &fakePolicy{}
+	c := guarded(t, p)
+	target := c.open("/")
+	p.mu.Lock()
+	p.refused = errors.New("a frame of metadata.internal was refused")
+	p.mu.Unlock()
+	a := c.do("POST", "/act", map[string]any{"kind": "press", "key": "a"})
+	refusedByPolicy(t, "press", a)
+	if !strings.HasPrefix(a.str("error"), "browser navigation blocked by policy") {
+		t.Errorf("got %q", a.str("error"))
+	}
+	if got := c.ok("GET", "/text", nil).str("targetId"); got != target {
+		t.Errorf("the tab cannot be used: %q", got)
+	}
+}
+
+func TestACheckThatDoesNotEndIsNoRefusal(t *testing.T) {
+	p := &fakePolicy{}
+	c := guarded(t, p)
+	c.open("/")
+	p.mu.Lock()
+	p.stuck = true
+	p.mu.Unlock()
+	if tabs := c.listed(); len(tabs) != 1 || tabs[0]["urlUnavailableReason"] != "navigation_check_failed" || tabs[0]["url"] != "" {
+		t.Errorf("listed: %v", tabs)
+	}
+}

@@ -1,0 +1,137 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"clank/browsermgr"
+	"clank/browsermgr/control/gate"
+)
+
+// DefaultAddr is where the control API listens unless told otherwise.
+const DefaultAddr = "127.0.0.1:18791"
+
+// Server is the control API. Its fields are set before [Server.Open] and not changed afterwards.
+type Server struct {
+	// Manager has the browsers. It is open, and outlives the server. Required.
+	Manager *browsermgr.Manager
+	// Addr is host:port to listen on, the host a loopback address; empty means [DefaultAddr].
+	Addr string
+	// Secrets are what clients must show.
+	Secrets gate.Secrets
+	// Insecure lets a server without secrets answer everybody on this machine.
+	Insecure bool
+	// EvaluateEnabled is asked each time a client wants its JavaScript run; nil means yes.
+	EvaluateEnabled func() bool
+	// SnapshotMode is asked which mode snapshots have that name none: "efficient", or "" for a plain one. Nil means "".
+	SnapshotMode func() string
+	// Policy says which addresses pages may be at; nil allows http, https and about:blank.
+	Policy Policy
+	// Version is told in the OpenAPI document.
+	Version string
+	// Logger receives what happens out of sight; nil discards it.
+	Logger *slog.Logger
+
+	listener net.Listener
+	http     *http.Server
+	end      context.CancelCauseFunc
+	work     sync.WaitGroup
+	handlers sync.WaitGroup
+
+	mu    sync.Mutex
+	desks map[string]*desk
+}
+
+var errClosing = errors.New("the control server is closing")
+
+// Open starts listening. It refuses to without a secret, unless Insecure, and on an address that others can reach.
+func (s *Server) Open(ctx context.Context) error {
+	if s.Logger == nil {
+		s.Logger = slog.New(slog.DiscardHandler)
+	}
+	if s.Addr == "" {
+		s.Addr = DefaultAddr
+	}
+	host, _, err := net.SplitHostPort(s.Addr)
+	switch {
+	case err != nil:
+		return fmt.Errorf("open control server: %w", err)
+	case !gate.Loopback(host):
+		return fmt.Errorf("open control server on %s: it listens on loopback addresses only, such as %s", s.Addr, DefaultAddr)
+	case s.Secrets.Empty() && !s.Insecure:
+		return errors.New("open control server: it has no secret; give it a token or a password")
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
+	if err != nil {
+		return fmt.Errorf("open control server: %w; another program has the port, or this one runs already", err)
+	}
+	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	s.listener, s.end = listener, end
+	s.desks = map[string]*desk{}
+	s.http = &http.Server{
+		Handler:           s.handler(),
+		BaseContext:       func(net.Listener) context.Context { return life },
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),
+	}
+	s.work.Go(func() {
+		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.Logger.Error("the control API is not served any more", "error", err)
+		}
+	})
+	s.Logger.Info("control API is served", "address", s.URL())
+	return nil
+}
+
+// URL is where the server listens, such as http://127.0.0.1:18791.
+func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
+
+// Close stops listening, ends what requests are doing and waits for them until ctx ends. The browsers go on.
+func (s *Server) Close(ctx context.Context) error {
+	if s.http == nil {
+		return nil
+	}
+	s.end(errClosing)
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("close control server: %w", context.Cause(ctx)), s.http.Close())
+	} else {
+		s.handlers.Wait()
+	}
+	s.work.Wait()
+	return err
+}
+
+// handler is the way of a request: the client's going away ends it, its body is read, it is judged, and answered.
+func (s *Server) handler() http.Handler {
+	inner := s.readBody(gate.Mutations(s.Secrets.Require(s.mux())))
+	return gate.Host(s.abortable(inner))
+}
+
+var errClientGone = errors.New("the client went away")
+
+// abortable gives a request a context that ends, with the reason, when its client goes away or the server closes.
+func (s *Server) abortable(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.handlers.Add(1)
+		defer s.handlers.Done()
+		connection := r.Context()
+		ctx, cancel := context.WithCancelCause(context.WithoutCancel(connection))
+		defer cancel(nil)
+		defer context.AfterFunc(connection, func() {
+			if errors.Is(context.Cause(connection), errClosing) {
+				cancel(errClosing)
+			}
+			cancel(errClientGone)
+		})()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
