@@ -1,0 +1,90 @@
+package browsertool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"clank/browsertool/untrusted"
+)
+
+const (
+	doNotRetry = "Do not call the browser tool again now: it will fail the same way. Go on without it, or tell the person that the browser " +
+		"service (clank) must be started or looked at."
+	doNotRepeat = "Do not repeat this call: it may still be running, and would wait as long again. Go on without it, or tell the person."
+	rateLimited = "the browser service is limiting how often it may be used (429). Do not retry now: wait, use what is known so far, or tell the person."
+)
+
+// mistake is an error of the call itself: nothing was sent.
+type mistake struct{ text string }
+
+func (m mistake) Error() string { return m.text }
+
+func wrong(text string) error { return mistake{text} }
+
+// answered is an error that the control API told. Its text is the service's.
+type answered struct {
+	status       int
+	text         string
+	code, reason string
+	details      any
+}
+
+func (a *answered) Error() string { return a.text }
+
+// serviceError reads an answer with an error status. The text of a rate limit
+// is left out: it is often a third party's, and full of keys and addresses.
+func serviceError(status int, answer map[string]any) *answered {
+	in := input(answer)
+	a := &answered{status: status, text: in.text("error"), code: in.text("code"), reason: in.text("reason"), details: answer["details"]}
+	if status == http.StatusTooManyRequests {
+		return &answered{status: status, text: rateLimited, code: a.code}
+	}
+	if a.text == "" {
+		a.text = fmt.Sprintf("the browser service answered %d %s and did not say why", status, http.StatusText(status))
+	}
+	if r := []rune(a.text); len(r) > maxServiceError {
+		a.text = string(r[:maxServiceError]) + "…"
+	}
+	return a
+}
+
+// late is an error of the connection that comes with advice.
+type late struct {
+	err  error
+	hint string
+}
+
+func (l late) Error() string { return l.err.Error() + ". " + l.hint }
+func (l late) Unwrap() error { return l.err }
+
+// noAnswer says why there was no answer, and what that means for the model.
+func noAnswer(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, ErrUnreachable):
+		return late{err, doNotRetry}
+	case errors.Is(err, ErrTimedOut), errors.Is(err, context.DeadlineExceeded), errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return late{err, doNotRepeat}
+	}
+	return err
+}
+
+// failed is the result of a call that failed.
+func failed(err error) Result {
+	r := Result{IsError: true, Text: untrusted.Clean(err.Error()), Details: map[string]any{}}
+	a, ok := errors.AsType[*answered](err)
+	if !ok {
+		return r
+	}
+	r.Details["status"] = a.status
+	for key, v := range map[string]string{"code": a.code, "reason": a.reason} {
+		if v != "" {
+			r.Details[key] = v
+		}
+	}
+	if a.details != nil {
+		r.Details["details"] = a.details
+	}
+	return r
+}

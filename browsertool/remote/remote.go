@@ -1,0 +1,165 @@
+// Package remote calls a browser control API over HTTP, wherever it listens,
+// and says exactly what went wrong when no answer came: nobody there, too late,
+// or an answer that is none.
+//
+// It knows no routes: it carries a method, a path, a query and a JSON body
+// there, and a status and a JSON answer back. What a status means is for the
+// caller.
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Failures without an answer. Everything else that [Caller.Call] returns is the
+// cause of the context's end.
+var (
+	// ErrUnreachable is that nothing listens, or that the connection broke
+	// before an answer came.
+	ErrUnreachable = errors.New("the browser control service cannot be reached")
+	// ErrTimedOut is that the service was there and did not answer in time.
+	ErrTimedOut = errors.New("the browser control service did not answer in time")
+	// ErrNoAnswer is that something answered that is not this API, or in a way
+	// that cannot be read.
+	ErrNoAnswer = errors.New("the answer of the browser control service cannot be read")
+)
+
+// MaxAnswer is how large an answer may be, in bytes: several files of 10 MiB in
+// base64.
+const MaxAnswer = 64 << 20
+
+// Caller calls one control API. It is safe for concurrent use once its fields
+// are set.
+type Caller struct {
+	URL   string       // of the API, such as "http://127.0.0.1:18791"
+	Token string       // bearer token; none is sent if it is empty
+	HTTP  *http.Client // nil for one that uses no proxy and follows no redirects
+}
+
+// Call sends one request. query and body may be nil; body is encoded as JSON.
+// An answer that is not JSON is returned as {"error": text} if its status is
+// not 2xx, and is [ErrNoAnswer] otherwise. An err of nil means that the API, or
+// what stands before it, answered.
+func (c *Caller) Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error) {
+	req, err := c.request(ctx, method, path, query, body)
+	if err != nil {
+		return 0, nil, err
+	}
+	client := c.HTTP
+	if client == nil {
+		client = direct
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return 0, nil, failure(ctx, c.host(), err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(res.Body, MaxAnswer+1))
+	if err != nil {
+		return 0, nil, failure(ctx, c.host(), err)
+	}
+	if len(raw) > MaxAnswer {
+		return 0, nil, fmt.Errorf("%w: it is larger than %d MiB", ErrNoAnswer, MaxAnswer>>20)
+	}
+	answer, err = read(res.StatusCode, raw)
+	return res.StatusCode, answer, err
+}
+
+// request prepares the request.
+func (c *Caller) request(ctx context.Context, method, path string, query url.Values, body any) (*http.Request, error) {
+	target, err := url.Parse(strings.TrimRight(c.URL, "/") + path)
+	if err != nil || target.Host == "" {
+		return nil, fmt.Errorf("%w: its address is not a URL", ErrUnreachable)
+	}
+	if len(query) > 0 {
+		target.RawQuery = query.Encode()
+	}
+	var payload io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return nil, fmt.Errorf("encode the request: %w", err)
+		}
+		payload = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, target.String(), payload)
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	return req, nil
+}
+
+// host is where c calls, without credentials, for people.
+func (c *Caller) host() string {
+	if u, err := url.Parse(c.URL); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return "its address"
+}
+
+// direct is shared, so that connections are kept. Redirects are not followed:
+// they would carry the token elsewhere.
+var direct = &http.Client{
+	Transport: &http.Transport{
+		DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   5 * time.Second,
+		MaxIdleConnsPerHost:   4,
+		IdleConnTimeout:       30 * time.Second,
+		ExpectContinueTimeout: time.Second,
+	},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// failure says why no answer came.
+func failure(ctx context.Context, host string, err error) error {
+	if ctx.Err() != nil {
+		if cause := context.Cause(ctx); !errors.Is(cause, context.DeadlineExceeded) {
+			return cause
+		}
+		return fmt.Errorf("%w (%s)", ErrTimedOut, host)
+	}
+	if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
+		return fmt.Errorf("%w (%s)", ErrTimedOut, host)
+	}
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err // without the address, which may hold secrets
+	}
+	return fmt.Errorf("%w at %s: %w", ErrUnreachable, host, err)
+}
+
+// read checks that an answer is JSON, or makes it so.
+func read(status int, raw []byte) (json.RawMessage, error) {
+	raw = bytes.TrimSpace(raw)
+	if json.Valid(raw) {
+		return raw, nil
+	}
+	if status >= 200 && status < 300 {
+		return nil, fmt.Errorf("%w: it is not JSON (status %d)", ErrNoAnswer, status)
+	}
+	const most = 2000
+	text := strings.ToValidUTF8(string(raw[:min(len(raw), most)]), "\ufffd")
+	if text == "" {
+		text = http.StatusText(status)
+	}
+	answer, err := json.Marshal(map[string]string{"error": text})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoAnswer, err)
+	}
+	return answer, nil
+}

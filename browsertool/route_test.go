@@ -1,0 +1,132 @@
+package browsertool_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func TestCallsBecomeRequests(t *testing.T) {
+	a := newAPI(t)
+	for _, line := range []string{
+		"GET /doctor", "GET /", "POST /start", "POST /stop", "GET /profiles", "GET /tabs", "POST /tabs/open", "POST /tabs/focus", "DELETE /tabs/t1",
+		"GET /snapshot", "POST /navigate", "GET /console", "GET /requests", "GET /errors", "GET /text", "POST /set/device", "POST /set/media",
+		"POST /set/timezone", "POST /set/locale", "POST /pdf", "POST /download", "POST /wait/download", "POST /hooks/file-chooser",
+		"POST /hooks/dialog", "POST /act",
+	} {
+		a.on(line, 200, `{"ok":true,"targetId":"T"}`)
+	}
+	for _, tt := range []struct{ in, want string }{
+		{`{"action":"doctor","deep":true}`, `GET /doctor?deep=true`},
+		{`{"action":"status","profile":"work"}`, `GET /?profile=work`},
+		{`{"action":"start","profile":"work"}`, "POST /start?profile=work {}\nGET /?profile=work"},
+		{`{"action":"stop"}`, "POST /stop {}\nGET /"},
+		{`{"action":"profiles"}`, `GET /profiles`},
+		{`{"action":"tabs","targetId":"","ref":null,"paths":[]}`, `GET /tabs`},
+		{`{"action":"open","url":"https://x.test/","label":"docs"}`, `POST /tabs/open {"label":"docs","url":"https://x.test/"}`},
+		{`{"action":"open","targetUrl":"https://x.test/"}`, `POST /tabs/open {"url":"https://x.test/"}`},
+		{`{"action":"focus","targetId":"t1"}`, `POST /tabs/focus {"targetId":"t1"}`},
+		{`{"action":"close","targetId":"t1"}`, `DELETE /tabs/t1`},
+		{`{"action":"close"}`, `POST /act {"kind":"close"}`},
+		{`{"action":"snapshot"}`, `GET /snapshot?maxChars=40000`},
+		{`{"action":"snapshot","mode":"efficient"}`, `GET /snapshot?mode=efficient`},
+		{`{"action":"snapshot","snapshotFormat":"ai","maxChars":0}`, `GET /snapshot?format=ai&maxChars=0`},
+		{`{"action":"snapshot","snapshotFormat":"aria","limit":7}`, `GET /snapshot?format=aria&limit=7`},
+		{`{"action":"snapshot","query":"sign in","targetId":"t1","interactive":true,"urls":"true"}`, `GET /snapshot?interactive=true&maxChars=0&targetId=t1&urls=true`},
+		{`{"action":"navigate","targetUrl":"https://x.test/","targetId":"t1","timeoutMs":900}`, "POST /navigate {\"targetId\":\"t1\",\"timeoutMs\":900,\"url\":\"https://x.test/\"}\nGET /snapshot?mode=efficient&targetId=T"},
+		{`{"action":"console","level":"error"}`, `GET /console?level=error`},
+		{`{"action":"requests","filter":"api","clear":true}`, `GET /requests?clear=true&filter=api`},
+		{`{"action":"errors"}`, `GET /errors`},
+		{`{"action":"text","selector":"main","maxChars":100}`, `GET /text?maxChars=100&selector=main`},
+		{`{"action":"emulate","device":"iPhone 15","colorScheme":"dark","timezoneId":"Europe/Berlin","locale":"de-DE","targetId":"t1"}`, "POST /set/device {\"name\":\"iPhone 15\",\"targetId\":\"t1\"}\nPOST /set/media {\"colorScheme\":\"dark\",\"targetId\":\"t1\"}\nPOST /set/timezone {\"targetId\":\"t1\",\"timezoneId\":\"Europe/Berlin\"}\nPOST /set/locale {\"locale\":\"de-DE\",\"targetId\":\"t1\"}"},
+		{`{"action":"pdf"}`, `POST /pdf {}`},
+		{`{"action":"download","ref":"e1","path":"a.zip"}`, `POST /download {"path":"a.zip","ref":"e1"}`},
+		{`{"action":"waitfordownload","timeoutMs":1000}`, `POST /wait/download {"timeoutMs":1000}`},
+		{`{"action":"upload","paths":["a"],"inputRef":"e3"}`, `POST /hooks/file-chooser {"inputRef":"e3","paths":["a"]}`},
+		{`{"action":"dialog","accept":false,"promptText":""}`, `POST /hooks/dialog {"accept":false,"promptText":""}`},
+		// Fields within request, beside it, and both.
+		{`{"action":"act","request":{"kind":"click","ref":"e1"}}`, `POST /act {"kind":"click","ref":"e1"}`},
+		{`{"action":"act","kind":"click","ref":"e1","doubleClick":true,"url":""}`, `POST /act {"doubleClick":true,"kind":"click","ref":"e1"}`},
+		{`{"action":"act","ref":"e1","targetId":"t1","request":{"kind":"type","text":"  a <b> "}}`, `POST /act {"kind":"type","ref":"e1","targetId":"t1","text":"  a \u003cb\u003e "}`},
+		{`{"action":"act","ref":"e9","request":{"kind":"click","ref":"e1"}}`, `POST /act {"kind":"click","ref":"e1"}`},
+		{`{"action":"act","kind":"type","ref":"e1","text":""}`, `POST /act {"kind":"type","ref":"e1","text":""}`},
+		{`{"action":"act","request":"{\"kind\":\"press\",\"key\":\"Enter\"}"}`, `POST /act {"key":"Enter","kind":"press"}`},
+		{`{"action":"act","request":{"kind":"dragCoords","x":0,"y":1.5,"endX":2,"endY":3},"profile":"work"}`, `POST /act?profile=work {"endX":2,"endY":3,"kind":"dragCoords","x":0,"y":1.5}`},
+		{`{"action":"act","profile":"work","request":{"kind":"close","profile":"other","action":"tabs"}}`, `POST /act?profile=work {"kind":"close"}`},
+		{`{"kind":"hover","ref":12}`, `POST /act {"kind":"hover","ref":12}`},
+		{`{"action":"click","ref":"e1"}`, `POST /act {"kind":"click","ref":"e1"}`},
+		{`{"action":"snapshot","request":{"selector":"main"}}`, `GET /snapshot?maxChars=40000&selector=main`},
+	} {
+		r := run(t, a.session(), tt.in)
+		if got := a.taken(); got != tt.want || r.IsError {
+			t.Errorf("%s\n got  %s\n want %s\n text %s", tt.in, got, tt.want, r.Text)
+		}
+	}
+}
+
+func TestCallsThatMakeNoSenseAreRefusedHere(t *testing.T) {
+	a := newAPI(t)
+	s := a.session()
+	s.Tool.EvaluateEnabled = func() bool { return false }
+	for _, tt := range []struct{ in, want string }{
+		{`[]`, "not a JSON object"},
+		{`{"action":`, "not a JSON object"},
+		{`{"action":"tabs"} {}`, "more after it"},
+		{``, "is not known; there are"},
+		{`{"action":"fly"}`, `action "fly" is not known; there are`},
+		{`{"action":"open"}`, "needs targetUrl"},
+		{`{"action":"navigate"}`, "needs targetUrl"},
+		{`{"action":"focus"}`, "needs targetId"},
+		{`{"action":"close","targetId":".."}`, "does not name a tab"},
+		{`{"action":"upload"}`, "needs paths"},
+		{`{"action":"emulate"}`, "needs device"},
+		{`{"action":"act"}`, "act needs a kind"},
+		{`{"action":"act","request":7}`, "request is not an object"},
+		{`{"action":"tabs","target":"moon"}`, "target must be"},
+		{`{"action":"act","kind":"evaluate","fn":"1"}`, "browser.evaluateEnabled=false"},
+		{`{"action":"act","kind":"wait","fn":"1"}`, "browser.evaluateEnabled=false"},
+		{`{"action":"act","request":{"kind":"batch","actions":[{"kind":"batch","actions":[{"kind":"evaluate"}]}]}}`, "browser.evaluateEnabled=false"},
+	} {
+		r := run(t, s, tt.in)
+		if !r.IsError || !strings.Contains(r.Text, tt.want) {
+			t.Errorf("%s: got %t %q, want %q", tt.in, r.IsError, r.Text, tt.want)
+		}
+	}
+	if got := a.taken(); got != "" {
+		t.Errorf("these were sent: %s", got)
+	}
+}
+
+func TestATabIDCannotLeaveItsPlaceInThePath(t *testing.T) {
+	a := newAPI(t)
+	run(t, a.session(), `{"action":"close","targetId":"../profiles/work?x#y"}`)
+	if got, want := a.taken(), "DELETE /tabs/"+url.PathEscape("../profiles/work?x#y"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// FuzzRun checks that no input of a model breaks the tool or makes it ask for
+// anything but the routes it knows.
+func FuzzRun(f *testing.F) {
+	for _, s := range []string{
+		`{"action":"act","request":{"kind":"click"}}`, `{"action":"snapshot","query":"a b"}`, `{"action":{"a":1},"request":"{"}`, `{"action":"close","targetId":"/../.."}`,
+		`{"action":"act","kind":"batch","actions":[1,{"kind":"wait","timeMs":"x"}],"timeoutMs":1e300}`,
+	} {
+		f.Add(s)
+	}
+	known := " / /doctor /start /stop /profiles /tabs /tabs/open /tabs/focus /snapshot /screenshot /navigate /console /requests /errors /text /pdf /download " +
+		"/set/device /set/media /set/timezone /set/locale /wait/download /hooks/file-chooser /hooks/dialog /act "
+	f.Fuzz(func(t *testing.T, in string) {
+		c := &recorder{}
+		r := run(t, c.session(), in)
+		if r.Text == "" {
+			t.Error("the model is told nothing")
+		}
+		for _, path := range c.paths {
+			rest, isTab := strings.CutPrefix(path, "/tabs/")
+			if !strings.Contains(known, " "+path+" ") && (!isTab || strings.Contains(rest, "/") || rest == "..") {
+				t.Errorf("%q asked for %s", in, path)
+			}
+		}
+	})
+}

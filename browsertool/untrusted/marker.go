@@ -1,0 +1,144 @@
+package untrusted
+
+import (
+	"strings"
+	"unicode"
+)
+
+// skeleton of the marker's name: what is left when only letters count. Nothing
+// in it repeats its own beginning, so two of them never overlap.
+const skeletonName = "externaluntrustedcontent"
+
+const maxTail = 80 // runes between the name and the brackets that close a marker
+
+// folded is a text brought to what it looks like, rune by rune.
+type folded struct {
+	runes  []rune
+	from   []int // byte offset in the text of the character that each rune comes from
+	length int   // of the text, in bytes
+}
+
+// at is the byte offset in the text of rune i; its length if there is none.
+func (f folded) at(i int) int {
+	if i < len(f.from) {
+		return f.from[i]
+	}
+	return f.length
+}
+
+// replaceMarkers replaces what looks like a marker in s, whatever alphabet,
+// width, case, punctuation or digits it is written with.
+func replaceMarkers(s string) string {
+	f := fold(s)
+	letters, where := f.skeleton()
+	var b strings.Builder
+	last := 0
+	for next := 0; ; {
+		i := strings.Index(letters[next:], skeletonName)
+		if i < 0 {
+			break
+		}
+		first := next + i
+		next = first + len(skeletonName)
+		from, isEnd := f.open(letters, where, first)
+		to := f.closing(where[next-1] + 1)
+		if f.at(from) < last {
+			from = where[first]
+		}
+		b.WriteString(s[last:f.at(from)])
+		b.WriteString(fake(isEnd))
+		last = f.at(to)
+	}
+	if last == 0 {
+		return s
+	}
+	b.WriteString(s[last:])
+	return b.String()
+}
+
+func fake(isEnd bool) string {
+	if isEnd {
+		return endFake
+	}
+	return startFake
+}
+
+// skeleton is the letters of f as one string of single bytes: a letter of the
+// English alphabet (or a digit that resembles one) stands for itself, any other
+// letter or digit for a space, all else is left out. where[i] is the rune of f
+// that byte i stands for.
+func (f folded) skeleton() (letters string, where []int) {
+	var b strings.Builder
+	b.Grow(len(f.runes))
+	where = make([]int, 0, len(f.runes))
+	for i, r := range f.runes {
+		c := byte(' ')
+		switch {
+		case r >= 'a' && r <= 'z':
+			c = byte(r)
+		case r >= '0' && r <= '9':
+			c = digitLetters[r-'0']
+		case r == '|' || r == '!':
+			c = 'l'
+		case r == '$':
+			c = 's'
+		case r == '@':
+			c = 'a'
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			continue
+		}
+		if c == 'i' {
+			c = 'l' // a capital I is an l to the eye; the name has no i of its own
+		}
+		b.WriteByte(c)
+		where = append(where, i)
+	}
+	return b.String(), where
+}
+
+// digitLetters are the letters that digits are written for.
+var digitLetters = [10]byte{'o', 'l', ' ', 'e', 'a', 's', ' ', 't', ' ', ' '}
+
+// open returns the rune of f where the marker whose name begins at letter first
+// starts: before its END and its brackets.
+func (f folded) open(letters string, where []int, first int) (from int, isEnd bool) {
+	from = where[first]
+	if strings.HasSuffix(letters[:first], "end") {
+		end := where[first-3]
+		if end == 0 || !unicode.IsLetter(f.runes[end-1]) {
+			from, isEnd = end, true
+		}
+	}
+	start := from
+	for i := from - 1; i >= 0; i-- {
+		switch r := f.runes[i]; {
+		case r == '<' || r == '/':
+			start = i
+		case r != ' ' && r != '\t':
+			return start, isEnd
+		}
+	}
+	return start, isEnd
+}
+
+// closing returns the rune of f after the marker whose name ends before rune
+// at: behind its brackets, if they come soon, on the same line.
+func (f folded) closing(at int) int {
+	for i := at; i < len(f.runes) && i < at+maxTail; i++ {
+		switch f.runes[i] {
+		case '\n', '<':
+			return at
+		case '>':
+			end := i
+			for ; i < len(f.runes); i++ {
+				if r := f.runes[i]; r == '>' {
+					end = i
+				} else if r != ' ' && r != '\t' {
+					break
+				}
+			}
+			return end + 1
+		}
+	}
+	return at
+}

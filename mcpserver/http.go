@@ -1,0 +1,133 @@
+package mcpserver
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// HTTP serves a [Server] as streamable HTTP at the path /mcp. Its fields are set
+// before Open.
+type HTTP struct {
+	Server *Server
+	Addr   string // host and port; the host must be a loopback address
+	Token  string // the bearer token that every request must carry; required
+
+	// Idle is after how long without a request a session ends; 0 = 30 minutes.
+	Idle time.Duration
+
+	listener net.Listener
+	http     *http.Server
+	mcp      *mcp.Server
+	register *register
+	served   sync.WaitGroup
+}
+
+// sessionful are the versions of the protocol in which a client has a session
+// over HTTP. Later ones have none, and without it nobody could say when the
+// tabs of a client are no longer needed.
+var sessionful = []string{"2025-11-25", "2025-06-18", "2025-03-26"}
+
+// Open listens. Close must follow if it returns nil.
+func (h *HTTP) Open(ctx context.Context) error {
+	if strings.TrimSpace(h.Token) == "" {
+		return errors.New("serve MCP over HTTP: a token is needed")
+	}
+	host, _, err := net.SplitHostPort(h.Addr)
+	if err != nil || !loopback(host) {
+		return fmt.Errorf("serve MCP over HTTP: %q is not a loopback address", h.Addr)
+	}
+	if h.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", h.Addr); err != nil {
+		return fmt.Errorf("serve MCP over HTTP: %w", err)
+	}
+	if at, ok := h.listener.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() { // a name may lead elsewhere
+		return errors.Join(fmt.Errorf("serve MCP over HTTP: %q is not a loopback address", h.Addr), h.listener.Close())
+	}
+	idle := h.Idle
+	if idle <= 0 {
+		idle = 30 * time.Minute
+	}
+	h.register = &register{tool: h.Server.Tool, log: h.Server.Log}
+	h.mcp = h.Server.build(h.register, sessionful)
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return h.mcp },
+		&mcp.StreamableHTTPOptions{SessionTimeout: idle, MaxRequestBodyBytes: maxFrame, Logger: h.Server.Log})
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", handler)
+	h.http = &http.Server{Handler: h.guard(mux), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 64 << 10}
+	h.served.Go(func() { _ = h.http.Serve(h.listener) }) // ends with Close, and with nothing else
+	return nil
+}
+
+// URL is where clients connect.
+func (h *HTTP) URL() string { return "http://" + h.listener.Addr().String() + "/mcp" }
+
+// Close ends all sessions, closes the tabs they opened, and stops listening.
+func (h *HTTP) Close() error {
+	h.register.stopAll(errors.New("the server shuts down"))
+	err := h.http.Close()
+	for session := range h.mcp.Sessions() {
+		err = errors.Join(err, session.Close())
+	}
+	h.served.Wait()
+	h.register.wait.Wait()
+	return err
+}
+
+// guard lets through who has the token and is not a web page: a page reaches
+// loopback with another site's origin, or under a name of its own.
+func (h *HTTP) guard(next http.Handler) http.Handler {
+	want := sha256.Sum256([]byte(strings.TrimSpace(h.Token)))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		got := sha256.Sum256([]byte(strings.TrimSpace(token)))
+		switch {
+		case !loopback(hostname(r.Host)), foreign(r.Header.Values("Origin")), r.Header.Get("Sec-Fetch-Site") == "cross-site":
+			http.Error(w, "Forbidden", http.StatusForbidden)
+		case !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1:
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "Unauthorized", http.StatusUnauthorized)
+		default:
+			if r.Method == http.MethodDelete {
+				h.register.stop(r.Header.Get("Mcp-Session-Id"))
+			}
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// foreign reports whether an origin is not of this machine; "null" is not.
+func foreign(origins []string) bool {
+	for _, origin := range origins {
+		u, err := url.Parse(origin)
+		if err != nil || !loopback(u.Hostname()) {
+			return true
+		}
+	}
+	return false
+}
+
+func hostname(hostport string) string {
+	if host, _, err := net.SplitHostPort(hostport); err == nil {
+		return host
+	}
+	return strings.Trim(hostport, "[]")
+}
+
+func loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Zone() == "" && addr.Unmap().IsLoopback()
+}

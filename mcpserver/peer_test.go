@@ -1,0 +1,96 @@
+package mcpserver_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"clank/mcpserver"
+)
+
+// peer installs the protocol's SDK for JavaScript in a directory of its own.
+// The test is skipped where that cannot be done.
+func peer(t *testing.T) (node, modules string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("short: the peer is installed from the network")
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("there is no node to run the peer with")
+	}
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		t.Skip("there is no npm to install the peer with")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	modules = t.TempDir()
+	install := exec.CommandContext(ctx, npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--fetch-retries=0", "--prefix", modules, "@modelcontextprotocol/sdk@1.32.2")
+	install.Dir = modules
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Skipf("the peer cannot be installed: %v\n%s", err, out)
+	}
+	return node, modules
+}
+
+// TestAPeerOfOtherHandsUnderstandsUs has a client that nobody here wrote use
+// both transports. A stop in it reaches the agent, or the peer's later calls
+// would wait.
+func TestAPeerOfOtherHandsUnderstandsUs(t *testing.T) {
+	t.Parallel()
+	node, modules := peer(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"tools": []any{"browser:object", "browser_browse:object"}, "snapshot": true, "image": "image image/png 11", "failed": true,
+		"browse": true, "progress": "waiting", "cancelled": "stopped", "after": false,
+	}
+	for _, kind := range []string{"stdio", "http"} {
+		t.Run(kind, func(t *testing.T) {
+			api, left := newControl(t), make(chan error, 1)
+			target := self
+			if kind == "http" {
+				h := open(t, &mcpserver.Server{Tool: tool(api.URL, api.media), Browser: &agent{left: left}}, 0)
+				defer func() { _ = h.Close() }()
+				target = h.URL()
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, node, "testdata/peer.mjs", kind, target, modules)
+			cmd.Env = append(os.Environ(), "CLANK_TEST_CONTROL="+api.URL, "CLANK_TEST_MEDIA="+api.media)
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, stderr.String())
+			}
+			var got map[string]any
+			if err := json.Unmarshal(out, &got); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Error(d)
+			}
+			if kind == "http" {
+				if err := within(t, "the stop", left); err == nil {
+					t.Error("the agent was not stopped")
+				}
+			}
+			for deadline := time.Now().Add(20 * time.Second); api.ends() != "T1"; {
+				if time.Now().After(deadline) {
+					t.Fatalf("closed %q", api.ends())
+				}
+				<-time.After(5 * time.Millisecond)
+			}
+		})
+	}
+}
