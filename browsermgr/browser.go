@@ -11,12 +11,19 @@ import (
 	"clank/browsermgr/page"
 )
 
-// browser is one running browser process with the connection to it.
+// browser is one running browser with the connection to it.
 type browser struct {
-	manager  *Manager
-	process  *chrome.Process
-	conn     *page.Browser
-	headless bool
+	manager        *Manager
+	plan           plan
+	process        *chrome.Process // nil if somebody else started it
+	executable     chrome.Executable
+	conn           *page.Browser
+	observers      []page.Observer
+	numbers        *numbers
+	port           int
+	headless       bool
+	headlessSource string
+	graphics       graphics
 
 	stopping chan struct{} // closed when it is being ended on purpose
 	gone     chan struct{} // closed when nothing of it is left
@@ -28,14 +35,43 @@ type browser struct {
 	used    time.Time
 	owners  map[string]*Window // by target id; stays when the tab is closed, so that late popups find their window
 	windows map[*Window]struct{}
+	notes   map[string]*tabNote // by target id
 }
 
-func newBrowser(m *Manager, process *chrome.Process, conn *page.Browser, headless bool) *browser {
-	return &browser{
-		manager: m, process: process, conn: conn, headless: headless,
+// newBrowser is one that still has to be started or joined.
+func newBrowser(p *profile, pl plan) *browser {
+	b := &browser{
+		manager: p.manager, plan: pl, numbers: &p.numbers,
 		stopping: make(chan struct{}), gone: make(chan struct{}), used: time.Now(),
-		owners: map[string]*Window{}, windows: map[*Window]struct{}{},
+		owners: map[string]*Window{}, windows: map[*Window]struct{}{}, notes: map[string]*tabNote{},
 	}
+	if p.manager.Observe != nil {
+		b.observers = p.manager.Observe()
+	}
+	return b
+}
+
+// connection is how its connection is made.
+func (b *browser) connection() page.Options {
+	return page.Options{
+		Logger: b.manager.Logger, Sent: b.manager.Sent, FirstTab: b.numbers.next(),
+		Observers: append([]page.Observer{b.numbers}, b.observers...),
+	}
+}
+
+// exited is closed when its process has ended; never if it is not ours.
+func (b *browser) exited() <-chan struct{} {
+	if b.process == nil {
+		return nil
+	}
+	return b.process.Done()
+}
+
+func (b *browser) pid() int {
+	if b.process == nil {
+		return 0
+	}
+	return b.process.PID
 }
 
 // enter begins an operation; false if the browser is ending.
@@ -45,7 +81,7 @@ func (b *browser) enter() bool {
 	select {
 	case <-b.conn.Done():
 		return false
-	case <-b.process.Done():
+	case <-b.exited():
 		return false
 	default:
 	}
@@ -117,6 +153,10 @@ func (b *browser) markEnding(idle time.Duration) bool {
 func (b *browser) run() {
 	events, unsubscribe := b.conn.Events()
 	idle, stopIdle := b.idleTicks()
+	cleanup := b.plan.config.Cleanup.filled()
+	sweep := time.NewTicker(cleanup.Every)
+	defer sweep.Stop()
+	b.manager.wg.Go(b.readGraphics)
 	ended := false
 	for !ended {
 		select {
@@ -128,11 +168,13 @@ func (b *browser) run() {
 			b.handle(ev)
 		case <-idle:
 			if b.markEnding(b.manager.IdleAfter) {
-				b.manager.Logger.Info("stopping idle browser", "pid", b.process.PID)
+				b.manager.Logger.Info("stopping idle browser", "pid", b.pid())
 			}
+		case <-sweep.C:
+			b.sweep(cleanup)
 		case <-b.stopping:
 			ended = true
-		case <-b.process.Done():
+		case <-b.exited():
 			ended = true
 		}
 	}
@@ -143,7 +185,7 @@ func (b *browser) run() {
 
 // idleTicks ticks often enough to notice idleness soon after it is due.
 func (b *browser) idleTicks() (ticks <-chan time.Time, stop func()) {
-	if b.manager.IdleAfter <= 0 {
+	if b.manager.IdleAfter <= 0 || b.plan.mode != launched {
 		return nil, func() {}
 	}
 	ticker := time.NewTicker(max(b.manager.IdleAfter/4, time.Millisecond))
@@ -153,7 +195,21 @@ func (b *browser) idleTicks() (ticks <-chan time.Time, stop func()) {
 // end closes the connection, waits for the process and tells why it is gone.
 func (b *browser) end() {
 	crashed := b.markEnding(0)
+	if !crashed && b.plan.mode == joined {
+		b.closeOurs()
+	}
 	_ = b.conn.Close()
+	if b.process != nil {
+		b.endProcess(crashed)
+	}
+	b.err = b.reason(crashed)
+	if crashed {
+		b.manager.Logger.Warn("browser is gone", "error", b.err, "pid", b.pid())
+	}
+	close(b.gone)
+}
+
+func (b *browser) endProcess(crashed bool) {
 	if crashed {
 		// The connection is lost. Mostly the process is gone or going; give it the time to tell how.
 		timer := time.NewTimer(time.Second)
@@ -167,16 +223,14 @@ func (b *browser) end() {
 	if err := b.process.Stop(context.Background()); err != nil {
 		b.manager.Logger.Warn("stop browser", "error", err)
 	}
-	b.err = b.reason(crashed)
-	if crashed {
-		b.manager.Logger.Warn("browser is gone", "error", b.err, "pid", b.process.PID)
-	}
-	close(b.gone)
 }
 
 func (b *browser) reason(crashed bool) error {
 	if !crashed {
 		return errStopped
+	}
+	if b.process == nil {
+		return errors.New("the connection to the browser was lost")
 	}
 	if err := b.process.Err(); err != nil {
 		return err
@@ -189,8 +243,10 @@ var errStopped = errors.New("the browser was stopped")
 // stop ends the browser and returns when nothing of it is left.
 func (b *browser) stop(ctx context.Context) error {
 	b.markEnding(0)
-	if err := b.process.Stop(ctx); err != nil {
-		return err
+	if b.process != nil {
+		if err := b.process.Stop(ctx); err != nil {
+			return err
+		}
 	}
 	<-b.gone
 	return nil
@@ -204,10 +260,12 @@ func (b *browser) handle(ev page.Event) {
 		if opener == nil {
 			return
 		}
+		b.inherit(ev.Tab, opener)
 		if w := b.owner(opener); w != nil {
 			w.adopt(b, ev.Tab)
 		}
 	case page.TabClosed:
+		b.forget(ev.Tab)
 		if w := b.owner(ev.Tab); w != nil {
 			w.drop(ev.Tab)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,20 +14,19 @@ import (
 	"time"
 
 	"clank/browsermgr/chrome"
+	"clank/browsermgr/page"
+	"clank/browsermgr/roster"
 )
 
 // The names and places that hold unless the Manager's fields say otherwise.
 const (
-	DefaultProfile = "clank"
-	DefaultColor   = "#FF4500"
+	DefaultProfile = roster.DefaultName
+	DefaultColor   = roster.DefaultColor
 
 	// FirstPort and LastPort bound the DevTools ports of managed browsers.
 	FirstPort = 18800
 	LastPort  = 18899
 )
-
-// ErrClosed says that the Manager was closed.
-var ErrClosed = errors.New("the browser manager is closed")
 
 // Manager owns browsers. Its fields are set before [Manager.Open] and not changed afterwards. It is safe for concurrent
 // use.
@@ -42,7 +42,7 @@ type Manager struct {
 	NoSandbox bool
 	// Profile is the name of the profile that windows use which name none; empty means [DefaultProfile].
 	Profile string
-	// FirstPort and LastPort bound the DevTools port; both zero mean the package's constants.
+	// FirstPort and LastPort bound the DevTools ports that are given out; both zero mean the package's constants.
 	FirstPort, LastPort int
 	// Args are flags for Chromium besides our own.
 	Args []string
@@ -52,8 +52,18 @@ type Manager struct {
 	LaunchTimeout time.Duration
 	// Logger receives what happens out of sight; nil discards it.
 	Logger *slog.Logger
+	// Config, if set, is asked at each start for what the settings say now, and replaces Executable, Headless, NoSandbox,
+	// Args and LaunchTimeout.
+	Config func() Config
+	// Observe, if set, makes the observers of each new connection; see [Use.Observers].
+	Observe func() []page.Observer
+	// AllowEndpoint, if set, is asked for the addresses of browsers on other machines, and for those that they name; its
+	// error refuses to connect.
+	AllowEndpoint func(ctx context.Context, address *url.URL) error
 	// Sent, if set, is called with the name of each protocol method as it is sent, for measuring. It must not block.
 	Sent func(method string)
+
+	roster *roster.File
 
 	mu       sync.Mutex
 	opened   bool
@@ -88,11 +98,15 @@ func (m *Manager) Open(ctx context.Context) error {
 	if m.Profile == "" {
 		m.Profile = DefaultProfile
 	}
-	if err := checkProfileName(m.Profile); err != nil {
+	if err := roster.CheckName(m.Profile); err != nil {
 		return fmt.Errorf("open browser manager: %w", err)
 	}
 	if m.FirstPort == 0 && m.LastPort == 0 {
 		m.FirstPort, m.LastPort = FirstPort, LastPort
+	}
+	m.roster = &roster.File{
+		Path: filepath.Join(m.Home, "browser", "profiles.json"), First: m.FirstPort, Last: m.LastPort, Default: m.Profile,
+		Busy: func(port int) bool { return !chrome.Free(context.WithoutCancel(ctx), port) },
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -131,15 +145,6 @@ func (m *Manager) userDataDir(profile string) string {
 	return filepath.Join(m.Home, "browser", profile, "user-data")
 }
 
-// checkProfileName holds names to lower-case letters, digits and dashes, at most 64, not beginning with a dash.
-func checkProfileName(name string) error {
-	ok := len(name) <= 64 && name != "" && name[0] != '-' && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
-	if !ok {
-		return fmt.Errorf("invalid profile name %q: use lower-case letters, digits and dashes, at most 64", name)
-	}
-	return nil
-}
-
 // Window returns the window of a key: the one that is open, or a new one at opts.URL. It starts the browser if none
 // runs. restored says that a page had to be opened again: that of a window whose browser had ended, or opts.URL; what
 // was typed into it is lost. If the page cannot be loaded the window is there all the same, and says so with its next
@@ -147,11 +152,6 @@ func checkProfileName(name string) error {
 func (m *Manager) Window(ctx context.Context, opts WindowOptions) (w *Window, restored bool, err error) {
 	if opts.Key == "" {
 		return nil, false, errors.New("open window: no key given")
-	}
-	if opts.Profile != "" {
-		if err := checkProfileName(opts.Profile); err != nil {
-			return nil, false, fmt.Errorf("open window: %w", err)
-		}
 	}
 	w, err = m.window(opts)
 	if err != nil {
@@ -167,6 +167,13 @@ func (m *Manager) Window(ctx context.Context, opts WindowOptions) (w *Window, re
 
 // window finds or makes the window, without a browser.
 func (m *Manager) window(opts WindowOptions) (*Window, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	profile, err := m.roster.Ensure(cmp.Or(opts.Profile, m.Profile))
+	if err != nil {
+		return nil, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.isClosed() {
@@ -174,11 +181,21 @@ func (m *Manager) window(opts WindowOptions) (*Window, error) {
 	}
 	w := m.windows[opts.Key]
 	if w == nil {
-		w = &Window{manager: m, key: opts.Key, profile: cmp.Or(opts.Profile, m.Profile), turn: make(chan struct{}, 1)}
+		w = &Window{manager: m, key: opts.Key, profile: profile.Name, turn: make(chan struct{}, 1)}
 		m.windows[opts.Key] = w
 	}
 	w.plan(opts)
 	return w, nil
+}
+
+// check is an error unless the Manager is open.
+func (m *Manager) check() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.isClosed() {
+		return ErrClosed
+	}
+	return nil
 }
 
 // isClosed reports whether the Manager cannot be used. The caller holds m.mu.
@@ -237,7 +254,9 @@ func (m *Manager) Status() []Status {
 	m.mu.Lock()
 	profiles := make([]*profile, 0, len(m.profiles))
 	for _, p := range m.profiles {
-		profiles = append(profiles, p)
+		if p.look() != nil {
+			profiles = append(profiles, p)
+		}
 	}
 	m.mu.Unlock()
 	var list []Status

@@ -1,12 +1,15 @@
 package browsermgr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"clank/browsermgr/chrome"
+	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
 )
 
@@ -15,6 +18,9 @@ type profile struct {
 	manager *Manager
 	name    string
 	turn    chan struct{} // holds a token while the browser is being started, exchanged or ended
+
+	breaker breaker // used by whoever has the turn
+	numbers numbers // of tabs; they go on from one browser to the next
 
 	mu      sync.Mutex
 	browser *browser // the last that was started; set only by whoever has the turn
@@ -36,19 +42,25 @@ func (m *Manager) profile(name string) *profile {
 	return p
 }
 
-// use returns the running browser, or starts one. The caller gives it back with leave.
-func (p *profile) use(ctx context.Context, headed bool) (*browser, error) {
+// use returns the running browser, or starts one: headless or not, if it matters to the caller. The caller gives it back
+// with leave.
+func (p *profile) use(ctx context.Context, headless *bool) (*browser, error) {
 	if err := take(ctx, p.turn); err != nil {
 		return nil, err
 	}
 	defer give(p.turn)
+	return p.useNow(ctx, headless)
+}
+
+// useNow is use for whoever has the turn.
+func (p *profile) useNow(ctx context.Context, headless *bool) (*browser, error) {
 	select {
 	case <-p.manager.closed:
 		return nil, ErrClosed
 	default:
 	}
 	if b := p.look(); b != nil {
-		if err := p.fit(ctx, b, headed); err != nil {
+		if err := p.fit(ctx, b, headless); err != nil {
 			return nil, err
 		}
 		if b.enter() {
@@ -61,7 +73,11 @@ func (p *profile) use(ctx context.Context, headed bool) (*browser, error) {
 			return nil, context.Cause(ctx)
 		}
 	}
-	b, err := p.start(ctx, headed)
+	if err := p.breaker.check(p.name); err != nil {
+		return nil, err
+	}
+	b, err := p.start(ctx, headless)
+	p.breaker.note(ctx, err)
 	if err != nil {
 		return nil, err
 	}
@@ -70,51 +86,86 @@ func (p *profile) use(ctx context.Context, headed bool) (*browser, error) {
 	return b, nil
 }
 
-// fit ends a browser without a window if one is wanted and nobody uses it.
-func (p *profile) fit(ctx context.Context, b *browser, headed bool) error {
-	if !headed || !b.headless || b.isGone() {
+// fit ends a browser that is not as it is wanted, if nobody uses it.
+func (p *profile) fit(ctx context.Context, b *browser, headless *bool) error {
+	if headless == nil || b.plan.mode != launched || b.headless == *headless || b.isGone() {
 		return nil
 	}
 	if n := b.windowCount(); n > 0 {
-		return fmt.Errorf("the browser of profile %q runs headless and is in use: close its windows first (%d open)", p.name, n)
+		how := map[bool]string{true: "runs headless", false: "has a window"}[b.headless]
+		return fmt.Errorf("%w: the browser of profile %q %s and is in use: close its windows first (%d open)", ErrUnavailable, p.name, how, n)
 	}
 	return b.stop(ctx)
 }
 
-// start launches a browser and connects to it.
-func (p *profile) start(ctx context.Context, headed bool) (*browser, error) {
+// start launches a browser, or joins one, and connects to it.
+func (p *profile) start(ctx context.Context, headless *bool) (*browser, error) {
 	m := p.manager
 	ctx, release := m.untilClosed(ctx)
 	defer release()
-	configured := ""
-	if m.Executable != nil {
-		configured = m.Executable()
-	}
-	executable, err := chrome.Find(ctx, configured)
+	stored, err := m.roster.Ensure(p.name)
 	if err != nil {
 		return nil, err
 	}
-	opts := chrome.Options{
-		Executable: executable.Path, UserDataDir: m.userDataDir(p.name), Headless: m.Headless && !headed, NoSandbox: m.NoSandbox,
-		FirstPort: m.FirstPort, LastPort: m.LastPort, ProfileName: p.name, Color: DefaultColor, Args: m.Args,
-		Timeout: m.LaunchTimeout, Logger: m.Logger,
-	}
-	process, err := chrome.Launch(ctx, opts)
-	if errors.Is(err, chrome.ErrNoDisplay) && !headed {
-		m.Logger.Info("no display: the browser runs headless", "profile", p.name)
-		opts.Headless = true
-		process, err = chrome.Launch(ctx, opts)
-	}
+	pl, err := m.plan(stored)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := page.Connect(ctx, process.WebSocketURL, page.Options{Logger: m.Logger, Sent: m.Sent})
-	if err != nil {
-		return nil, errors.Join(err, process.Stop(context.WithoutCancel(ctx)))
+	b := newBrowser(p, pl)
+	switch {
+	case pl.config.Disabled:
+		return nil, ErrDisabled
+	case pl.mode == launched:
+		err = p.launch(ctx, b, headless)
+	case headless != nil:
+		return nil, fault.Invalidf("profile %q joins a browser that runs already: headless or not is not ours to say", p.name)
+	case pl.mode == joined && pl.endpoint.IsZero():
+		err = p.join(ctx, b)
+	default:
+		err = p.attach(ctx, b)
 	}
-	b := newBrowser(m, process, conn, opts.Headless)
+	if err != nil {
+		return nil, unavailable(p.name, err)
+	}
 	m.wg.Go(b.run)
 	return b, nil
+}
+
+// launch starts a process and connects to it.
+func (p *profile) launch(ctx context.Context, b *browser, headless *bool) error {
+	m, pl := p.manager, b.plan
+	b.headless, b.headlessSource = pl.headless(headless)
+	if !b.headless && !chrome.HasDisplay() {
+		return &NoDisplayError{Profile: p.name, HeadlessSource: b.headlessSource}
+	}
+	executable, err := chrome.Find(ctx, cmp.Or(pl.Executable, pl.config.Executable))
+	if err != nil {
+		return err
+	}
+	ports, err := m.roster.Ports(pl.Profile)
+	if err != nil {
+		return err
+	}
+	process, err := chrome.Launch(ctx, chrome.Options{
+		Executable: executable.Path, UserDataDir: m.userDataDir(p.name), Headless: b.headless, NoSandbox: pl.config.NoSandbox,
+		Ports: ports, ProfileName: p.name, Color: pl.Color, Args: slices.Concat(pl.config.Args, pl.Args),
+		Timeout: pl.config.LaunchTimeout, ReadyTimeout: pl.config.ReadyTimeout, Logger: m.Logger,
+	})
+	if err != nil {
+		return err
+	}
+	conn, err := page.Connect(ctx, process.WebSocketURL, b.connection())
+	if err == nil {
+		err = m.roster.Keep(pl.Profile, process.Port)
+	}
+	if err != nil {
+		if conn != nil {
+			_ = conn.Close()
+		}
+		return errors.Join(err, process.Stop(context.WithoutCancel(ctx)))
+	}
+	b.process, b.executable, b.conn, b.port = process, executable, conn, process.Port
+	return nil
 }
 
 // set is called by whoever has the turn.
@@ -137,9 +188,11 @@ func (p *profile) status() Status {
 	if b == nil || b.isGone() {
 		return s
 	}
-	s.Running, s.PID, s.Port, s.Version = true, b.process.PID, b.process.Port, b.process.Version
-	s.Headless, s.Sandbox, s.SandboxNote = b.headless, b.process.Sandbox, b.process.SandboxNote
-	s.Windows = b.windowCount()
+	s.Running, s.Port, s.Headless, s.Windows = true, b.port, b.headless, b.windowCount()
+	if b.process != nil {
+		s.PID, s.Version = b.process.PID, b.process.Version
+		s.Sandbox, s.SandboxNote = b.process.Sandbox, b.process.SandboxNote
+	}
 	return s
 }
 

@@ -60,7 +60,11 @@ func (w *Window) ready(ctx context.Context) (u use, restored bool, err error) {
 		return use{}, false, errWindowClosed
 	}
 	if b == nil || !b.enter() {
-		if b, err = w.manager.profile(w.profile).use(ctx, headed); err != nil {
+		var headless *bool // as it comes, unless a window on the screen is wanted
+		if headed {
+			headless = new(bool)
+		}
+		if b, err = w.manager.profile(w.profile).use(ctx, headless); err != nil {
 			return use{}, false, err
 		}
 		w.move(b)

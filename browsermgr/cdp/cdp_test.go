@@ -192,3 +192,41 @@ func TestAddressInErrorsHoldsNoSecret(t *testing.T) {
 		}
 	}
 }
+
+func TestHandshakeCarriesHeadersAndARefusalKeepsItsStatus(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Basic dTpw" {
+			http.Error(w, "the secret is dTpw", http.StatusUnauthorized)
+			return
+		}
+		http.Error(w, "the secret is dTpw", http.StatusTooManyRequests)
+	}))
+	defer srv.Close()
+	url := "ws" + strings.TrimPrefix(srv.URL, "http")
+	for want, header := range map[int]http.Header{
+		http.StatusUnauthorized:    nil,
+		http.StatusTooManyRequests: {"Authorization": {"Basic dTpw"}},
+	} {
+		_, err := cdp.Dial(t.Context(), url, cdp.Options{Timeout: 10 * time.Second, Header: header})
+		refused, ok := errors.AsType[*cdp.StatusError](err)
+		if !ok || refused.Code != want || strings.Contains(err.Error(), "dTpw") {
+			t.Errorf("got %v, want status %d and no body", err, want)
+		}
+	}
+}
+
+func TestHandshakeHasABoundOfItsOwn(t *testing.T) {
+	release := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	}))
+	defer srv.Close()
+	defer close(release)
+	_, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"), cdp.Options{Timeout: time.Hour, Handshake: 50 * time.Millisecond})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want the deadline", err)
+	}
+}

@@ -2,10 +2,12 @@ package cdp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
 	"sync"
@@ -25,6 +27,18 @@ type Options struct {
 	Timeout time.Duration
 	// Sent, if set, is called with the name of each method as it is sent, for measuring. It must not block.
 	Sent func(method string)
+	// Header goes with the opening handshake, e.g. for a browser that wants authorization.
+	Header http.Header
+	// Handshake bounds the opening handshake; 0 means Timeout.
+	Handshake time.Duration
+}
+
+// StatusError says that the opening handshake was answered with something else than a switch of protocols. It is told
+// apart from a browser that cannot be reached. The answer's body is not kept: it may repeat a secret of the address.
+type StatusError struct{ Code int }
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("the WebSocket handshake was refused with HTTP %d %s", e.Code, http.StatusText(e.Code))
 }
 
 // Event is something the browser told of its own accord.
@@ -61,15 +75,19 @@ type Conn struct {
 	wg      sync.WaitGroup
 }
 
-// Dial opens the browser's WebSocket (ws://…/devtools/browser/…). Nothing is sent or read before [Conn.Start].
+// Dial opens the browser's WebSocket (ws://…/devtools/browser/…). Nothing is sent or read before [Conn.Start]. A handshake
+// that was refused is a *[StatusError].
 func Dial(ctx context.Context, wsURL string, opts Options) (*Conn, error) {
-	ctx, cancelDial := context.WithTimeout(ctx, opts.Timeout)
+	ctx, cancelDial := context.WithTimeout(ctx, cmp.Or(opts.Handshake, opts.Timeout))
 	defer cancelDial()
-	ws, resp, err := websocket.Dial(ctx, wsURL, nil)
+	ws, resp, err := websocket.Dial(ctx, wsURL, &websocket.DialOptions{HTTPHeader: opts.Header})
 	if resp != nil && resp.Body != nil {
 		_ = resp.Body.Close()
 	}
 	if err != nil {
+		if resp != nil && resp.StatusCode != http.StatusSwitchingProtocols {
+			err = &StatusError{Code: resp.StatusCode}
+		}
 		// The address may hold a secret, and the library's error repeats it.
 		if withURL, ok := errors.AsType[*url.Error](err); ok {
 			err = withURL.Err

@@ -46,3 +46,6 @@ var (
 	SandboxLine    = sandboxLine
 	Flags          = Options.flags
 )
+
+// DataDirsOf are the [DataDirs] of another machine.
+var DataDirsOf = dataDirs

@@ -27,7 +27,11 @@ func Launch(ctx context.Context, o Options) (*Process, error) {
 	if timeout <= 0 {
 		timeout = DefaultTimeout
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not ready within %s", timeout))
+	if o.ReadyTimeout <= 0 {
+		o.ReadyTimeout = DefaultReadyTimeout
+	}
+	o.Timeout = timeout
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout+o.ReadyTimeout, fmt.Errorf("not ready within %s", timeout+o.ReadyTimeout))
 	defer cancel()
 	data, err := openUserData(ctx, o)
 	if err != nil {
@@ -72,38 +76,74 @@ func launchOn(ctx context.Context, o Options, data *userData) (*Process, error) 
 	return p, nil
 }
 
-// launchOnPort tries the ports of the range until one is free.
+// launchOnPort tries the ports until one is free.
 func launchOnPort(ctx context.Context, o Options, data *userData, sandbox bool) (*Process, error) {
-	var busy []string
-	for port := o.FirstPort; port <= o.LastPort; port++ {
-		if port != 0 && !free(ctx, port) {
-			busy = append(busy, describePort(port))
-			continue
-		}
-		p, err := launchOnce(ctx, o, data, port, sandbox)
-		if errors.Is(err, errNoPort) {
-			busy = append(busy, describePort(port))
-			continue
-		}
-		return p, err
+	if len(o.Ports) == 0 {
+		return launchOnce(ctx, o, data, 0, sandbox)
 	}
-	return nil, fmt.Errorf("launch browser: no DevTools port is free between %d and %d: %s", o.FirstPort, o.LastPort, some(busy))
+	var busy PortError
+	for _, port := range o.Ports {
+		if Free(ctx, port) {
+			p, err := launchOnce(ctx, o, data, port, sandbox)
+			if !errors.Is(err, errNoPort) {
+				return p, err
+			}
+		}
+		busy.Busy = append(busy.Busy, HolderOf(port))
+	}
+	return nil, fmt.Errorf("launch browser: %w", &busy)
 }
 
-func free(ctx context.Context, port int) bool {
+// PortHolder is who listens on a port of this machine. PID is 0 if that is not to be known: it belongs to another user,
+// or to another container.
+type PortHolder struct {
+	Port    int
+	PID     int
+	Program string
+}
+
+// HolderOf looks for who listens on a port.
+func HolderOf(port int) PortHolder {
+	h := PortHolder{Port: port, PID: portOwner(port)}
+	if h.PID != 0 {
+		h.Program = programOf(h.PID)
+	}
+	return h
+}
+
+func (h PortHolder) String() string {
+	switch {
+	case h.PID == 0:
+		return fmt.Sprintf("%d is in use", h.Port)
+	case h.Program == "":
+		return fmt.Sprintf("%d is used by pid %d", h.Port, h.PID)
+	default:
+		return fmt.Sprintf("%d is used by %s (pid %d)", h.Port, h.Program, h.PID)
+	}
+}
+
+// PortError says that somebody else has the DevTools port, or all ports that might have been it.
+type PortError struct{ Busy []PortHolder }
+
+func (e *PortError) Error() string {
+	if len(e.Busy) == 1 {
+		return fmt.Sprintf("DevTools port %s, not by this profile: end that program, or give the profile another port", e.Busy[0])
+	}
+	var list []string
+	for _, h := range e.Busy {
+		list = append(list, h.String())
+	}
+	return fmt.Sprintf("no DevTools port is free between %d and %d: %s", e.Busy[0].Port, e.Busy[len(e.Busy)-1].Port, some(list))
+}
+
+// Free reports whether nothing listens on a port of this machine.
+func Free(ctx context.Context, port int) bool {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return false
 	}
 	return l.Close() == nil
-}
-
-func describePort(port int) string {
-	if owner := portOwner(port); owner != "" {
-		return fmt.Sprintf("%d is used by %s", port, owner)
-	}
-	return fmt.Sprintf("%d is in use", port)
 }
 
 // some shortens a long list.
@@ -132,7 +172,7 @@ func launchOnce(ctx context.Context, o Options, data *userData, port int, sandbo
 			o.Logger.Warn("record browser", "error", err)
 		}
 	}
-	if err := p.answer(ctx); err != nil {
+	if err := p.answer(ctx, o); err != nil {
 		p.kill()
 		close(p.settled)
 		<-p.done
@@ -140,6 +180,13 @@ func launchOnce(ctx context.Context, o Options, data *userData, port int, sandbo
 	}
 	return p, nil
 }
+
+// ErrPolicy says that the administrator of this machine forbids to drive this browser.
+var ErrPolicy = errors.New("a policy of this machine's administrator forbids remote debugging (RemoteDebuggingAllowed): " +
+	"ask them, or install a browser to which it does not apply")
+
+var errDefaultDir = errors.New("Chrome does not let its own default directory be driven: use another user data directory, " + //nolint:staticcheck // a name
+	"or the driver existing-session")
 
 var (
 	errEnded  = errors.New("it ended before it opened its DevTools port")
@@ -152,14 +199,18 @@ type sandboxError struct{ line string }
 func (e *sandboxError) Error() string { return "it has no usable sandbox: " + e.line }
 
 // answer waits for the DevTools address and for the answer to a first command.
-func (p *Process) answer(ctx context.Context) error {
-	url, err := p.endpoint(ctx)
+func (p *Process) answer(ctx context.Context, o Options) error {
+	listening, cancel := context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("not ready within %s", o.Timeout))
+	defer cancel()
+	url, err := p.endpoint(listening)
 	if err != nil {
 		return err
 	}
 	var version struct {
 		Product string `json:"product"`
 	}
+	ctx, done := context.WithTimeoutCause(ctx, o.ReadyTimeout, fmt.Errorf("nothing within %s", o.ReadyTimeout))
+	defer done()
 	if err := command(ctx, url, "Browser.getVersion", &version); err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("its DevTools port %d is open but does not answer: %w", portOf(url), context.Cause(ctx))
@@ -186,8 +237,8 @@ func (p *Process) endpoint(ctx context.Context) (string, error) {
 			if url, err := endpointInFile(string(data)); err == nil {
 				return url, nil
 			}
-		case <-p.noPort:
-			return "", errNoPort
+		case err := <-p.refused:
+			return "", err
 		case <-p.exited:
 			return "", errEnded
 		case <-ctx.Done():
@@ -199,17 +250,31 @@ func (p *Process) endpoint(ctx context.Context) (string, error) {
 // see looks at a line of stderr for the DevTools address.
 func (p *Process) see(line string) {
 	url, ok := endpointInLine(line)
-	refused := strings.Contains(line, "Cannot start http server for devtools")
-	if !ok && !refused {
+	refused := refusal(line)
+	if !ok && refused == nil {
 		return
 	}
 	p.lines.Do(func() {
-		if refused {
-			close(p.noPort)
+		if refused != nil {
+			p.refused <- refused
 			return
 		}
 		p.address <- url
 	})
+}
+
+// refusal is why Chromium says that it will not listen; nil if the line is about something else.
+func refusal(line string) error {
+	switch {
+	case strings.Contains(line, "Cannot start http server for devtools"):
+		return errNoPort
+	case strings.Contains(line, "DevTools remote debugging is disallowed"):
+		return ErrPolicy
+	case strings.Contains(line, "DevTools remote debugging requires a non-default data directory"):
+		return errDefaultDir
+	default:
+		return nil
+	}
 }
 
 // explain adds how the process ended, if it ended by itself. It is called when the process is gone.
@@ -244,4 +309,13 @@ func sandboxLine(text string) string {
 		}
 	}
 	return ""
+}
+
+// listening reports whether a TCP connection to a port of this machine is accepted.
+func listening(port int) bool {
+	conn, err := net.DialTimeout("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), 300*time.Millisecond) //nolint:noctx // bounded, and on this machine
+	if err != nil {
+		return false
+	}
+	return conn.Close() == nil
 }

@@ -138,11 +138,15 @@ func TestOccupiedPortSaysByWhom(t *testing.T) {
 	port := l.Addr().(*net.TCPAddr).Port
 	temp := t.TempDir()
 	_, err = chrome.Launch(t.Context(), chrome.Options{
-		Executable: browser(t), Headless: true, TempDir: temp, FirstPort: port, LastPort: port,
+		Executable: browser(t), Headless: true, TempDir: temp, Ports: []int{port},
 	})
 	want := fmt.Sprintf("%d is used by %s (pid %d)", port, filepath.Base(os.Args[0]), os.Getpid())
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want it to contain %q", err, want)
+	}
+	busy, ok := errors.AsType[*chrome.PortError](err)
+	if !ok || len(busy.Busy) != 1 || busy.Busy[0].PID != os.Getpid() || busy.Busy[0].Port != port {
+		t.Errorf("as a type: %+v", busy)
 	}
 	if got := entries(t, temp); len(got) != 0 {
 		t.Errorf("files left: %v", got)
@@ -156,7 +160,7 @@ func TestNextFreePortOfTheRangeIsTaken(t *testing.T) {
 	}
 	defer l.Close()
 	port := l.Addr().(*net.TCPAddr).Port
-	p := launch(t, chrome.Options{FirstPort: port, LastPort: port + 20})
+	p := launch(t, chrome.Options{Ports: []int{port, port + 1, port + 2, port + 3, port + 4}})
 	if p.Port <= port || p.Port > port+20 {
 		t.Errorf("got port %d, want one of %d to %d", p.Port, port+1, port+20)
 	}
@@ -184,6 +188,12 @@ func TestProgramsThatAreNoBrowser(t *testing.T) {
 			"its DevTools port 1 is open",
 		},
 		"is missing": {"/nowhere/chromium", "no such file"},
+		"is forbidden": {
+			program(t, "echo 'DevTools remote debugging is disallowed by the system admin.' >&2; exec sleep 600"), "administrator forbids",
+		},
+		"is a person's": {
+			program(t, "echo 'DevTools remote debugging requires a non-default data directory.' >&2; exec sleep 600"), "driver existing-session",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			temp := t.TempDir()

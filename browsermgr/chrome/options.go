@@ -11,8 +11,12 @@ import (
 	"time"
 )
 
-// DefaultTimeout is how long a browser may take until it answers its first DevTools command.
-const DefaultTimeout = 15 * time.Second
+// DefaultTimeout is how long a browser may take until its DevTools listen, and DefaultReadyTimeout from then to its
+// answer to a first command.
+const (
+	DefaultTimeout      = 15 * time.Second
+	DefaultReadyTimeout = 8 * time.Second
+)
 
 // Options says what to launch and how. Executable is required.
 type Options struct {
@@ -28,8 +32,8 @@ type Options struct {
 	// NoSandbox does without Chromium's sandbox from the start. Without it the sandbox is tried, except as root, whom
 	// Chromium refuses it, and given up only if Chromium says that it cannot have it; see Process.SandboxNote.
 	NoSandbox bool
-	// FirstPort and LastPort bound the DevTools port. Zero lets the system choose one.
-	FirstPort, LastPort int
+	// Ports are those that the DevTools may listen on: the first that is free is taken. None lets the system choose.
+	Ports []int
 	// ProfileName and Color (#RRGGBB) are how the browser's window shows whose it is; empty leaves it as it was.
 	ProfileName, Color string
 	// Width and Height are the window's size in pixels; zero means 1280 by 720.
@@ -39,8 +43,10 @@ type Options struct {
 	// Env is the environment; nil means that of this program. Proxy variables are taken out either way: what pages may
 	// reach is settled with flags.
 	Env []string
-	// Timeout bounds the launch; zero means [DefaultTimeout].
+	// Timeout bounds the launch until the DevTools listen; zero means [DefaultTimeout].
 	Timeout time.Duration
+	// ReadyTimeout bounds the time from then to the answer to a first command; zero means [DefaultReadyTimeout].
+	ReadyTimeout time.Duration
 	// Logger receives what happens out of sight; nil discards it.
 	Logger *slog.Logger
 }
@@ -49,8 +55,10 @@ func (o Options) check() error {
 	if o.Executable == "" {
 		return errors.New("launch browser: no executable given")
 	}
-	if o.FirstPort < 0 || o.LastPort > 65535 || o.LastPort < o.FirstPort {
-		return fmt.Errorf("launch browser: ports %d to %d are no range", o.FirstPort, o.LastPort)
+	for _, port := range o.Ports {
+		if port < 1 || port > 65535 {
+			return fmt.Errorf("launch browser: %d is no port", port)
+		}
 	}
 	if o.Color != "" {
 		if _, err := parseColor(o.Color); err != nil {

@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// describePID names a process for people: "nginx (pid 4711)".
-func describePID(pid int) string {
+// programOf names the program of a process, or "".
+func programOf(pid int) string {
 	p, ok := inspect(pid)
 	if !ok || len(p.args) == 0 || p.args[0] == "" {
-		return fmt.Sprintf("pid %d", pid)
+		return ""
 	}
 	program, _, _ := strings.Cut(p.args[0], " ")
-	return fmt.Sprintf("%s (pid %d)", filepath.Base(program), pid)
+	return filepath.Base(program)
 }
 
 // runsOn reports whether a browser's main process was started with this user data directory.

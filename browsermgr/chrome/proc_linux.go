@@ -77,8 +77,8 @@ func allPIDs() []int {
 	return pids
 }
 
-// portOwner names the process that listens on a TCP port of this machine, as far as we may know; empty otherwise.
-func portOwner(port int) string {
+// portOwner is the process that listens on a TCP port of this machine, as far as we may know; 0 otherwise.
+func portOwner(port int) int {
 	inodes := map[string]bool{}
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		data, err := os.ReadFile(table)
@@ -90,7 +90,7 @@ func portOwner(port int) string {
 		}
 	}
 	if len(inodes) == 0 {
-		return ""
+		return 0
 	}
 	for _, pid := range allPIDs() {
 		fds, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
@@ -99,11 +99,11 @@ func portOwner(port int) string {
 		}
 		for _, fd := range fds {
 			if link, err := os.Readlink(fd); err == nil && inodes[link] {
-				return describePID(pid)
+				return pid
 			}
 		}
 	}
-	return ""
+	return 0
 }
 
 // listeners yields the inodes of the sockets that listen on the port.

@@ -20,7 +20,7 @@ type process struct {
 
 // inspect returns false if there is no such process.
 func inspect(pid int) (process, bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), versionTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), desktopTimeout)
 	defer cancel()
 	out, err := output(ctx, "ps", "-o", "pgid=,stat=,lstart=,command=", "-p", strconv.Itoa(pid))
 	if err != nil {
@@ -42,7 +42,7 @@ func inspect(pid int) (process, bool) {
 
 // groupMembers lists the processes of a group that still run; zombies do not.
 func groupMembers(pgid int) []int {
-	ctx, cancel := context.WithTimeout(context.Background(), versionTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), desktopTimeout)
 	defer cancel()
 	out, err := output(ctx, "ps", "-axo", "pid=,pgid=,stat=")
 	if err != nil {
@@ -61,18 +61,18 @@ func groupMembers(pgid int) []int {
 	return pids
 }
 
-// portOwner names the process that listens on a TCP port of this machine, as far as we may know; empty otherwise.
-func portOwner(port int) string {
-	ctx, cancel := context.WithTimeout(context.Background(), versionTimeout)
+// portOwner is the process that listens on a TCP port of this machine, as far as we may know; 0 otherwise.
+func portOwner(port int) int {
+	ctx, cancel := context.WithTimeout(context.Background(), desktopTimeout)
 	defer cancel()
 	out, err := output(ctx, "lsof", "-nP", "-t", "-sTCP:LISTEN", fmt.Sprintf("-iTCP:%d", port))
 	if err != nil {
-		return ""
+		return 0
 	}
 	first, _, _ := strings.Cut(out, "\n")
 	pid, err := strconv.Atoi(first)
 	if err != nil {
-		return ""
+		return 0
 	}
-	return describePID(pid)
+	return pid
 }

@@ -37,9 +37,9 @@ type Process struct {
 	logger *slog.Logger
 	stderr tail
 
-	lines   sync.Once   // the first address that stderr named
+	lines   sync.Once   // the first address or refusal that stderr named
 	address chan string // capacity 1
-	noPort  chan struct{}
+	refused chan error  // capacity 1
 
 	stopping atomic.Bool
 	exited   chan struct{} // the process and its group are gone
@@ -78,7 +78,7 @@ func start(ctx context.Context, o Options, dir string, port int, sandbox bool) (
 	p := &Process{
 		UserDataDir: dir, Sandbox: sandbox, StartedAt: time.Now(),
 		cmd: cmd, logger: o.Logger,
-		address: make(chan string, 1), noPort: make(chan struct{}),
+		address: make(chan string, 1), refused: make(chan error, 1),
 		exited: make(chan struct{}), settled: make(chan struct{}), done: make(chan struct{}),
 	}
 	started := make(chan error, 1)

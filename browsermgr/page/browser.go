@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -26,6 +27,10 @@ type Options struct {
 	Observers []Observer
 	// FirstTab is the number that the first tab gets; 0 means 1.
 	FirstTab int
+	// Header goes with the WebSocket's opening handshake.
+	Header http.Header
+	// Handshake bounds the opening handshake; 0 means CallTimeout.
+	Handshake time.Duration
 }
 
 // TabOptions says how a tab is opened.
@@ -86,7 +91,9 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 		log: opts.Logger, observers: opts.Observers, lastTab: max(opts.FirstTab-1, 0), sessions: map[string]attachment{}, openers: map[string]string{},
 		changed: make(chan struct{}), feeds: map[*feed]struct{}{},
 	}
-	c, err := cdp.Dial(ctx, wsURL, cdp.Options{Timeout: opts.CallTimeout, Sent: opts.Sent})
+	c, err := cdp.Dial(ctx, wsURL, cdp.Options{
+		Timeout: opts.CallTimeout, Sent: opts.Sent, Header: opts.Header, Handshake: opts.Handshake,
+	})
 	if err != nil {
 		return nil, err
 	}

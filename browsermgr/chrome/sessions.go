@@ -1,0 +1,86 @@
+package chrome
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// ErrNoSession says that no running browser has its DevTools open on a user data directory.
+var ErrNoSession = errors.New("no running browser has remote debugging switched on")
+
+// DataDir is where a browser that a person uses keeps its profile.
+type DataDir struct {
+	Path string
+	Kind Kind
+}
+
+// DataDirs are the usual user data directories of this machine's person, in the order of preference. They need not exist.
+func DataDirs() []DataDir {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil
+	}
+	return dataDirs(runtime.GOOS, home, os.Getenv("XDG_CONFIG_HOME"))
+}
+
+func dataDirs(goos, home, config string) []DataDir {
+	names := []struct {
+		kind       Kind
+		linux, mac string
+	}{
+		{Chrome, "google-chrome", "Google/Chrome"},
+		{Chromium, "chromium", "Chromium"},
+		{Brave, "BraveSoftware/Brave-Browser", "BraveSoftware/Brave-Browser"},
+		{Edge, "microsoft-edge", "Microsoft Edge"},
+		{Canary, "google-chrome-unstable", "Google/Chrome Canary"},
+	}
+	if !filepath.IsAbs(config) {
+		config = filepath.Join(home, ".config")
+	}
+	var dirs []DataDir
+	for _, n := range names {
+		if goos == "darwin" {
+			dirs = append(dirs, DataDir{filepath.Join(home, "Library", "Application Support", n.mac), n.kind})
+			continue
+		}
+		dirs = append(dirs, DataDir{filepath.Join(config, n.linux), n.kind})
+	}
+	if goos == "linux" {
+		dirs = append(dirs, DataDir{filepath.Join(home, "snap", "chromium", "common", "chromium"), Chromium})
+	}
+	return dirs
+}
+
+// Session is a running browser whose DevTools are open.
+type Session struct {
+	DataDir
+	WebSocketURL string
+	Port         int
+}
+
+// FindSession reads where the browser on a user data directory listens, as it has written it there itself
+// (DevToolsActivePort). It neither connects nor asks. The error wraps [ErrNoSession] if no browser listens.
+func FindSession(dir DataDir) (Session, error) {
+	data, err := os.ReadFile(filepath.Join(dir.Path, "DevToolsActivePort"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Session{}, fmt.Errorf("%w on %s", ErrNoSession, dir.Path)
+	}
+	if err != nil {
+		return Session{}, fmt.Errorf("read where the browser on %s listens: %w", dir.Path, err)
+	}
+	url, err := endpointInFile(string(data))
+	if err != nil {
+		return Session{}, fmt.Errorf("%w on %s: %w", ErrNoSession, dir.Path, err)
+	}
+	if !listening(portOf(url)) {
+		return Session{}, fmt.Errorf("%w on %s: port %d is what it had last, and nothing listens there", ErrNoSession, dir.Path, portOf(url))
+	}
+	return Session{DataDir: dir, WebSocketURL: url, Port: portOf(url)}, nil
+}
+
+// HasDisplay reports whether a window could be shown: always, except on Linux without a desktop session.
+func HasDisplay() bool { return runtime.GOOS != "linux" || hasDisplay(os.Environ()) }

@@ -1,0 +1,70 @@
+package browsermgr
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"clank/browsermgr/chrome"
+	"clank/browsermgr/endpoint"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/roster"
+)
+
+// Errors that callers tell apart. Those of this package wrap them.
+var (
+	// ErrClosed says that the Manager was closed.
+	ErrClosed = errors.New("the browser manager is closed")
+	// ErrDisabled says that the settings allow no browser.
+	ErrDisabled = errors.New("the browser is switched off in the settings")
+	// ErrInvalid says that the request itself was wrong: a bad name, colour, driver or address, or an act that the
+	// profile is not made for.
+	ErrInvalid = fault.ErrInvalid
+	// ErrNoProfile says that there is no profile of that name.
+	ErrNoProfile = roster.ErrNotFound
+	// ErrProfileExists says that there is one already.
+	ErrProfileExists = roster.ErrExists
+	// ErrNoPort says that all DevTools ports are given out.
+	ErrNoPort = roster.ErrNoPort
+	// ErrNotRunning says that the profile's browser does not run, and was not to be started.
+	ErrNotRunning = errors.New("browser not running")
+	// ErrUnavailable says that the profile's browser could not be started or reached. The text around it says why; it
+	// may wrap a *[chrome.PortError], a *[chrome.LockedError], a *[chrome.NotFoundError], an *[endpoint.Error] or an
+	// *[endpoint.RateLimitError].
+	ErrUnavailable = errors.New("browser unavailable")
+	// ErrPolicyBlocked says that the administrator of this machine forbids to drive the browser.
+	ErrPolicyBlocked = chrome.ErrPolicy
+	// ErrEndpointBlocked says that a rule of ours forbids to connect to the profile's address.
+	ErrEndpointBlocked = endpoint.ErrBlocked
+)
+
+// NoDisplayError says that a browser with a window was asked for where none can be shown. It wraps [ErrUnavailable] and
+// [chrome.ErrNoDisplay].
+type NoDisplayError struct {
+	Profile        string
+	HeadlessSource string // who asked for the window
+}
+
+func (e *NoDisplayError) Error() string {
+	return fmt.Sprintf("profile %q is to have a window (%s): %v", e.Profile, e.HeadlessSource, chrome.ErrNoDisplay)
+}
+
+// Unwrap lets errors.Is find what it wraps.
+func (e *NoDisplayError) Unwrap() []error { return []error{ErrUnavailable, chrome.ErrNoDisplay} }
+
+// BreakerError says that a browser is not started now because that has failed several times in a row. It wraps
+// [ErrUnavailable] and the last failure.
+type BreakerError struct {
+	Profile  string
+	Failures int
+	Until    time.Time
+	Err      error
+}
+
+func (e *BreakerError) Error() string {
+	return fmt.Sprintf("the browser of profile %q has failed to start %d times in a row, and is not tried again for %s; the last time: %v",
+		e.Profile, e.Failures, max(time.Until(e.Until), time.Second).Round(time.Second), e.Err)
+}
+
+// Unwrap lets errors.Is find what it wraps.
+func (e *BreakerError) Unwrap() []error { return []error{ErrUnavailable, e.Err} }

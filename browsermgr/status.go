@@ -1,0 +1,300 @@
+package browsermgr
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/browsermgr/chrome"
+	"clank/browsermgr/endpoint"
+)
+
+// transport is how browsers are spoken to.
+const transport = "cdp"
+
+// How long a look may take. A look never starts a browser.
+const (
+	statusHTTP   = 300 * time.Millisecond
+	statusSocket = 600 * time.Millisecond
+	listProbe    = 200 * time.Millisecond
+	listAtOnce   = 8
+)
+
+// ProfileStatus is what is known of one profile and its browser, in the form of the control API. Pointers are nil where
+// there is nothing to say.
+type ProfileStatus struct {
+	Enabled                bool      `json:"enabled"`
+	Profile                string    `json:"profile"`
+	Driver                 string    `json:"driver"` // openclaw or existing-session, as clients know them
+	Transport              string    `json:"transport"`
+	Running                bool      `json:"running"`
+	CDPReady               bool      `json:"cdpReady"` // a command was answered
+	CDPHTTP                bool      `json:"cdpHttp"`
+	PageReady              bool      `json:"pageReady"` // and there is a tab
+	PID                    *int      `json:"pid"`
+	CDPPort                *int      `json:"cdpPort"`
+	CDPURL                 *string   `json:"cdpUrl"` // redacted
+	ChosenBrowser          *string   `json:"chosenBrowser"`
+	DetectedBrowser        *string   `json:"detectedBrowser"`
+	DetectedExecutablePath *string   `json:"detectedExecutablePath"`
+	DetectError            *string   `json:"detectError"`
+	UserDataDir            *string   `json:"userDataDir"`
+	Color                  string    `json:"color"`
+	Headless               bool      `json:"headless"`
+	HeadlessSource         string    `json:"headlessSource"`
+	NoSandbox              bool      `json:"noSandbox"`
+	SandboxNote            string    `json:"sandboxNote,omitempty"` // why the browser runs without its sandbox
+	ExecutablePath         *string   `json:"executablePath"`        // the configured one
+	AttachOnly             bool      `json:"attachOnly"`
+	Version                string    `json:"version,omitempty"`
+	ProbeError             string    `json:"probeError,omitempty"` // why a browser that should be there is not ready
+	Graphics               *Graphics `json:"graphics"`
+}
+
+// Status looks at the profile and its browser. It starts nothing, connects to no person's browser, and takes about a second
+// at most.
+func (p *Profile) Status(ctx context.Context) (ProfileStatus, error) {
+	pl, _, err := p.profile.setup()
+	if err != nil {
+		return ProfileStatus{}, err
+	}
+	s := ProfileStatus{
+		Enabled: !pl.config.Disabled, Profile: p.Name(), Driver: driverName(pl), Transport: transport,
+		CDPPort: pl.port(), CDPURL: pl.url(), Color: pl.Color, NoSandbox: pl.config.NoSandbox, AttachOnly: pl.mode != launched,
+		ExecutablePath: optional(firstOf(pl.Executable, pl.config.Executable)),
+	}
+	s.Headless, s.HeadlessSource = pl.headless(nil)
+	if pl.mode == launched {
+		dir := p.profile.manager.userDataDir(p.Name())
+		s.UserDataDir = &dir
+		if s.CDPPort == nil {
+			if ports, err := p.profile.manager.roster.Ports(pl.Profile); err == nil {
+				s.CDPPort, s.CDPURL = &ports[0], optional(endpoint.Local(ports[0]).String())
+			}
+		}
+	} else {
+		s.UserDataDir = optional(pl.UserDataDir)
+	}
+	if b := p.profile.look(); b != nil && b.enter() {
+		defer b.leave()
+		b.describe(ctx, &s)
+		return s, nil
+	}
+	p.detect(ctx, pl, &s)
+	p.profile.probe(ctx, pl, &s)
+	return s, nil
+}
+
+// describe tells of a browser that we are connected to.
+func (b *browser) describe(ctx context.Context, s *ProfileStatus) {
+	var wg sync.WaitGroup
+	if b.plan.mode == launched {
+		wg.Go(func() {
+			c := endpoint.Connector{HTTPTimeout: statusHTTP}
+			_, version, err := c.Discover(ctx, endpoint.Local(b.port))
+			s.CDPHTTP, s.Version = err == nil, version
+		})
+	}
+	err := b.ping(ctx, statusSocket)
+	wg.Wait()
+	s.CDPReady = err == nil
+	if err != nil {
+		s.ProbeError = "connected, but it does not answer: stop and start it again: " + err.Error()
+	}
+	s.Running = s.CDPReady
+	s.PageReady = s.CDPReady && len(b.conn.Tabs()) > 0
+	s.CDPPort = &b.port
+	if s.CDPURL == nil || b.plan.mode == launched {
+		s.CDPURL = optional(endpoint.Local(b.port).String())
+	}
+	if pid := b.pid(); pid != 0 {
+		s.PID = &pid
+		s.Headless, s.HeadlessSource = b.headless, b.headlessSource
+		s.NoSandbox, s.SandboxNote = !b.process.Sandbox, b.process.SandboxNote
+	}
+	kind := string(b.executable.Kind)
+	s.ChosenBrowser, s.DetectedBrowser, s.DetectedExecutablePath = optional(kind), optional(kind), optional(b.executable.Path)
+	s.Graphics = b.graphics.read.Load()
+}
+
+// detectTimeout bounds the search for a browser, which may ask the desktop.
+const detectTimeout = time.Second
+
+// detect tells which browser would be started.
+func (p *Profile) detect(ctx context.Context, pl plan, s *ProfileStatus) {
+	if pl.mode != launched {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, detectTimeout)
+	defer cancel()
+	found, err := chrome.Find(ctx, firstOf(pl.Executable, pl.config.Executable))
+	if err != nil {
+		s.DetectError = optional(err.Error())
+		return
+	}
+	s.DetectedBrowser, s.DetectedExecutablePath = optional(string(found.Kind)), &found.Path
+}
+
+// probe tells of a browser that we are not connected to.
+func (p *profile) probe(ctx context.Context, pl plan, s *ProfileStatus) {
+	switch {
+	case pl.mode == launched:
+	case pl.mode == joined && pl.endpoint.IsZero():
+		session, err := findSession(pl.UserDataDir)
+		if err != nil {
+			s.ProbeError = err.Error()
+			return
+		}
+		s.CDPPort, s.UserDataDir, s.ChosenBrowser = &session.Port, &session.Path, optional(string(session.Kind))
+	default:
+		c := p.manager.connector(pl.config)
+		if !pl.remote() { // others get the time that the settings give them
+			c.HTTPTimeout, c.Handshake = statusHTTP, statusSocket
+		}
+		found := c.Probe(ctx, pl.endpoint)
+		s.CDPHTTP, s.CDPReady, s.Running, s.Version = found.HTTP, found.Ready, found.Ready, found.Version
+		if found.Err != nil {
+			s.ProbeError = found.Err.Error()
+		}
+	}
+}
+
+// ProfileInfo is one line of the list of profiles, in the form of the control API.
+type ProfileInfo struct {
+	Name              string  `json:"name"`
+	Transport         string  `json:"transport"`
+	CDPPort           *int    `json:"cdpPort"`
+	CDPURL            *string `json:"cdpUrl"` // redacted
+	Color             string  `json:"color"`
+	Driver            string  `json:"driver"`
+	Running           bool    `json:"running"`
+	TabCount          int     `json:"tabCount"`
+	IsDefault         bool    `json:"isDefault"`
+	IsRemote          bool    `json:"isRemote"`
+	MissingFromConfig bool    `json:"missingFromConfig,omitempty"` // it runs, but is not on the list any more
+	ReconcileReason   *string `json:"reconcileReason"`             // why it runs otherwise than it is set up
+}
+
+// Profiles lists the profiles, the default one first. Browsers that we are not connected to are looked at side by side and
+// briefly; none is started.
+func (m *Manager) Profiles(ctx context.Context) ([]ProfileInfo, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	stored, err := m.roster.List()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]ProfileInfo, len(stored))
+	var looks sync.WaitGroup
+	places := make(chan struct{}, listAtOnce)
+	for i, one := range stored {
+		pl, err := m.plan(one)
+		if err != nil {
+			list[i] = ProfileInfo{Name: one.Name, Transport: transport, Color: one.Color, Driver: driverName(pl), ReconcileReason: optional(err.Error())}
+			continue
+		}
+		looks.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			list[i] = m.profile(one.Name).info(ctx, pl)
+		})
+	}
+	looks.Wait()
+	return append(list, m.strays(list)...), nil
+}
+
+func (p *profile) info(ctx context.Context, pl plan) ProfileInfo {
+	info := ProfileInfo{
+		Name: p.name, Transport: transport, CDPPort: pl.port(), CDPURL: pl.url(), Color: pl.Color, Driver: driverName(pl),
+		IsDefault: p.name == p.manager.Profile, IsRemote: pl.remote(),
+	}
+	if info.CDPPort == nil && pl.mode == launched {
+		if ports, err := p.manager.roster.Ports(pl.Profile); err == nil {
+			info.CDPPort, info.CDPURL = &ports[0], optional(endpoint.Local(ports[0]).String())
+		}
+	}
+	if b := p.look(); b != nil && b.enter() {
+		defer b.leave()
+		info.Running, info.TabCount = true, len(b.conn.Tabs())
+		if was := b.plan; was.mode != pl.mode || was.CDPURL != pl.CDPURL || pl.CDPPort != 0 && b.port != pl.CDPPort && pl.mode == launched {
+			info.ReconcileReason = optional("its setup has changed since it was started: stop and start it")
+		}
+		return info
+	}
+	if pl.mode != launched && !pl.endpoint.IsZero() {
+		c := p.manager.connector(pl.config)
+		c.HTTPTimeout, c.Handshake = listProbe, listProbe
+		info.Running = c.Probe(ctx, pl.endpoint).Ready
+	}
+	return info
+}
+
+// strays are the profiles that run and are not on the list: taken off it by another program, or by hand.
+func (m *Manager) strays(listed []ProfileInfo) []ProfileInfo {
+	known := map[string]bool{}
+	for _, info := range listed {
+		known[info.Name] = true
+	}
+	var found []ProfileInfo
+	for _, s := range m.Status() {
+		if known[s.Profile] || !s.Running {
+			continue
+		}
+		b := m.profile(s.Profile).look()
+		found = append(found, ProfileInfo{
+			Name: s.Profile, Transport: transport, CDPPort: &s.Port, Color: b.plan.Color, Driver: driverName(b.plan), Running: true,
+			TabCount: len(b.conn.Tabs()), IsRemote: b.plan.remote(), MissingFromConfig: true,
+			ReconcileReason: optional("it is not on the list of profiles any more"),
+		})
+	}
+	return found
+}
+
+// driverName is the driver as clients of the control API know it.
+func driverName(pl plan) string {
+	if pl.mode == joined {
+		return "existing-session"
+	}
+	return "openclaw"
+}
+
+// port is the DevTools port as far as it is settled.
+func (pl plan) port() *int {
+	port := pl.CDPPort
+	if port == 0 && !pl.endpoint.IsZero() {
+		port = pl.endpoint.Port()
+	}
+	if port == 0 {
+		return nil
+	}
+	return &port
+}
+
+// url is the address of the DevTools as it may be shown.
+func (pl plan) url() *string {
+	switch {
+	case pl.CDPURL != "":
+		return optional(endpoint.Redact(pl.CDPURL))
+	case pl.CDPPort != 0:
+		return optional(endpoint.Local(pl.CDPPort).String())
+	default:
+		return nil
+	}
+}
+
+// optional is nil for the empty text.
+func optional(s string) *string {
+	if strings.TrimSpace(s) == "" {
+		return nil
+	}
+	return &s
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
