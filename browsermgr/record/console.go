@@ -1,0 +1,188 @@
+package record
+
+import (
+	"encoding/json"
+	"strings"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/frame"
+	"clank/browsermgr/page"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// maxText is the longest text of one message or error, in characters.
+const maxText = 16_000
+
+// ConsoleEntry is a message of the page's console, or one that Chromium put there (failed loads, violations).
+type ConsoleEntry struct {
+	Type      string   `json:"type"` // log, info, debug, warning, error, trace, …
+	Text      string   `json:"text"`
+	Timestamp string   `json:"timestamp"` // ISO 8601
+	Location  Location `json:"location"`
+}
+
+// Location is a place in a script. Line and column count from 0.
+type Location struct {
+	URL          string `json:"url"`
+	LineNumber   int    `json:"lineNumber"`
+	ColumnNumber int    `json:"columnNumber"`
+}
+
+// message is a console message as Chromium told it. It is read only when somebody asks: a page may log faster than
+// anybody wants to know.
+type message struct {
+	params json.RawMessage // of the event
+	entry  *ConsoleEntry   // instead, if the event was large
+	log    bool            // the event is of the Log domain
+}
+
+// maxRaw is the size from which a message is cut at once.
+const maxRaw = 32 << 10
+
+func (m message) size() int {
+	if m.entry != nil {
+		return len(m.entry.Text) + len(m.entry.Location.URL) + 100
+	}
+	return len(m.params)
+}
+
+func (m message) read() ConsoleEntry {
+	if m.entry != nil {
+		return *m.entry
+	}
+	ev := cdp.Event{Params: m.params}
+	if m.log {
+		return logEntry(ev)
+	}
+	return consoleCall(ev)
+}
+
+func (r *Recorder) consoleEvent(t *page.Tab, f *frame.Frame, ev cdp.Event) {
+	m := message{params: ev.Params, log: ev.Method == "Log.entryAdded"}
+	if len(ev.Params) > maxRaw {
+		entry := m.read()
+		m = message{entry: &entry}
+	}
+	r.mu.Lock()
+	l := r.tabs[t]
+	if l == nil {
+		r.mu.Unlock()
+		return
+	}
+	l.console.add(m)
+	watchers := r.watchers
+	release := !m.log && l.holdsObjects()
+	r.mu.Unlock()
+	if release {
+		f.Post(proto.RuntimeReleaseObjectGroup{ObjectGroup: "console"})
+	}
+	if len(watchers) > 0 {
+		entry := m.read()
+		publish(watchers, Notice{Tab: t, Frame: f, Console: &entry})
+	}
+}
+
+// holdsObjects says now and then that Chromium should let go of the objects that were logged: it keeps them for as long
+// as somebody listens to the console.
+func (l *tabLog) holdsObjects() bool {
+	l.previews++
+	return l.previews%100 == 0
+}
+
+// Console returns the tab's messages of the level and above, oldest first; an empty level means all. With clear they are
+// all forgotten afterwards.
+func (r *Recorder) Console(t *page.Tab, level string, clear bool) []ConsoleEntry {
+	var messages []message
+	r.mu.Lock()
+	if l := r.tabs[t]; l != nil {
+		messages = l.console.read(clear)
+	}
+	r.mu.Unlock()
+	entries := []ConsoleEntry{}
+	for _, m := range messages {
+		if e := m.read(); level == "" || rank(e.Type) >= rank(level) {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// rank orders the types of messages.
+func rank(kind string) int {
+	switch strings.ToLower(strings.TrimSpace(kind)) {
+	case "error":
+		return 3
+	case "warning", "warn":
+		return 2
+	case "debug":
+		return 0
+	}
+	return 1
+}
+
+// consoleCall reads Runtime.consoleAPICalled.
+func consoleCall(ev cdp.Event) ConsoleEntry {
+	var p struct {
+		Type       string         `json:"type"`
+		Args       []remoteObject `json:"args"`
+		Timestamp  float64        `json:"timestamp"`
+		StackTrace struct {
+			CallFrames []Location `json:"callFrames"`
+		} `json:"stackTrace"`
+	}
+	_ = ev.Decode(&p) // what could be read will do
+	texts := make([]string, 0, len(p.Args))
+	for _, arg := range p.Args {
+		texts = append(texts, arg.text())
+	}
+	e := ConsoleEntry{Type: p.Type, Text: cut(strings.Join(texts, " "), maxText), Timestamp: stamp(fromMillis(p.Timestamp))}
+	if len(p.StackTrace.CallFrames) > 0 {
+		e.Location = p.StackTrace.CallFrames[0]
+		e.Location.URL = cut(RedactURL(e.Location.URL), maxText)
+	}
+	return e
+}
+
+// logEntry reads Log.entryAdded.
+func logEntry(ev cdp.Event) ConsoleEntry {
+	var p struct {
+		Entry struct {
+			Level      string  `json:"level"`
+			Text       string  `json:"text"`
+			Timestamp  float64 `json:"timestamp"`
+			URL        string  `json:"url"`
+			LineNumber int     `json:"lineNumber"`
+		} `json:"entry"`
+	}
+	_ = ev.Decode(&p) // what could be read will do
+	kind := p.Entry.Level
+	if kind == "verbose" {
+		kind = "debug"
+	}
+	return ConsoleEntry{
+		Type: kind, Text: cut(p.Entry.Text, maxText), Timestamp: stamp(fromMillis(p.Entry.Timestamp)),
+		Location: Location{URL: cut(RedactURL(p.Entry.URL), maxText), LineNumber: p.Entry.LineNumber},
+	}
+}
+
+// cut shortens a text to a number of characters.
+func cut(s string, limit int) string {
+	short, _ := truncate(s, limit)
+	return short
+}
+
+// truncate shortens a text to a number of characters and says whether it did.
+func truncate(s string, limit int) (string, bool) {
+	if len(s) <= limit {
+		return s, false
+	}
+	n := 0
+	for i := range s {
+		if n == limit {
+			return s[:i], true
+		}
+		n++
+	}
+	return s, false
+}

@@ -1,0 +1,187 @@
+package record_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/browsermgr/page"
+	"clank/browsermgr/record"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func texts(entries []record.ConsoleEntry) []string {
+	var list []string
+	for _, e := range entries {
+		list = append(list, e.Type+" "+e.Text)
+	}
+	return list
+}
+
+func TestConsoleIsRecordedFromTheStartOfThePage(t *testing.T) {
+	url := site(t, map[string]any{"/": `<script>console.log('first', 1, {a: 'x', b: [1]}, [1, 'two'], null, undefined, -0)
+console.warn('careful'); console.debug('detail'); console.error(new TypeError('bad')); console.info(function f() {})</script>`})
+	before := time.Now().Add(-time.Minute)
+	r, tab := open(t, url)
+	var got []record.ConsoleEntry
+	eventually(t, "five messages", func() bool { got = r.Console(tab, "", false); return len(got) == 5 })
+	want := []string{
+		`log first 1 {a: x, b: Array(1)} [1, two] null undefined -0`, "warning careful", "debug detail", "error TypeError: bad", "info function f() {}",
+	}
+	list := texts(got)
+	list[3], _, _ = strings.Cut(list[3], "\n")
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Error(diff)
+	}
+	if loc := got[0].Location; loc.URL != url+"/" || loc.LineNumber != 0 || loc.ColumnNumber == 0 {
+		t.Errorf("got location %+v, want the script's first line", loc)
+	}
+	at, err := time.Parse(time.RFC3339, got[0].Timestamp)
+	if err != nil || at.Before(before) || at.After(time.Now().Add(time.Minute)) || !strings.HasSuffix(got[0].Timestamp, "Z") {
+		t.Errorf("got timestamp %q, want now as ISO 8601", got[0].Timestamp)
+	}
+}
+
+func TestConsoleLevelIsAMinimum(t *testing.T) {
+	r, tab := open(t, site(t, map[string]any{"/": `<script>for (const k of ['debug', 'log', 'info', 'warn', 'error', 'table']) console[k](k)</script>`}))
+	eventually(t, "six messages", func() bool { return len(r.Console(tab, "", false)) == 6 })
+	for level, want := range map[string][]string{
+		"":        {"debug debug", "log log", "info info", "warning warn", "error error", "table table"},
+		"debug":   {"debug debug", "log log", "info info", "warning warn", "error error", "table table"},
+		"info":    {"log log", "info info", "warning warn", "error error", "table table"},
+		"log":     {"log log", "info info", "warning warn", "error error", "table table"},
+		"no such": {"log log", "info info", "warning warn", "error error", "table table"},
+		"warn":    {"warning warn", "error error"},
+		"WARNING": {"warning warn", "error error"},
+		"error":   {"error error"},
+	} {
+		if diff := cmp.Diff(want, texts(r.Console(tab, level, false))); diff != "" {
+			t.Errorf("level %q: %s", level, diff)
+		}
+	}
+}
+
+func TestConsoleTellsOfFailedLoadsAndOfOtherProcesses(t *testing.T) {
+	inner := strings.Replace(site(t, map[string]any{"/": `<script>console.log('from the frame')</script>`}), "127.0.0.1", "localhost", 1)
+	r, tab := open(t, site(t, map[string]any{"/{$}": `<img src=/missing.png><iframe src="` + inner + `"></iframe>`}))
+	var got []string
+	eventually(t, "both messages", func() bool { got = texts(r.Console(tab, "", false)); return len(got) == 2 })
+	slices.Sort(got)
+	wantContains(t, got[0], "error Failed to load resource", "404")
+	wantContains(t, got[1], "log from the frame")
+}
+
+func TestConsoleKeepsTheLastFiveHundredOfManyMessages(t *testing.T) {
+	r, tab := open(t, site(t, map[string]any{"/": `<p>quiet`}))
+	run(t, tab, `() => { for (let i = 1; i <= 2000; i++) console.log('line ' + i, {i}) }`)
+	var got []record.ConsoleEntry
+	eventually(t, "the last message", func() bool {
+		got = r.Console(tab, "", false)
+		return len(got) > 0 && strings.HasPrefix(got[len(got)-1].Text, "line 2000 ")
+	})
+	if len(got) != record.MaxConsole || got[0].Text != "line 1501 {i: 1501}" {
+		t.Errorf("got %d messages from %q on, want %d from line 1501 on", len(got), got[0].Text, record.MaxConsole)
+	}
+	if n := len(r.Console(tab, "error", true)); n != 0 {
+		t.Errorf("got %d errors, want none", n)
+	}
+	if n := len(r.Console(tab, "", false)); n != 0 {
+		t.Errorf("got %d messages after clearing, want none", n)
+	}
+}
+
+func TestConsoleCutsHugeMessages(t *testing.T) {
+	r, tab := open(t, site(t, map[string]any{"/": `<script>for (let i = 0; i < 20; i++) console.log('é'.repeat(1_000_000))</script>`}))
+	eventually(t, "all messages", func() bool { return len(r.Console(tab, "", false)) == 20 })
+	for _, e := range r.Console(tab, "", false) {
+		if n := len([]rune(e.Text)); n != 16_000 {
+			t.Fatalf("got %d characters, want 16000", n)
+		}
+	}
+}
+
+func TestErrorsTellWhatWasThrown(t *testing.T) {
+	r, tab := open(t, site(t, map[string]any{"/": `<script>class PaymentError extends Error { name = 'PaymentError' }
+setTimeout(() => { throw new RangeError('too: far') }); setTimeout(() => { throw 'plain' }); setTimeout(() => { throw {code: 7} })
+setTimeout(() => { throw new Error() }); setTimeout(() => Promise.reject(new TypeError('unheard')))</script>`}))
+	var got []record.PageError
+	eventually(t, "five errors", func() bool { got = r.Errors(tab, false); return len(got) == 5 })
+	names := map[string]string{}
+	for _, e := range got {
+		names[e.Message] = e.Name
+		if isError := e.Name != ""; isError != (e.Stack != "") || e.Timestamp == "" {
+			t.Errorf("got %+v, want a stack exactly where an error object was thrown", e)
+		}
+	}
+	want := map[string]string{"too: far": "RangeError", "plain": "", "{code: 7}": "", "": "Error", "unheard": "TypeError"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Error(diff)
+	}
+	if r.Errors(tab, true); len(r.Errors(tab, false)) != 0 {
+		t.Error("errors are there after clearing")
+	}
+}
+
+func TestErrorsKeepTheLastTwoHundred(t *testing.T) {
+	r, tab := open(t, site(t, map[string]any{"/": `<p>quiet`}))
+	run(t, tab, `() => { for (let i = 1; i <= 250; i++) setTimeout(() => { throw new Error('e' + i) }) }`)
+	var got []record.PageError
+	eventually(t, "the last error", func() bool {
+		got = r.Errors(tab, false)
+		return len(got) > 0 && got[len(got)-1].Message == "e250"
+	})
+	if len(got) != record.MaxErrors || got[0].Message != "e51" {
+		t.Errorf("got %d errors from %q on, want %d from e51 on", len(got), got[0].Message, record.MaxErrors)
+	}
+}
+
+func TestTabsOfTheirOwnAreKeptApartAndForgottenWhenTheyClose(t *testing.T) {
+	url := site(t, map[string]any{"/": `<script>console.log(location.search)</script>`})
+	r := record.New()
+	b := connect(t, shared, page.Options{Observers: []page.Observer{r}})
+	one := openTab(t, b, url+"/?one")
+	var two *page.Tab
+	eventually(t, "the first message", func() bool { return len(r.Console(one, "", false)) == 1 })
+	run(t, one, `() => { window.open('/?two') }`)
+	eventually(t, "the second tab", func() bool {
+		for _, tab := range b.Tabs() {
+			if tab.Opener() == one {
+				two = tab
+			}
+		}
+		return two != nil && len(r.Console(two, "", false)) == 1
+	})
+	if diff := cmp.Diff([]string{"log ?two"}, texts(r.Console(two, "", false))); diff != "" {
+		t.Error(diff)
+	}
+	if err := two.Close(within(t, 10*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the closed tab is forgotten", func() bool { return len(r.Console(two, "", false)) == 0 })
+	if diff := cmp.Diff([]string{"log ?one"}, texts(r.Console(one, "", false))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAWatcherIsToldUntilItStops(t *testing.T) {
+	r, tab := open(t, site(t, map[string]any{"/": `<p>quiet`}))
+	told := make(chan string, 10)
+	stop := r.Watch(func(n record.Notice) {
+		if n.Console != nil {
+			told <- fmt.Sprintf("%t %s", n.Tab == tab, n.Console.Text)
+		}
+	})
+	run(t, tab, `() => console.log('one')`)
+	if got := <-told; got != "true one" {
+		t.Errorf("got %q, want the message of the tab", got)
+	}
+	stop()
+	run(t, tab, `() => console.log('two')`)
+	eventually(t, "both messages", func() bool { return len(r.Console(tab, "", false)) == 2 })
+	if len(told) != 0 {
+		t.Errorf("got %q after stopping", <-told)
+	}
+}

@@ -1,0 +1,150 @@
+package record
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/frame"
+	"clank/browsermgr/har"
+	"clank/browsermgr/page"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// How much is kept of each tab. The oldest goes first.
+const (
+	MaxConsole  = 500
+	MaxErrors   = 200
+	MaxRequests = 500
+)
+
+// The bytes that the entries of one tab may take, whatever their number.
+const (
+	consoleBudget = 4 << 20
+	errorBudget   = 1 << 20
+	requestBudget = 4 << 20
+)
+
+// Recorder keeps what pages tell. It serves one connection: give it to page.Connect as an observer. Tabs that close are
+// forgotten. It is safe for concurrent use.
+type Recorder struct {
+	mu       sync.Mutex
+	tabs     map[*page.Tab]*tabLog
+	watchers []*watcher
+}
+
+// New makes a Recorder that knows no tabs yet.
+func New() *Recorder { return &Recorder{tabs: map[*page.Tab]*tabLog{}} }
+
+// tabLog is what is kept of one tab. It is guarded by the Recorder's mutex.
+type tabLog struct {
+	console  ring[message]
+	errors   ring[PageError]
+	requests requestLog
+	waiters  map[*waiter]struct{}
+	previews int // messages with objects that Chromium keeps for us
+}
+
+func newTabLog() *tabLog {
+	return &tabLog{
+		console:  ring[message]{limit: MaxConsole, budget: consoleBudget, size: message.size},
+		errors:   ring[PageError]{limit: MaxErrors, budget: errorBudget, size: PageError.size},
+		requests: newRequestLog(),
+		waiters:  map[*waiter]struct{}{},
+	}
+}
+
+// maxPostData is the longest request body that Chromium tells of, in bytes.
+const maxPostData = 256 << 10
+
+// Attach has a new session tell of its console, its errors, and the bodies of its requests.
+func (r *Recorder) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
+	if f.Parent() == nil {
+		r.mu.Lock()
+		if r.tabs[t] == nil {
+			r.tabs[t] = newTabLog()
+		}
+		r.mu.Unlock()
+	}
+	longest := maxPostData
+	return []proto.Request{proto.RuntimeEnable{}, proto.LogEnable{}, proto.NetworkEnable{MaxPostDataSize: &longest}}
+}
+
+// Event takes an event of one of the tab's sessions, or of the browser.
+func (r *Recorder) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
+	if t == nil {
+		r.browserEvent(ev)
+		return
+	}
+	switch ev.Method {
+	case "Runtime.consoleAPICalled", "Log.entryAdded":
+		r.consoleEvent(t, f, ev)
+	case "Runtime.exceptionThrown":
+		r.exception(t, f, ev)
+	default:
+		if handle := networkEvents[ev.Method]; handle != nil {
+			r.networkEvent(t, f, ev, handle)
+		}
+	}
+}
+
+// browserEvent forgets tabs that are gone.
+func (r *Recorder) browserEvent(ev cdp.Event) {
+	var p proto.TargetTargetDestroyed
+	if ev.Method != p.ProtoEvent() || !ev.Decode(&p) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for t := range r.tabs {
+		if t.TargetID() == string(p.TargetID) {
+			delete(r.tabs, t)
+		}
+	}
+}
+
+// Notice is something that was just recorded; one of Console, Error and Exchange is set.
+type Notice struct {
+	Tab   *page.Tab
+	Frame *frame.Frame // whose session told it
+
+	Console  *ConsoleEntry
+	Error    *PageError
+	Exchange *har.Entry // has come to its end
+
+	RequestID  proto.NetworkRequestID // of Exchange
+	HasBody    bool                   // Chromium has the body of Exchange
+	Started    time.Time              // when Exchange began
+	DocumentID proto.PageFrameID      // the frame that made the request; may be empty
+}
+
+type watcher struct{ tell func(Notice) }
+
+// Watch has everything that is recorded from now on told, until stop is called. tell runs on the goroutine that reads the
+// connection and must not block; a call may still be under way when stop returns.
+func (r *Recorder) Watch(tell func(Notice)) (stop func()) {
+	w := &watcher{tell: tell}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.watchers = append(slices.Clone(r.watchers), w)
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.watchers = slices.DeleteFunc(slices.Clone(r.watchers), func(other *watcher) bool { return other == w })
+	}
+}
+
+// publish tells watchers. The caller does not hold r.mu.
+func publish(watchers []*watcher, n Notice) {
+	for _, w := range watchers {
+		w.tell(n)
+	}
+}
+
+// stamp writes a time as the control API does.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// fromMillis reads the time of events in the Runtime and Log domains.
+func fromMillis(ms float64) time.Time { return time.UnixMicro(int64(ms * 1000)) }

@@ -1,0 +1,162 @@
+package record
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"clank/browsermgr/page"
+)
+
+// The bounds of one request as it is told, in characters, and of a whole answer, in bytes of JSON.
+const (
+	MaxURL         = 64_000
+	MaxRequestBody = 64_000
+	MaxAnswer      = 1 << 20
+)
+
+// Request is one exchange with a server. A redirect is an exchange of its own. Header names are in lower case.
+type Request struct {
+	ID           string `json:"id"`        // r1, r2, … for each tab
+	Timestamp    string `json:"timestamp"` // ISO 8601
+	Method       string `json:"method"`
+	URL          string `json:"url"`
+	URLTruncated bool   `json:"urlTruncated,omitempty"`
+	ResourceType string `json:"resourceType"` // document, script, xhr, fetch, …
+
+	Status      int    `json:"status,omitempty"`
+	OK          *bool  `json:"ok,omitempty"` // status 200–299; nil while there is no answer
+	StatusText  string `json:"statusText,omitempty"`
+	FailureText string `json:"failureText,omitempty"` // why it has no answer, or not all of it
+
+	RequestHeaders           map[string]string `json:"requestHeaders,omitempty"`
+	RequestHeadersTruncated  bool              `json:"requestHeadersTruncated,omitempty"`
+	ResponseHeaders          map[string]string `json:"responseHeaders,omitempty"`
+	ResponseHeadersTruncated bool              `json:"responseHeadersTruncated,omitempty"`
+
+	RequestBody          string `json:"requestBody,omitempty"`
+	RequestBodyTruncated bool   `json:"requestBodyTruncated,omitempty"`
+	RequestBodyOmitted   bool   `json:"requestBodyOmitted,omitempty"` // it has one that is too large or no text
+}
+
+// exchange is a Request with what only the archive tells.
+type exchange struct {
+	Request
+	id       string    // of the chain it belongs to
+	frame    string    // that asked; may be empty
+	wall     time.Time // when it began
+	began    float64   // the same by Chromium's monotonic clock, in seconds
+	answered float64   // when the answer's head was there; 0 if it was not
+	ended    float64   // 0 while it runs
+	noExtra  bool      // Chromium tells no more of its headers
+	answer   answer
+}
+
+// answer is what is used of the protocol's Network.Response.
+type answer struct {
+	URL               string            `json:"url"`
+	Status            int               `json:"status"`
+	StatusText        string            `json:"statusText"`
+	Headers           map[string]string `json:"headers"`
+	MimeType          string            `json:"mimeType"`
+	Protocol          string            `json:"protocol"`
+	RemoteIPAddress   string            `json:"remoteIPAddress"`
+	EncodedDataLength float64           `json:"encodedDataLength"`
+	Timing            *timing           `json:"timing"`
+
+	decoded float64 // length of the body as the page got it
+}
+
+// timing is what is used of Network.ResourceTiming: milliseconds after RequestTime, -1 for what did not happen.
+type timing struct {
+	RequestTime       float64 `json:"requestTime"`
+	DNSStart          float64 `json:"dnsStart"`
+	DNSEnd            float64 `json:"dnsEnd"`
+	ConnectStart      float64 `json:"connectStart"`
+	ConnectEnd        float64 `json:"connectEnd"`
+	SSLStart          float64 `json:"sslStart"`
+	SSLEnd            float64 `json:"sslEnd"`
+	SendStart         float64 `json:"sendStart"`
+	SendEnd           float64 `json:"sendEnd"`
+	ReceiveHeadersEnd float64 `json:"receiveHeadersEnd"`
+}
+
+func (x *exchange) size() int {
+	n := 500 + len(x.URL) + len(x.RequestBody) + len(x.StatusText) + len(x.FailureText)
+	for _, headers := range []map[string]string{x.RequestHeaders, x.ResponseHeaders} {
+		for name, value := range headers {
+			n += len(name) + len(value) + 32
+		}
+	}
+	return n
+}
+
+// setAnswer takes over the head of the answer.
+func (x *exchange) setAnswer(a answer, at float64) {
+	x.answered = at
+	x.Status, x.StatusText = a.Status, a.StatusText
+	if x.StatusText == "" {
+		x.StatusText = http.StatusText(a.Status)
+	}
+	ok := a.Status >= 200 && a.Status <= 299
+	x.OK = &ok
+	if x.ResponseHeaders == nil {
+		x.ResponseHeaders, x.ResponseHeadersTruncated = cleanHeaders(a.Headers)
+	}
+	a.Headers = nil
+	x.answer = a
+}
+
+// cleanHeaders redacts and bounds headers, and says whether some were left out or cut.
+func cleanHeaders(headers map[string]string) (clean map[string]string, truncated bool) {
+	names := make([]string, 0, len(headers))
+	for name := range headers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	clean = make(map[string]string, len(names))
+	left := maxHeaderBytes
+	for _, name := range names {
+		if len(clean) == maxHeaders || left < len(name) {
+			return clean, true
+		}
+		lower := strings.ToLower(name)
+		value := redactHeader(lower, headers[name])
+		left -= len(name)
+		if len(value) > left {
+			value, truncated = strings.ToValidUTF8(value[:left], ""), true
+		}
+		left -= len(value)
+		clean[lower] = value
+	}
+	return clean, truncated
+}
+
+// Requests returns the tab's requests whose address contains filter, oldest first and no more than MaxAnswer bytes of
+// them: the oldest are left out. With clear all are forgotten afterwards; those that are under way, too.
+func (r *Recorder) Requests(t *page.Tab, filter string, clear bool) []Request {
+	found := []Request{}
+	r.mu.Lock()
+	if l := r.tabs[t]; l != nil {
+		for _, x := range l.requests.ring.read(clear) {
+			if strings.Contains(x.URL, filter) {
+				found = append(found, x.Request)
+			}
+		}
+	}
+	r.mu.Unlock()
+	size := 0
+	for i, req := range slices.Backward(found) {
+		data, err := json.Marshal(req)
+		size += len(data) + 1
+		if err != nil || size > maxEntries {
+			return found[i+1:]
+		}
+	}
+	return found
+}
+
+// maxEntries leaves room for the rest of an answer.
+const maxEntries = MaxAnswer - 4<<10

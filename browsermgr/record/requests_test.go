@@ -1,0 +1,189 @@
+package record_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/browsermgr/record"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRequestsTellTheWholeExchangeWithoutSecrets(t *testing.T) {
+	r, tab := open(t, site(t, map[string]any{
+		"/{$}": `<p>quiet`,
+		"POST /api/login": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Add("Set-Cookie", "sid=verysecret")
+			w.Header().Set("X-Plain", "told")
+			w.WriteHeader(http.StatusCreated)
+		},
+	}))
+	run(t, tab, `() => { document.cookie = 'a=verysecret'; return fetch('/api/login?token=verysecret&page=2', {method: 'POST',
+headers: {'content-type': 'application/json', 'x-api-key': 'verysecret', 'x-trace': 'told'}, body: '{"user":"ada","password":"verysecret"}'}).then(r => r.text()) }`)
+	req := find(t, r, tab, "/api/login", func(req record.Request) bool { return answered(req) && req.ResponseHeaders["set-cookie"] != "" })
+	got, err := json.Marshal(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(got), "verysecret") {
+		t.Errorf("got a secret in %s", got)
+	}
+	want := record.Request{
+		ID: req.ID, Timestamp: req.Timestamp, Method: "POST", URL: req.URL, ResourceType: "fetch", Status: 201, OK: new(true),
+		StatusText: "Created", RequestHeaders: req.RequestHeaders, ResponseHeaders: req.ResponseHeaders,
+		RequestBody: `{"user":"ada","password":"[REDACTED]"}`,
+	}
+	if diff := cmp.Diff(want, req); diff != "" {
+		t.Error(diff)
+	}
+	wantContains(t, req.URL, "/api/login?token=[REDACTED]&page=2")
+	for name, want := range map[string]string{"x-api-key": record.Redacted, "x-trace": "told", "cookie": record.Redacted, "content-type": "application/json"} {
+		if got := req.RequestHeaders[name]; got != want {
+			t.Errorf("request header %s: got %q, want %q", name, got, want)
+		}
+	}
+	for name, want := range map[string]string{"set-cookie": record.Redacted, "x-plain": "told"} {
+		if got := req.ResponseHeaders[name]; got != want {
+			t.Errorf("response header %s: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestRedirectsAreExchangesOfTheirOwn(t *testing.T) {
+	hop := func(to, mark string) func(http.ResponseWriter, *http.Request) {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-Hop", mark)
+			http.Redirect(w, r, to, http.StatusFound)
+		}
+	}
+	r, tab := open(t, site(t, map[string]any{"/start": hop("/middle", "1"), "/middle": hop("/end", "2"), "/end": `<p>there`, "/{$}": `<p>quiet`}))
+	if _, err := tab.Navigate(within(t, 20*time.Second), tab.URL()+"start"); err != nil {
+		t.Fatal(err)
+	}
+	find(t, r, tab, "/end", func(req record.Request) bool { return answered(req) && len(req.ResponseHeaders) > 0 })
+	var got []string
+	eventually(t, "the headers of both redirects", func() bool {
+		got = nil
+		for _, req := range r.Requests(tab, "", false) {
+			if req.OK != nil && !strings.HasSuffix(req.URL, "/") {
+				got = append(got, fmt.Sprintf("%s %d %t %s", req.URL[strings.LastIndex(req.URL, "/"):], req.Status, *req.OK, req.ResponseHeaders["x-hop"]))
+			}
+		}
+		return len(got) == 3 && strings.HasSuffix(got[1], "2")
+	})
+	if diff := cmp.Diff([]string{"/start 302 false 1", "/middle 302 false 2", "/end 200 true "}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRequestsSayWhyTheyFailed(t *testing.T) {
+	r, tab := open(t, site(t, map[string]any{"/{$}": `<p>quiet`, "/cut": func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			_ = conn.Close()
+		}
+	}}))
+	run(t, tab, `() => fetch('/cut').catch(() => {})`)
+	req := find(t, r, tab, "/cut", func(req record.Request) bool { return req.FailureText != "" })
+	wantContains(t, req.FailureText, "net::ERR_")
+	if req.OK != nil || req.Status != 0 {
+		t.Errorf("got %+v, want no status", req)
+	}
+}
+
+func TestRequestBodiesAreCutOrLeftOut(t *testing.T) {
+	r, tab := open(t, site(t, map[string]any{"/{$}": `<p>quiet`, "/take": func(http.ResponseWriter, *http.Request) {}}))
+	run(t, tab, `async () => { const send = (name, body) => fetch('/take?' + name, {method: 'POST', body});
+await send('long', 'é'.repeat(64001)); await send('huge', 'x'.repeat(400_000)); await send('binary', new Uint8Array([0, 1, 255]));
+await send('file', new Blob(['abc'])); await send('short', 'abc'); }`)
+	for name, want := range map[string]record.Request{
+		"long":   {RequestBody: strings.Repeat("é", 64_000), RequestBodyTruncated: true},
+		"huge":   {RequestBodyOmitted: true},
+		"binary": {RequestBodyOmitted: true},
+		"file":   {RequestBodyOmitted: true},
+		"short":  {RequestBody: "abc"},
+	} {
+		req := find(t, r, tab, "/take?"+name, answered)
+		got := record.Request{RequestBody: req.RequestBody, RequestBodyTruncated: req.RequestBodyTruncated, RequestBodyOmitted: req.RequestBodyOmitted}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestHeadersAreBounded(t *testing.T) {
+	r, tab := open(t, site(t, map[string]any{
+		"/{$}": `<p>quiet`,
+		"/many": func(w http.ResponseWriter, _ *http.Request) {
+			for i := range 200 {
+				w.Header().Set(fmt.Sprintf("X-%03d", i), "v")
+			}
+		},
+		"/long": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("A-Long", strings.Repeat("v", 70_000)) },
+	}))
+	run(t, tab, `async () => { await fetch('/many'); await fetch('/long') }`)
+	many := find(t, r, tab, "/many", func(req record.Request) bool { return answered(req) && len(req.ResponseHeaders) > 0 })
+	if n := len(many.ResponseHeaders); n != 128 || !many.ResponseHeadersTruncated {
+		t.Errorf("got %d headers, truncated %t; want 128 and so", n, many.ResponseHeadersTruncated)
+	}
+	long := find(t, r, tab, "/long", func(req record.Request) bool { return answered(req) && len(req.ResponseHeaders) > 0 })
+	if n := len(long.ResponseHeaders["a-long"]); n > 64<<10 || n < 60<<10 || !long.ResponseHeadersTruncated {
+		t.Errorf("got %d bytes, truncated %t; want almost 64 KiB and so", n, long.ResponseHeadersTruncated)
+	}
+}
+
+func TestRequestsKeepTheLastFiveHundredAndCanBeCleared(t *testing.T) {
+	r, tab := open(t, site(t, map[string]any{"/{$}": `<p>quiet`, "/n": func(http.ResponseWriter, *http.Request) {}}))
+	run(t, tab, `async () => { for (let i = 1; i <= 520; i += 20) await Promise.all([...Array(20).keys()].map(k => fetch('/n?i=' + (i + k) + '.'))) }`)
+	find(t, r, tab, "/n?i=520.", answered)
+	got := r.Requests(tab, "/n?", false)
+	if len(got) != record.MaxRequests {
+		t.Errorf("got %d requests, want %d", len(got), record.MaxRequests)
+	}
+	if one := r.Requests(tab, "i=321.", false); len(one) != 1 || !strings.HasSuffix(one[0].URL, "/n?i=321.") {
+		t.Errorf("got %d requests by filter, want the one", len(one))
+	}
+	last := got[len(got)-1].ID
+	r.Requests(tab, "nothing", true)
+	if n := len(r.Requests(tab, "", false)); n != 0 {
+		t.Errorf("got %d requests after clearing, want none", n)
+	}
+	run(t, tab, `() => fetch('/n?later').then(() => 1)`)
+	if req := find(t, r, tab, "later", answered); req.ID == last || req.ID <= "r520" {
+		t.Errorf("got id %s after %s, want a new one", req.ID, last)
+	}
+}
+
+func TestAnAnswerStaysBelowOneMebibyte(t *testing.T) {
+	r, tab := open(t, site(t, map[string]any{"/{$}": `<p>quiet`, "/big": func(http.ResponseWriter, *http.Request) {}}))
+	run(t, tab, `async () => { for (let i = 0; i < 40; i++) await fetch('/big?' + i, {method: 'POST', body: 'x'.repeat(60_000)}) }`)
+	find(t, r, tab, "/big?39", answered)
+	got := r.Requests(tab, "", false)
+	data, err := json.Marshal(map[string]any{"ok": true, "requests": got})
+	if err != nil || len(data) > 1<<20 || len(data) < 900_000 {
+		t.Errorf("got %d bytes (%v), want almost 1 MiB", len(data), err)
+	}
+	if last := got[len(got)-1]; !strings.HasSuffix(last.URL, "/big?39") {
+		t.Errorf("got %s last, want the newest", last.URL)
+	}
+}
+
+func TestRequestsOfFramesAndSocketsAreSeen(t *testing.T) {
+	inner := strings.Replace(site(t, map[string]any{
+		"/{$}": `<script>fetch('/from-frame')</script>`, "/from-frame": func(http.ResponseWriter, *http.Request) {},
+	}), "127.0.0.1", "localhost", 1)
+	r, tab := open(t, site(t, map[string]any{
+		"/{$}": `<iframe src="` + inner + `"></iframe><script>new WebSocket('ws://' + location.host + '/socket?token=abc')</script>`,
+	}))
+	if req := find(t, r, tab, "/from-frame", answered); req.ResourceType != "fetch" {
+		t.Errorf("got type %s, want fetch", req.ResourceType)
+	}
+	req := find(t, r, tab, "/socket", func(req record.Request) bool { return req.FailureText != "" || answered(req) })
+	if req.ResourceType != "websocket" || !strings.HasSuffix(req.URL, "token=[REDACTED]") {
+		t.Errorf("got %+v, want a websocket without its token", req)
+	}
+}

@@ -1,0 +1,85 @@
+package trace
+
+import (
+	"context"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/frame"
+	"clank/browsermgr/page"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+const (
+	// frameInterval is how long Chromium waits for the next picture: it sends one when the page changes, and has two on
+	// their way at most.
+	frameInterval = 250 * time.Millisecond
+	frameQuality  = 60
+	maxFrameSide  = 1280
+	maxFrame      = 2 << 20
+)
+
+// cast has Chromium send pictures of the tab.
+func (r *run) cast(tab *page.Tab) {
+	quality, side := frameQuality, maxFrameSide
+	tab.Main().Post(proto.PageStartScreencast{
+		Format: proto.PageStartScreencastFormatJpeg, Quality: &quality, MaxWidth: &side, MaxHeight: &side,
+	})
+}
+
+// ack lets Chromium send the next picture.
+type ack struct {
+	frame   *frame.Frame
+	session int
+	due     time.Time
+}
+
+// picture takes one of a tab.
+func (r *run) picture(tab *page.Tab, f *frame.Frame, ev cdp.Event) {
+	var p proto.PageScreencastFrame
+	if !ev.Decode(&p) || p.Metadata == nil {
+		return
+	}
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return
+	}
+	select {
+	case r.acks <- ack{frame: f, session: p.SessionID, due: time.Now().Add(frameInterval)}:
+	default:
+		f.Post(proto.PageScreencastFrameAck{SessionID: p.SessionID})
+	}
+	r.mu.Unlock()
+	line := frameLine{
+		Type: "screencast-frame", PageID: pageID(tab), Width: p.Metadata.DeviceWidth, Height: p.Metadata.DeviceHeight,
+		Timestamp: r.now(), FrameSwapWallTime: float64(p.Metadata.Timestamp) * 1000,
+	}
+	if len(p.Data) > maxFrame {
+		return
+	}
+	r.enqueue(r.jobs, func(context.Context) {
+		name, err := r.spool.resource("frames", p.Data, ".jpeg")
+		if err != nil {
+			r.trouble("pictures", err)
+			return
+		}
+		line.File = name
+		r.write(traceLines, line)
+	})
+}
+
+// pace answers pictures when they are due, and all of them when the run ends.
+func (r *run) pace(ctx context.Context) {
+	for a := range r.acks {
+		timer := time.NewTimer(time.Until(a.due))
+		select {
+		case <-timer.C:
+		case <-r.ended:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		a.frame.Post(proto.PageScreencastFrameAck{SessionID: a.session})
+	}
+}

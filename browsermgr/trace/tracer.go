@@ -1,0 +1,185 @@
+package trace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/frame"
+	"clank/browsermgr/page"
+	"clank/browsermgr/record"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// Sentinels for those who have to tell these cases apart.
+var (
+	// ErrRunning says that a trace runs already.
+	ErrRunning = errors.New("a trace is running already: stop it first")
+	// ErrNone says that no trace runs.
+	ErrNone = errors.New("no trace is running: start one first")
+)
+
+// Options says what a trace shows beside actions, messages and requests.
+type Options struct {
+	Screenshots bool // pictures of the pages, some each second
+	Snapshots   bool // the documents before and after each action
+	Sources     bool // accepted; there are none to show, and the trace says so
+}
+
+// Defaults are the options of somebody who gives none.
+func Defaults() Options { return Options{Screenshots: true, Snapshots: true} }
+
+// Tracer runs traces of one connection, one at a time. It is safe for concurrent use.
+type Tracer struct {
+	dir      string
+	recorder *record.Recorder
+	log      *slog.Logger
+
+	wg sync.WaitGroup // of the goroutines that watch browsers
+
+	mu   sync.Mutex
+	run  *run
+	lost error // why the last trace ended without being stopped
+}
+
+// New makes a Tracer whose traces are kept under dir while they run. The recorder must observe the same connection, and
+// both are given to page.Connect. A nil log discards.
+func New(dir string, recorder *record.Recorder, log *slog.Logger) *Tracer {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Tracer{dir: dir, recorder: recorder, log: log}
+}
+
+// Start begins a trace of all tabs of the browser, those that come later included. It goes on until [Tracer.Stop] or
+// [Tracer.Abort], or until the connection ends, when nothing is left of it. The error wraps [ErrRunning] if one runs.
+func (t *Tracer) Start(b *page.Browser, opts Options) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.run != nil {
+		return ErrRunning
+	}
+	select {
+	case <-b.Done():
+		return fmt.Errorf("start a trace: %w", page.ErrBrowserGone)
+	default:
+	}
+	s, err := newSpool(t.dir)
+	if err != nil {
+		return fmt.Errorf("start a trace: %w", err)
+	}
+	t.run, t.lost = newRun(s, opts, t.log), nil
+	t.run.start(b, t.recorder)
+	t.watch(b, t.run)
+	return nil
+}
+
+// watch gives up the trace when its browser goes away. The caller holds t.mu.
+func (t *Tracer) watch(b *page.Browser, r *run) {
+	t.wg.Go(func() {
+		select {
+		case <-r.ended:
+		case <-b.Done():
+			t.lose(r)
+		}
+	})
+}
+
+// take ends the trace's being the one that runs.
+func (t *Tracer) take() (*run, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r, lost := t.run, t.lost
+	t.run, t.lost = nil, nil
+	switch {
+	case r != nil:
+		return r, nil
+	case lost != nil:
+		return nil, fmt.Errorf("%w; the last one was lost: %w", ErrNone, lost)
+	}
+	return nil, ErrNone
+}
+
+// Stop ends the trace and writes it to path, whole or not at all. If that fails, or ctx ends, nothing is left of the
+// trace. The error wraps [ErrNone] if none runs.
+func (t *Tracer) Stop(ctx context.Context, path string) error {
+	r, err := t.take()
+	if err != nil {
+		return err
+	}
+	r.close(ctx)
+	if ctx.Err() != nil {
+		r.spool.discard()
+		return fmt.Errorf("stop the trace: %w", context.Cause(ctx))
+	}
+	return r.spool.finish(ctx, path)
+}
+
+// Abort ends the trace, if one runs, and forgets it.
+func (t *Tracer) Abort() {
+	r, err := t.take()
+	if err != nil {
+		return
+	}
+	r.abort()
+}
+
+// Close is [Tracer.Abort], and waits for what this Tracer has running.
+func (t *Tracer) Close() {
+	t.Abort()
+	t.wg.Wait()
+}
+
+// lose gives up a trace whose browser is gone.
+func (t *Tracer) lose(r *run) {
+	t.mu.Lock()
+	mine := t.run == r
+	if mine {
+		t.run, t.lost = nil, page.ErrBrowserGone
+	}
+	t.mu.Unlock()
+	if mine {
+		t.log.Warn("trace lost: the browser is gone")
+		r.abort()
+	}
+}
+
+// running is the present run or nil.
+func (t *Tracer) running() *run {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.run
+}
+
+// Attach asks nothing of new sessions.
+func (t *Tracer) Attach(*page.Tab, *frame.Frame) []proto.Request { return nil }
+
+// Event takes pictures, and begins to ask for them in tabs that are new.
+func (t *Tracer) Event(tab *page.Tab, f *frame.Frame, ev cdp.Event) {
+	if tab == nil || f.Parent() != nil || ev.Method != "Page.screencastFrame" && ev.Method != "Page.loadEventFired" {
+		return
+	}
+	r := t.running()
+	switch {
+	case r == nil:
+	case ev.Method == "Page.screencastFrame":
+		r.picture(tab, f, ev)
+	default:
+		r.meet(tab)
+	}
+}
+
+// Begin notes that an action begins in the tab, with the document before it, and returns what notes its end. Without a
+// trace both do nothing. What is typed or filled in is not written down; nor are secrets in addresses. The document is
+// given no more than a second; ctx ends that, too.
+func (t *Tracer) Begin(ctx context.Context, tab *page.Tab, action string, params any) (end func(error)) {
+	r := t.running()
+	if r == nil {
+		return func(error) {}
+	}
+	return r.begin(ctx, tab, action, params)
+}
