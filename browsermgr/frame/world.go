@@ -105,6 +105,9 @@ type Script struct {
 	Arg     any
 	Within  time.Duration // 0: the bound of any call
 	Gesture bool          // runs as if the user had done something
+
+	source   string // a function of the caller's that is called instead, see Apply
+	elements []Locator
 }
 
 // expression is the source text of the call. A world that has no scripts yet gets them in the same message.
@@ -116,6 +119,9 @@ func (sc Script) expression(w *world, installed bool) (string, error) {
 	var b strings.Builder
 	if !installed {
 		fmt.Fprintf(&b, "if (globalThis.__clank?.token !== %[2]q) globalThis.__clank = ((TOKEN) => {\n%[1]s\n})(%[2]q);\n", source, w.token)
+	}
+	if sc.source != "" {
+		return b.String() + sc.application(w, arg), nil
 	}
 	fmt.Fprintf(&b, "globalThis.__clank ? __clank(%q, %q, %s) : {lost: true}", w.token, sc.Fn, arg)
 	return b.String(), nil

@@ -36,6 +36,9 @@ var table = map[string][]string{
 	"browsermgr/control": {
 		"browsermgr", "browsermgr/control/body", "browsermgr/control/gate", "browsermgr/fault", "browsermgr/page", "browsermgr/tabname",
 	},
+	"browsermgr/emulate":    {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
+	"browsermgr/picture":    {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
+	"browsermgr":            {"browsermgr/chrome", "browsermgr/page"},
 	"sessions":              {"cancel"},
 	"sessions/sessionstest": {"cancel", "sessions"},
 	"llm/openai":            {"llm"},
