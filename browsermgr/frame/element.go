@@ -58,7 +58,7 @@ func (n *Numbers) Find(main *Frame, ref string) (Element, error) {
 	}
 	doc := n.keys[key.Document-1]
 	if doc.frame.Token() != doc.world {
-		return Element{}, fmt.Errorf("%w %s: its frame shows another document now; take a new snapshot", fault.ErrUnknownRef, key)
+		return Element{}, otherDocument(key)
 	}
 	local := outline.Key{Document: doc.local, Number: key.Number}
 	return Element{Frame: doc.frame, Local: local.String(), Given: key.String()}, nil

@@ -61,6 +61,10 @@ func (f *ScriptError) Explain(given string) error {
 		return fault.Invalidf("%s is not a CSS selector", given)
 	case "missing":
 		return fmt.Errorf("%s: not found or not visible (%w); take a new snapshot", given, fault.ErrNotInteractable)
+	case "noframe":
+		return fault.Invalidf("%s matches no frame of the page: take a new snapshot to see its frames", given)
+	case "notframe":
+		return fault.Invalidf("%s %s is not a frame", given, f.subject())
 	case "hidden":
 		return stuck("is not visible: open or scroll to what holds it, then take a new snapshot")
 	case "disabled":

@@ -9,7 +9,6 @@ import (
 type Link struct {
 	Text string `json:"text"`
 	URL  string `json:"url"`
-	Ref  string `json:"ref"`
 }
 
 // Hole is where a frame of another process belongs: after a line, at a depth, below the element with this ref.
@@ -22,10 +21,15 @@ type Hole struct {
 // Piece is what the script in one process says of its documents.
 type Piece struct {
 	Text      string `json:"text"`
+	Refs      string `json:"refs"`    // of numbered pieces: the elements' own refs, in order, with spaces between
 	Stopped   bool   `json:"stopped"` // at the limit of characters
 	Holes     []Hole `json:"frames"`
 	Documents int    `json:"documents"` // embedded ones that were met so far
+	Document  string `json:"document"`  // the one that the piece begins with
+	Found     bool   `json:"found"`     // whether there is what the piece was to begin with
+	Suspects  int    `json:"suspects"`  // elements that may hold more than the script can see
 	Title     string `json:"title"`
+	Token     string `json:"token"` // names the root document
 	Links     []Link `json:"links"`
 
 	// Failed says that the process gave no answer.
@@ -39,56 +43,89 @@ type Piece struct {
 // Options says how pieces are joined.
 type Options struct {
 	Flat     bool // without nesting
+	Numbered bool // refs count the elements of the page
 	Depth    *int // deepest level shown
-	MaxChars int  // in UTF-16 units; 0 means no limit
-	Empty    string
 }
 
-// Compose joins the pieces of a page, frames in their places, and reports whether the limit of characters cut the text.
-// Empty stands for a page of which there is nothing to show.
-func Compose(main *Piece, opts Options) (text string, truncated bool) {
-	c := composer{flat: opts.Flat, depth: opts.Depth}
-	text = c.text(main)
-	if text == "" {
-		text = opts.Empty
+// Bound is an element that a numbered ref stands for: its own ref in a piece.
+type Bound struct {
+	Piece *Piece
+	Local string
+}
+
+// Page is a page in one piece.
+type Page struct {
+	Text    string
+	Stopped bool // there is more than the limit of characters let through
+	Links   []Link
+	Bounds  []Bound // of a numbered page: what its refs e1, e2, … stand for
+}
+
+// Compose joins the pieces of a page, frames in their places.
+func Compose(main *Piece, opts Options) Page {
+	if opts.Numbered && len(main.Holes) == 0 {
+		return whole(main)
 	}
-	text += linkList(append(main.Links, c.links...))
-	if opts.MaxChars > 0 && (main.Stopped || utf16Len(text) > opts.MaxChars) {
-		return cut(text, opts.MaxChars), true
+	c := composer{flat: opts.Flat, numbered: opts.Numbered, depth: opts.Depth, count: map[string]int{}}
+	c.links = main.Links
+	text := c.text(main, 0)
+	return Page{Text: text, Stopped: main.Stopped || c.stopped, Links: c.links, Bounds: c.bounds}
+}
+
+// whole is a page of one piece, which has its numbers already.
+func whole(p *Piece) Page {
+	refs := strings.Fields(p.Refs)
+	bounds := make([]Bound, len(refs))
+	for i, ref := range refs {
+		bounds[i] = Bound{Piece: p, Local: ref}
 	}
-	return text, false
+	return Page{Text: p.Text, Stopped: p.Stopped, Links: p.Links, Bounds: bounds}
 }
 
 type composer struct {
-	flat  bool
-	depth *int
-	links []Link
+	flat     bool
+	numbered bool
+	depth    *int
+	links    []Link
+	stopped  bool
+	bounds   []Bound
+	count    map[string]int // refs by role and name
 }
 
-// text is a piece with its refs renumbered for the whole page and the frames of other processes in their places.
-func (c *composer) text(p *Piece) string {
-	if p.Number == nil && len(p.Holes) == 0 {
+// text is a piece that begins at a level, with its refs renumbered for the whole page and the frames of other processes in
+// their places.
+func (c *composer) text(p *Piece, level int) string {
+	if p.Text == "" || p.Number == nil && len(p.Holes) == 0 && !c.numbered && (c.depth == nil || level == 0) {
 		return p.Text
 	}
-	lines := strings.Split(p.Text, "\n")
+	refs := strings.Fields(p.Refs)
 	holes := map[int]Hole{}
 	for _, h := range p.Holes {
 		holes[h.Line] = h
 	}
-	for i, text := range lines {
-		lines[i] = p.renumber(text)
+	given := strings.Split(p.Text, "\n")
+	lines := given[:0]
+	for i, text := range given {
+		if c.tooDeep(level + (len(text)-len(strings.TrimLeft(text, " ")))/2) {
+			continue
+		}
+		text = c.renumber(p, refs, text)
 		if h, ok := holes[i]; ok && p.Child != nil {
 			if child := p.Child(h.Ref); child != nil {
-				lines[i] += c.embedded(child, h)
+				text += c.embedded(child, h, level)
 			}
 		}
+		lines = append(lines, text)
 	}
 	return strings.Join(lines, "\n")
 }
 
+func (c *composer) tooDeep(level int) bool { return c.depth != nil && !c.flat && level > *c.depth }
+
 // embedded is what follows a frame's own line.
-func (c *composer) embedded(child *Piece, h Hole) string {
-	if c.depth != nil && h.Depth > *c.depth && !c.flat {
+func (c *composer) embedded(child *Piece, h Hole, level int) string {
+	c.links = append(c.links, child.Links...)
+	if c.tooDeep(level + h.Depth) {
 		return ""
 	}
 	indent := ""
@@ -98,8 +135,8 @@ func (c *composer) embedded(child *Piece, h Hole) string {
 	if child.Failed {
 		return ":\n" + indent + "- text: (this frame did not answer)"
 	}
-	c.links = append(c.links, child.Links...)
-	inner := c.text(child)
+	c.stopped = c.stopped || child.Stopped
+	inner := c.text(child, level+h.Depth)
 	if inner == "" {
 		return ""
 	}
@@ -110,28 +147,36 @@ func (c *composer) embedded(child *Piece, h Hole) string {
 	return colon + "\n" + indent + strings.ReplaceAll(inner, "\n", "\n"+indent)
 }
 
-// renumber gives the ref of a line the document number it has in the page.
-func (p *Piece) renumber(text string) string {
-	l, ok := scanLine(text)
-	if !ok || l.refStart == 0 || p.Number == nil {
+// renumber gives the ref of a line the number it has in the page: its own one, or the next in order.
+func (c *composer) renumber(p *Piece, refs []string, text string) string {
+	if !c.numbered && p.Number == nil {
 		return text
 	}
-	key, err := ParseKey(l.ref(text))
+	l, ok := scanLine(text)
+	if !ok || l.refStart == 0 {
+		return text
+	}
+	key, err := ParseKey(l.ref())
 	if err != nil {
 		return text
 	}
-	key.Document = p.Number(key.Document)
-	return text[:l.refStart] + key.String() + text[l.refEnd:]
-}
-
-func linkList(links []Link) string {
-	if len(links) == 0 {
-		return ""
+	if !c.numbered {
+		key.Document = p.Number(key.Document)
+		return text[:l.refStart] + key.String() + text[l.refEnd:]
 	}
-	var b strings.Builder
-	b.WriteString("\n\nLinks:")
-	for i, l := range links[:min(len(links), 100)] {
-		fmt.Fprintf(&b, "\n%d. %s -> %s", i+1, l.Text, l.URL)
+	if key.Number > len(refs) {
+		return text
 	}
-	return b.String()
+	c.bounds = append(c.bounds, Bound{Piece: p, Local: refs[key.Number-1]})
+	ref := fmt.Sprintf("e%d]", len(c.bounds))
+	same := l.role + l.quoted
+	if n := c.count[same]; n > 0 {
+		ref += fmt.Sprintf(" [nth=%d]", n)
+	}
+	c.count[same]++
+	rest := text[l.refEnd+1:]
+	if l.nth > 0 {
+		rest = strings.TrimPrefix(rest, fmt.Sprintf(" [nth=%d]", l.nth))
+	}
+	return text[:l.refStart] + ref + rest
 }

@@ -8,9 +8,9 @@ var (
 )
 
 // RefOf returns the line's ref, or "".
-func (l line) RefOf(text string) string {
+func (l line) RefOf() string {
 	if l.refStart == 0 {
 		return ""
 	}
-	return l.ref(text)
+	return l.ref()
 }

@@ -3,18 +3,36 @@ package outline
 import (
 	"encoding/json"
 	"strings"
+	"unicode/utf16"
 )
 
 // line is one line of a snapshot taken apart. Page text cannot pass for structure: names are JSON strings, and
 // brackets count only before the colon.
 type line struct {
+	text     string
 	role     string
-	name     string
-	refStart int // of the ref inside the line; 0 if it has none
+	quoted   string // the name as it is written; "" if there is none
+	refStart int    // of the ref inside the line; 0 if it has none
 	refEnd   int
+	nth      int
+	fresh    bool // marked as new
+	end      int  // where the brackets end
 }
 
-func (l line) ref(text string) string { return text[l.refStart:l.refEnd] }
+func (l line) ref() string { return l.text[l.refStart:l.refEnd] }
+
+// name is the name that is written in quotes.
+func (l line) name() string {
+	if l.quoted == "" {
+		return ""
+	}
+	if !strings.Contains(l.quoted, `\`) {
+		return l.quoted[1 : len(l.quoted)-1]
+	}
+	var name string
+	_ = json.Unmarshal([]byte(l.quoted), &name) // checked by scanLine
+	return name
+}
 
 // scanLine takes a line apart; ok is false for lines that are not nodes.
 func scanLine(text string) (l line, ok bool) {
@@ -30,26 +48,41 @@ func scanLine(text string) (l line, ok bool) {
 	if end == at {
 		return l, false
 	}
-	l.role = text[at:end]
+	l.text, l.role = text, text[at:end]
 	at = end
 	if strings.HasPrefix(text[at:], ` "`) {
 		stop := stringEnd(text, at+1)
-		if stop < 0 || json.Unmarshal([]byte(text[at+1:stop]), &l.name) != nil {
+		if stop < 0 {
+			return l, false
+		}
+		l.quoted = text[at+1 : stop]
+		if strings.Contains(l.quoted, `\`) && !json.Valid([]byte(l.quoted)) {
 			return l, false
 		}
 		at = stop
 	}
-	for strings.HasPrefix(text[at:], " [") {
-		stop := strings.IndexByte(text[at:], ']')
+	return l, l.brackets(at)
+}
+
+// brackets reads the attributes that begin at an index.
+func (l *line) brackets(at int) bool {
+	for strings.HasPrefix(l.text[at:], " [") {
+		stop := strings.IndexByte(l.text[at:], ']')
 		if stop < 0 {
-			return l, false
+			return false
 		}
-		if strings.HasPrefix(text[at:], " [ref=") {
+		inner := l.text[at+2 : at+stop]
+		if strings.HasPrefix(inner, "ref=") {
 			l.refStart, l.refEnd = at+len(" [ref="), at+stop
+		} else if count, ok := strings.CutPrefix(inner, "nth="); ok {
+			parseCount(count, &l.nth)
+		} else if inner == "new" {
+			l.fresh = true
 		}
 		at += stop + 1
 	}
-	return l, true
+	l.end = at
+	return true
 }
 
 // stringEnd returns the index after the JSON string that starts at from, or -1.
@@ -98,4 +131,18 @@ func utf16Len(s string) int {
 		}
 	}
 	return n
+}
+
+// Clip shortens text to at most limit UTF-16 units and reports whether it did; 0 means no limit.
+func Clip(text string, limit int) (string, bool) {
+	if limit <= 0 || len(text) <= limit {
+		return text, false
+	}
+	n := 0
+	for i, r := range text {
+		if n += utf16.RuneLen(r); n > limit {
+			return text[:i], true
+		}
+	}
+	return text, false
 }

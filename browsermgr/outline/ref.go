@@ -11,21 +11,26 @@ import (
 // maxRefNumber bounds the numbers in a ref: more digits are a mistake, not an element.
 const maxRefNumber = 1 << 30
 
-// Key is a parsed ref: an element of a document, 0 being the main one.
+// Key is a parsed ref: an element of a document, 0 being the main one, or a node of an accessibility tree.
 type Key struct {
 	Document int
 	Number   int
+	Tree     bool
 }
 
 // String is the ref as snapshots show it.
 func (k Key) String() string {
+	if k.Tree {
+		return fmt.Sprintf("ax%d", k.Number)
+	}
 	if k.Document == 0 {
 		return fmt.Sprintf("e%d", k.Number)
 	}
 	return fmt.Sprintf("f%de%d", k.Document, k.Number)
 }
 
-// ParseKey reads a ref as people and models write it: e12, @e12, ref=e12, [ref=e12], 12, f1e5, in any case. The error
+// ParseKey reads a ref as people and models write it: e12, @e12, ref=e12, [ref=e12], 12, f1e5, ax3, in
+// any case. The error
 // wraps [fault.ErrInvalid].
 func ParseKey(text string) (Key, error) {
 	bad := func() (Key, error) {
@@ -39,7 +44,9 @@ func ParseKey(text string) (Key, error) {
 	}
 	s = strings.TrimPrefix(strings.TrimPrefix(s, "@"), "ref=")
 	var key Key
-	if rest, ok := strings.CutPrefix(s, "f"); ok {
+	if rest, ok := strings.CutPrefix(s, "ax"); ok {
+		key.Tree, s = true, rest
+	} else if rest, ok := strings.CutPrefix(s, "f"); ok {
 		frame, rest, ok := strings.Cut(rest, "e")
 		if !ok || !parseCount(frame, &key.Document) {
 			return bad()

@@ -16,18 +16,69 @@ type Ref struct {
 func Refs(text string) []Ref {
 	type key struct{ role, name string }
 	var refs []Ref
-	seen := map[key]int{}
-	for line := range strings.Lines(text) {
-		l, ok := scanLine(strings.TrimSuffix(line, "\n"))
+	count := map[key]int{}
+	for text := range strings.Lines(text) {
+		l, ok := scanLine(strings.TrimSuffix(text, "\n"))
 		if !ok || l.refStart == 0 {
 			continue
 		}
-		k := key{l.role, l.name}
-		refs = append(refs, Ref{Ref: l.ref(line), Role: l.role, Name: l.name, Nth: seen[k]})
-		seen[k]++
+		k := key{strings.ToLower(l.role), l.name()}
+		nth := max(count[k], l.nth) // lines before it may have been left out
+		refs = append(refs, Ref{Ref: l.ref(), Role: k.role, Name: k.name, Nth: nth})
+		count[k] = nth + 1
 	}
 	for i, r := range refs {
-		refs[i].Dup = seen[key{r.Role, r.Name}] > 1
+		refs[i].Dup = count[key{r.Role, r.Name}] > 1
 	}
 	return refs
+}
+
+// RefInfo is what the control API tells of a ref.
+type RefInfo struct {
+	Role string `json:"role"`
+	Name string `json:"name,omitempty"`
+	// Nth tells refs of the same role and name apart, from 0; nil where there is only one.
+	Nth *int `json:"nth,omitempty"`
+}
+
+// RefMap is the same by ref.
+func RefMap(refs []Ref) map[string]RefInfo {
+	out := make(map[string]RefInfo, len(refs))
+	for _, r := range refs {
+		info := RefInfo{Role: r.Role, Name: r.Name}
+		if r.Dup {
+			info.Nth = &r.Nth
+		}
+		out[r.Ref] = info
+	}
+	return out
+}
+
+// Stats measures a snapshot.
+type Stats struct {
+	Lines       int `json:"lines"`
+	Chars       int `json:"chars"` // UTF-16 units
+	Refs        int `json:"refs"`
+	Interactive int `json:"interactive"` // refs with an interactive role
+}
+
+// Measure measures a text with these refs.
+func Measure(text string, refs []Ref) Stats {
+	s := Stats{Lines: strings.Count(text, "\n") + 1, Chars: utf16Len(text), Refs: len(refs)}
+	for _, r := range refs {
+		if interactive(r.Role) {
+			s.Interactive++
+		}
+	}
+	return s
+}
+
+// interactive says whether elements of a role are there to be acted upon.
+func interactive(role string) bool {
+	switch role {
+	case "button", "checkbox", "combobox", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio",
+		"searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem":
+		return true
+	}
+	return false
 }

@@ -101,18 +101,21 @@ func (t *Tab) handleNavigated(f *frame.Frame, ev cdp.Event) {
 		} `json:"frame"`
 		Type string `json:"type"`
 	}
-	if !ev.Decode(&p) || p.Frame.ID != string(f.ID()) {
+	if !ev.Decode(&p) {
 		return
 	}
-	f.Leave()
-	if f != t.main {
+	if p.Frame.ID == string(f.ID()) {
+		f.Leave()
+	}
+	if p.Frame.ID != t.target {
+		t.refs.FrameNavigated()
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.url = p.Frame.URL + p.Frame.Fragment
 	t.load.committed(p.Frame.LoaderID, p.Type == string(proto.PageNavigationTypeBackForwardCacheRestore))
-	t.numbers = frame.Numbers{}
+	t.refs.Reset()
 	t.signal()
 }
 

@@ -15,30 +15,61 @@ const readLimit = 20 * time.Second
 // Link is one link of a page.
 type Link = outline.Link
 
-// Text returns the readable text of the element with this ref, or, if ref is empty, of the page: its article, its main
-// part or its body. If a dialog is open the error is a *[DialogError].
-func (t *Tab) Text(ctx context.Context, ref string) (string, error) {
-	var text string
+// TextOptions says what is read: the element with a ref, or the first that matches a selector, or else the page's article,
+// its main part or its body.
+type TextOptions struct {
+	Ref      string
+	Selector string
+	MaxChars int // in UTF-16 units; 0 means no limit
+}
+
+// Reading is the text of a page or of an element, as a person sees it.
+type Reading struct {
+	Text      string
+	URL       string
+	Truncated bool
+	// Found is false if no element matches the selector.
+	Found bool
+}
+
+// reading is what the script answers.
+type reading struct {
+	Text  string `json:"text"`
+	Found bool   `json:"found"`
+}
+
+// Read returns readable text. If a dialog is open the error is a *[DialogError].
+func (t *Tab) Read(ctx context.Context, opts TextOptions) (Reading, error) {
+	var got reading
 	err := t.exclusive(ctx, readLimit, func(ctx context.Context) error {
-		e, err := t.locate(ref, "")
+		e, err := t.locate(opts.Ref, opts.Selector)
 		if err != nil {
 			return err
 		}
-		if ref == "" {
+		if opts.Ref == "" {
 			if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
 				return err
 			}
 		}
-		text, err = frame.Run[string](ctx, e.Frame, frame.Script{Fn: "text", Arg: map[string]string{"ref": e.Local}})
-		if err != nil && ref != "" {
+		arg := map[string]string{"ref": e.Local, "selector": opts.Selector}
+		got, err = frame.Run[reading](ctx, e.Frame, frame.Script{Fn: "text", Arg: arg})
+		if err != nil && (opts.Ref != "" || opts.Selector != "") {
 			err = e.Explain(err)
 		}
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("read tab %s: %w", t.id, err)
+		return Reading{}, fmt.Errorf("read tab %s: %w", t.id, err)
 	}
-	return text, nil
+	r := Reading{URL: t.URL(), Found: got.Found}
+	r.Text, r.Truncated = outline.Clip(got.Text, opts.MaxChars)
+	return r, nil
+}
+
+// Text returns the readable text of the element with this ref, or of the page if ref is empty, see [Tab.Read].
+func (t *Tab) Text(ctx context.Context, ref string) (string, error) {
+	r, err := t.Read(ctx, TextOptions{Ref: ref})
+	return r.Text, err
 }
 
 // Links lists the visible links of the main document, each address once, in document order.

@@ -37,7 +37,7 @@ type Tab struct {
 	dialogs  dialogState
 	watchers map[*watcher]struct{}
 	changed  chan struct{} // closed and replaced whenever anything here changes
-	numbers  frame.Numbers
+	refs     frame.Registry
 	opened   []*Tab // tabs this page opened, since the beginning
 	drag     chan<- proto.InputDragData
 }
@@ -232,9 +232,7 @@ func (t *Tab) locate(ref, selector string) (frame.Element, error) {
 	if ref == "" {
 		return frame.Element{Frame: t.main, Given: fmt.Sprintf("selector %q", selector)}, nil
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.numbers.Find(t.main, ref)
+	return t.refs.Find(t.main, ref)
 }
 
 func (t *Tab) noteOpened(other *Tab) {

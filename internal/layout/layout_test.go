@@ -25,9 +25,11 @@ var table = map[string][]string{
 	"browsermgr/outline": {"browsermgr/fault"},
 	"browsermgr/frame":   {"browsermgr/cdp", "browsermgr/fault", "browsermgr/input", "browsermgr/outline"},
 	"browsermgr/act":     {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/outline"},
+	"browsermgr/capture": {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/outline"},
+	"browsermgr/aria":    {"browsermgr/cdp", "browsermgr/frame"},
 	"browsermgr/page": {
-		"browsermgr/act", "browsermgr/address", "browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/input",
-		"browsermgr/outline",
+		"browsermgr/act", "browsermgr/address", "browsermgr/aria", "browsermgr/capture", "browsermgr/cdp", "browsermgr/fault",
+		"browsermgr/frame", "browsermgr/input", "browsermgr/outline",
 	},
 	"browsermgr":              {"browsermgr/chrome", "browsermgr/page"},
 	"browsermgr/tabname":      {"browsermgr/fault"},

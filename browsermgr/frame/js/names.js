@@ -1,7 +1,11 @@
 // Accessible names, after accname-1.2 and HTML-AAM, without what forces layout or is quadratic (never element.labels).
 
 const NAME_LIMIT = 900;
-const clip = (text, limit = NAME_LIMIT) => (text.length > limit ? text.slice(0, limit - 1) + '…' : text);
+const clip = (text, limit = NAME_LIMIT) => {
+  if (text.length <= limit) return text;
+  const end = /[\ud800-\udbff]/.test(text[limit - 2]) ? limit - 2 : limit - 1; // never half a character
+  return text.slice(0, end) + '…';
+};
 
 // Labels of a tree scope, found once a snapshot.
 let labelMaps = new Map();
@@ -33,7 +37,7 @@ const LABELABLE = new Set(['input', 'select', 'textarea', 'meter', 'progress', '
 
 // contentText is the text an element's subtree contributes to a name. skip leaves out the control being named.
 function contentText(element, skip) {
-  if (!element.firstElementChild && !element.shadowRoot && element.localName !== 'slot') return element.textContent;
+  if (!element.firstElementChild && !anyShadow(element) && element.localName !== 'slot') return element.textContent;
   let text = '';
   for (const node of flatChildren(element)) {
     if (node.nodeType === Node.TEXT_NODE) {

@@ -1,16 +1,21 @@
 // Reading for people: the text of a page and where its links lead.
 
+const textOf = (element) => {
+  if (isSecret(element)) return element.value ? MASK : '';
+  return 'value' in element && typeof element.value === 'string' ? element.value : (element.innerText ?? element.textContent);
+};
+
 FUNCTIONS.text = (a) => look(() => {
-  if (a.ref) {
-    const element = byRef(a.ref);
-    if (isSecret(element)) return element.value ? MASK : '';
-    return 'value' in element && typeof element.value === 'string' ? element.value : (element.innerText ?? element.textContent);
+  if (a.ref) return { text: textOf(byRef(a.ref)), found: true };
+  if (a.selector) {
+    const element = bySelector(a.selector);
+    return { text: element ? textOf(element) : '', found: element !== null };
   }
   for (const selector of ['article', 'main, [role="main"]']) {
     const found = document.querySelectorAll(selector);
-    if (found.length === 1 && found[0].innerText?.trim()) return found[0].innerText;
+    if (found.length === 1 && found[0].innerText?.trim()) return { text: found[0].innerText, found: true };
   }
-  return document.body?.innerText ?? document.documentElement?.textContent ?? '';
+  return { text: document.body?.innerText ?? document.documentElement?.textContent ?? '', found: true };
 });
 
 FUNCTIONS.links = () => look(() => {
@@ -19,7 +24,7 @@ FUNCTIONS.links = () => look(() => {
   for (const element of document.querySelectorAll('a[href], area[href]')) {
     const url = String(element.href?.baseVal ?? element.href);
     if (!url || found.has(url) || !shown(element)) continue;
-    found.set(url, { text: clip(nameOf(element, 'link'), 120), url, ref: refOf(element) });
+    found.set(url, { text: clip(nameOf(element, 'link'), 120), url });
   }
   return Array.from(found.values());
 });

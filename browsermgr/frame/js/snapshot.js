@@ -8,7 +8,16 @@ const SEEN = { visibilityProperty: true };
 
 // Only these, and custom elements, can have a shadow root; asking every element for one is slow.
 const HOSTS = new Set(('article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span').split(' '));
-const shadowOf = (element, tag) => (HOSTS.has(tag) || tag.includes('-') ? element.shadowRoot : null);
+const shadowOf = (element, tag) => (HOSTS.has(tag) || tag.includes('-') ? anyShadow(element) : null);
+
+// MARK stands for a ref that gets its number at the end. Names are quoted and cannot hold it.
+const MARK = '\0';
+
+// What a line has, in Walk.kinds.
+const HAS_REF = 1;
+const HAS_VALUE = 2;
+const SUSPECTS = 256;
+const CHILDLESS = new Set('input textarea img iframe frame video audio svg canvas meter progress object embed select'.split(' '));
 
 // firstChildOf and assignedTo give what is rendered below an element: shadow content, or slotted nodes in their places.
 const firstChildOf = (element, tag) => (shadowOf(element, tag) ?? element).firstChild;
@@ -25,12 +34,16 @@ class Walk {
     this.interactive = options.interactive;
     this.compact = options.compact;
     this.maxDepth = options.depth ?? Infinity;
-    this.limit = options.maxChars || Infinity;
+    // What compact leaves out is known at the end only.
+    this.limit = (this.compact && !this.interactive ? 0 : options.maxChars) || Infinity;
+    this.numbered = options.numbered;
     this.lines = [];
+    this.kinds = [];
+    this.marks = [];
     this.chars = 0;
     this.stopped = false;
     this.frames = [];
-    this.links = options.urls ? new Map() : null;
+    this.bare = [];
     this.owned = null;
     this.muted = false;
   }
@@ -48,6 +61,7 @@ class Walk {
   }
 
   push(line) {
+    this.kinds[this.lines.length] = HAS_VALUE;
     this.lines.push(line);
     this.count(line.length + 1);
   }
@@ -60,50 +74,79 @@ class Walk {
   document(doc, depth) {
     const root = doc.body ?? doc.documentElement;
     if (!root) return;
-    const owners = doc.querySelectorAll('[aria-owns]');
+    this.within(doc, depth, (scope) => this.element(root, scope, '', false));
+  }
+
+  // within visits something of a document.
+  within(doc, depth, visit) {
     const before = this.owned;
-    if (owners.length) {
-      this.owned = new Map();
-      for (const owner of owners) {
-        for (const child of referenced(owner, owner.getAttribute('aria-owns'))) {
-          if (!child.contains(owner)) this.owned.set(child, owner);
-        }
-      }
-    }
+    this.owned = owned(doc);
     const active = this.active;
     this.active = deepActive(doc);
     const scope = { text: '', depth };
-    this.element(root, scope, '', false);
+    visit(scope);
     this.flush(scope);
     this.active = active;
     this.owned = before;
   }
 
+  // scoped visits what is below an element, and the element itself if it is a control or holds nothing but text.
+  scoped(root) {
+    if (!reachable(root)) return;
+    const tag = root.localName;
+    const style = getComputedStyle(root);
+    const role = roleOf(root, tag);
+    const itself = INTERACTIVE.has(role) || role === 'Iframe' || this.promotion(root, tag, style.cursor, '', false) !== '' ||
+      (root.firstElementChild === null && shadowOf(root, tag) === null);
+    this.within(root.ownerDocument, 0, (scope) => {
+      if (itself) this.element(root, scope, '', false);
+      else this.inner(root, tag, scope, style.cursor, false, style.visibility === 'visible');
+    });
+  }
+
   children(element, tag, scope, cursor, inside, visible) {
     const assigned = assignedTo(element, tag);
     if (assigned) {
-      for (const node of assigned) this.child(node, element, scope, cursor, inside, visible);
+      for (const node of assigned) this.child(node, scope, cursor, inside, visible);
     } else if (element.firstElementChild === null && shadowOf(element, tag) === null) {
+      if (element.firstChild === null || tag.includes('-')) this.suspect(element, tag);
       if (visible && !this.muted) scope.text += element.textContent;
     } else {
+      if (tag.includes('-')) this.suspect(element, tag);
       for (let node = firstChildOf(element, tag); node && !this.stopped; node = node.nextSibling) {
-        this.child(node, element, scope, cursor, inside, visible);
+        this.child(node, scope, cursor, inside, visible);
       }
     }
     if (this.owned && element.hasAttribute('aria-owns')) {
       for (const child of referenced(element, element.getAttribute('aria-owns'))) {
-        if (this.owned.get(child) === element && child.parentNode !== element) this.element(child, scope, cursor, inside);
+        if (this.owned.get(child) === element) this.element(child, scope, cursor, inside);
       }
     }
   }
 
-  child(node, parent, scope, cursor, inside, visible) {
+  child(node, scope, cursor, inside, visible) {
     const type = node.nodeType;
     if (type === 3) {
       if (visible && !this.muted) scope.text += node.data;
-    } else if (type === 1 && !(this.owned?.has(node) && this.owned.get(node) !== parent)) {
+    } else if (type === 1 && !this.owned?.has(node)) {
       this.element(node, scope, cursor, inside);
     }
+  }
+
+  // suspect notes an element that may have a closed shadow root: nothing in it is ours to see, or it is a custom one.
+  suspect(element, tag) {
+    if (!(HOSTS.has(tag) || tag.includes('-')) || asked.has(element) || anyShadow(element)) return;
+    this.bare.push(element);
+  }
+
+  // suspects are those worth a question: what has no content but room on the page, and custom elements.
+  suspects() {
+    if (this.bare.length === 0) return [];
+    return this.bare.filter((element) => {
+      if (element.firstChild !== null) return true;
+      const box = element.getBoundingClientRect();
+      return box.width > 0 && box.height > 0;
+    }).slice(0, SUSPECTS);
   }
 
   // element visits one element. parentCursor tells where cursor:pointer begins; inside says that an ancestor is a control.
@@ -125,6 +168,11 @@ class Walk {
     }
     const style = getComputedStyle(element);
     const display = style.display;
+    if (display === '') {
+      // It is not rendered though its parent is: a closed root has no place for it.
+      if (element.parentElement) this.suspect(element.parentElement, element.parentElement.localName);
+      return;
+    }
     if (display === 'none' && tag !== 'option' && tag !== 'optgroup') return;
     if (!plain && element.getAttribute('hidden') === 'until-found') return;
     const visible = style.visibility === 'visible';
@@ -201,6 +249,7 @@ class Walk {
     const at = this.lines.length;
     const before = this.chars;
     this.lines.push('');
+    this.kinds[at] = 0;
     const below = { text: '', depth: depth + 1 };
     const hints = this.hints(element, tag, role, name, depth);
     this.inner(element, tag, below, cursor, inside || control || reasons !== '');
@@ -225,7 +274,7 @@ class Walk {
     if (value) text = squeeze(value);
     else if (reasons.includes('contenteditable') && name !== text) text ||= squeeze(element.textContent);
     if (this.interactive) text = value ? text : '';
-    this.lines[at] = this.line(element, tag, role, name, reasons, control, depth, text, this.lines.length > at + 1 && !this.interactive);
+    this.lines[at] = this.line(at, element, tag, role, name, reasons, control, depth, text, this.lines.length > at + 1 && !this.interactive);
     this.count(this.lines[at].length + 1);
     if (role === 'Iframe') this.frame(element, at, depth);
   }
@@ -246,7 +295,7 @@ class Walk {
     return 1;
   }
 
-  inner(element, tag, scope, cursor, inside) {
+  inner(element, tag, scope, cursor, inside, visible = true) {
     switch (tag) {
       case 'select':
         return this.options(element, scope);
@@ -257,7 +306,7 @@ class Walk {
       case 'meter': case 'progress': case 'object': case 'embed': case 'option':
         return;
     }
-    this.children(element, tag, scope, cursor, inside, true);
+    this.children(element, tag, scope, cursor, inside, visible);
   }
 
   options(element, scope) {
@@ -266,7 +315,9 @@ class Walk {
     const shown = Math.min(options.length, OPTION_LIMIT);
     for (let i = 0; i < shown && !this.stopped; i++) {
       const option = options[i];
-      this.push(this.line(option, 'option', 'option', squeeze(option.label), '', true, scope.depth, '', false));
+      const line = this.line(this.lines.length, option, 'option', 'option', squeeze(option.label), '', true, scope.depth, '', false);
+      this.lines.push(line);
+      this.count(line.length + 1);
     }
     if (options.length > shown) this.push(`${this.indent(scope.depth)}- text: … ${options.length - shown} more options`);
   }
@@ -279,32 +330,71 @@ class Walk {
     return false;
   }
 
-  line(element, tag, role, name, reasons, control, depth, text, parent) {
+  line(at, element, tag, role, name, reasons, control, depth, text, parent) {
     let line = `${this.indent(depth)}- ${role}`;
     if (name) line += ` ${quote(name)}`;
     if (element.hasAttributes() || control || role === 'heading' || tag === 'summary' || element === this.active) {
       line += states(element, tag, role, this.active);
     }
-    if (control || reasons || role === 'Iframe' || (name && CONTENT.has(role))) line += ` [ref=${refOf(element)}]`;
+    this.kinds[at] = text ? HAS_VALUE : 0;
+    if (control || reasons || role === 'Iframe' || (name && CONTENT.has(role))) {
+      this.kinds[at] |= HAS_REF;
+      if (this.numbered) {
+        line += MARK;
+        this.marks[at] = { element, role, name };
+        this.count(' [ref=e'.length);
+      } else {
+        line += ` [ref=${refOf(element)}]`;
+      }
+    }
     if (reasons) line += ` [${reasons}]`;
-    if (role === 'link' && this.links && element.href) this.link(element, name);
     if (text) return `${line}: ${text}`;
     return parent ? `${line}:` : line;
   }
 
-  link(element, name) {
-    const url = String(element.href?.baseVal ?? element.href);
-    if (this.links.size < 100 && !this.links.has(url)) this.links.set(url, clip(name, 120));
+  // finish applies what is known at the end only, and returns the text and, of numbered refs, the elements' own ones.
+  finish() {
+    if (this.compact && !this.interactive) this.dropEmpty();
+    if (!this.numbered) return { text: this.lines.join('\n'), refs: '' };
+    const refs = [];
+    const seen = new Map();
+    for (let at = 0; at < this.lines.length; at++) {
+      if (!(this.kinds[at] & HAS_REF)) continue;
+      const { element, role, name } = this.marks[at];
+      const key = `${role} ${name}`;
+      const nth = seen.get(key) ?? 0;
+      seen.set(key, nth + 1);
+      refs.push(refOf(element));
+      this.lines[at] = this.lines[at].replace(MARK, ` [ref=e${refs.length}]${nth ? ` [nth=${nth}]` : ''}`);
+    }
+    return { text: this.lines.join('\n'), refs: refs.join(' ') };
+  }
+
+  // dropEmpty keeps lines with a ref or a value, and those that lead to a ref.
+  dropEmpty() {
+    const kept = [];
+    let leads = -1; // depth above which a line leads to the ref below it
+    for (let at = this.lines.length - 1; at >= 0; at--) {
+      const depth = this.lines[at].search(/[^ ]/) / 2;
+      const here = this.kinds[at] & HAS_REF || (leads > depth);
+      if (here) leads = depth;
+      if (here || this.kinds[at] & HAS_VALUE) kept.push(at);
+    }
+    kept.reverse();
+    const place = new Map(kept.map((at, i) => [at, i]));
+    for (const hole of this.frames) hole.line = place.get(hole.line);
+    const depths = kept.map((at) => this.lines[at].search(/[^ ]/));
+    this.lines = kept.map((at, i) => {
+      const line = this.lines[at];
+      return !(this.kinds[at] & HAS_VALUE) && line.endsWith(':') && !(depths[i + 1] > depths[i]) ? line.slice(0, -1) : line;
+    });
+    this.marks = kept.map((at) => this.marks[at]);
+    this.kinds = kept.map((at) => this.kinds[at]);
   }
 
   // frame continues in an embedded document, or leaves a mark for one that lives in another process.
   frame(element, at, depth) {
-    let doc = null;
-    try {
-      doc = element.contentDocument;
-    } catch {
-      // Another origin that we may not enter from here: treated as another process.
-    }
+    const doc = embedded(element);
     if (!doc) {
       this.frames.push({ ref: refOf(element), line: at, depth: depth + 1 });
       return;
@@ -315,11 +405,70 @@ class Walk {
   }
 }
 
+// owned tells who owns an element by aria-owns; null if nobody does.
+function owned(doc) {
+  let map = null;
+  for (const owner of doc.querySelectorAll('[aria-owns]')) {
+    if (CHILDLESS.has(owner.localName) || !reachable(owner)) continue;
+    for (const child of referenced(owner, owner.getAttribute('aria-owns'))) {
+      if (child.contains(owner) || map?.has(child)) continue;
+      map ??= new Map();
+      map.set(child, owner);
+    }
+  }
+  return map;
+}
+
+// reachable says that nothing around an element hides it from everybody.
+function reachable(element) {
+  if (!element.checkVisibility()) return false;
+  for (let n = element; n; n = parentOf(n)) {
+    if (n.nodeType === 1 && (n.getAttribute('aria-hidden') === 'true' || n.hasAttribute('inert'))) return false;
+  }
+  return true;
+}
+
 function deepActive(doc) {
   let active = doc.activeElement;
   if (!active || active === doc.body || active.localName === 'iframe') return null;
-  while (active.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
+  for (let root = anyShadow(active); root?.activeElement; root = anyShadow(active)) active = root.activeElement;
   return active;
+}
+
+// linksIn collects the links below a root, shadow roots and frames of this process included.
+function linksIn(root, found) {
+  for (const element of root.querySelectorAll('*')) {
+    if (found.size >= 100) return;
+    const tag = element.localName;
+    if ((tag === 'a' || tag === 'area') && element.hasAttribute('href')) addLink(element, found);
+    const inner = anyShadow(element);
+    if (inner) linksIn(inner, found);
+    if (tag === 'iframe' && embedded(element) && reachable(element)) linksIn(embedded(element), found);
+  }
+}
+
+function addLink(element, found) {
+  const url = String(element.href?.baseVal ?? element.href);
+  if (url && !found.has(url) && reachable(element)) found.set(url, clip(nameOf(element, 'link'), 120));
+}
+
+// embedded is the document in a frame element, or null if it lives in another process.
+function embedded(element) {
+  try {
+    return element.contentDocument;
+  } catch {
+    return null; // Another origin that we may not enter from here: treated as another process.
+  }
+}
+
+// scopeOf is the document that a snapshot is of, and in it the element if one was asked for (null: no such element).
+function scopeOf(options) {
+  let doc = document;
+  if (options.frame) {
+    doc = embedded(byRef(options.frame));
+    if (!doc || (options.document && documentEntry(doc).prefix !== options.document)) throw new Failure('changed');
+  }
+  return { doc, root: options.selector ? bySelector(options.selector, doc) : doc };
 }
 
 FUNCTIONS.snapshot = (options) => look(() => {
@@ -327,24 +476,42 @@ FUNCTIONS.snapshot = (options) => look(() => {
   forgetGoneElements();
   documentEntry(document);
   const walk = new Walk(options);
-  if (options.selector) {
-    const root = bySelector(options.selector);
-    if (root && root.checkVisibility() && !root.closest('[aria-hidden="true"], [inert]')) {
-      walk.active = deepActive(root.ownerDocument);
-      const scope = { text: '', depth: 0 };
-      walk.element(root, scope, '', false);
-      walk.flush(scope);
-    }
-  } else {
-    walk.document(document, 0);
+  const { doc, root } = scopeOf(options);
+  if (root === doc) walk.document(doc, 0);
+  else if (root) walk.scoped(root);
+  const links = new Map();
+  if (options.urls && root) {
+    if (root !== doc && root.matches('a[href], area[href]')) addLink(root, links);
+    linksIn(root, links);
+    if (root !== doc && anyShadow(root)) linksIn(anyShadow(root), links);
   }
   resetNames();
+  suspects = walk.suspects();
   return {
-    text: walk.lines.join('\n'),
+    ...walk.finish(),
     stopped: walk.stopped,
     frames: walk.frames,
     documents: documentCount,
-    links: walk.links ? Array.from(walk.links, ([url, text]) => ({ url, text })) : [],
+    document: documentEntry(doc).prefix,
+    found: root !== null,
+    suspects: suspects.length,
+    links: Array.from(links, ([url, text]) => ({ url, text })),
     title: document.title,
+    token: TOKEN,
   };
 });
+
+// frameOf finds the frame element that a snapshot is to be limited to, and its document, '' if it lives elsewhere.
+FUNCTIONS.frameOf = (a) => {
+  const element = a.ref ? byRef(a.ref) : bySelector(a.selector);
+  if (!element) throw new Failure('noframe');
+  if (!/^i?frame$/.test(element.localName)) throw new Failure('notframe', describe(element));
+  const doc = embedded(element);
+  return { ref: refOf(element), document: doc ? documentEntry(doc).prefix : '' };
+};
+
+// same says whether a frame element still shows that document.
+FUNCTIONS.same = (a) => {
+  const doc = embedded(byRef(a.frame));
+  return doc !== null && documentEntry(doc).prefix === a.document;
+};

@@ -42,8 +42,13 @@ function describeCover(hit, element) {
 
 function deepestAt(doc, x, y) {
   let hit = doc.elementFromPoint(x, y);
-  while (hit?.shadowRoot) {
-    const inner = hit.shadowRoot.elementFromPoint(x, y);
+  return hit && deepestIn(hit, x, y);
+}
+
+// deepestIn goes on from a hit into the shadow roots below it.
+function deepestIn(hit, x, y) {
+  for (let root = anyShadow(hit); root; root = anyShadow(hit)) {
+    const inner = root.elementFromPoint(x, y);
     if (!inner || inner === hit) break;
     hit = inner;
   }
@@ -198,7 +203,9 @@ function guard(element) {
   state.listen = (event) => {
     if (!event.isTrusted) return;
     if (!state.outcome) {
-      const target = event.composedPath()[0];
+      let target = event.composedPath()[0];
+      // A path does not tell what lies in a closed root.
+      if (closedRoots.has(target)) target = deepestIn(target, event.clientX, event.clientY);
       state.outcome = target instanceof Node || target?.nodeType ? (accepts(element, target) ? 'hit' : 'miss') : 'hit';
     }
     if (state.outcome === 'miss') {
@@ -247,6 +254,12 @@ const look = (read) => (drawn ? drawn.then(read) : read());
 
 // refOf is called by the driver with the element that embeds a frame of another process.
 FUNCTIONS.refOf = (element) => refOf(element);
+
+// refsOf names the elements of nodes for the driver: of a text the one it is in, of a document its root.
+FUNCTIONS.refsOf = (nodes) => nodes.map((node) => {
+  const element = node.nodeType === 1 ? node : node.nodeType === 9 ? node.documentElement : parentOf(node);
+  return element?.nodeType === 1 && element.isConnected ? refOf(element) : '';
+}).join(' ');
 
 // embed maps a point of an embedded document's viewport to this document's local root, through the frame element a.ref.
 FUNCTIONS.embed = (a) => {

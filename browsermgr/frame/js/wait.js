@@ -7,11 +7,12 @@ function visibleText(root, wanted) {
   const top = root.body ?? root;
   if (top.innerText !== undefined && lower(top.innerText).includes(wanted)) return true;
   for (const element of root.querySelectorAll('*')) {
-    if (element.shadowRoot) {
-      for (const child of element.shadowRoot.children) {
+    const root = anyShadow(element);
+    if (root) {
+      for (const child of root.children) {
         if (child.checkVisibility() && lower(child.innerText ?? '').includes(wanted)) return true;
       }
-      if (visibleText(element.shadowRoot, wanted)) return true;
+      if (visibleText(root, wanted)) return true;
     } else if (element.localName === 'iframe' || element.localName === 'frame') {
       if (element.contentDocument && visibleText(element.contentDocument, wanted)) return true;
     }

@@ -41,6 +41,27 @@ function refOf(element) {
   return ref;
 }
 
+// Closed shadow roots that the driver has opened for us, by host, and the hosts that it was asked about.
+const closedRoots = new WeakMap();
+const asked = new WeakSet();
+let suspects = [];
+
+const anyShadow = (element) => element.shadowRoot ?? closedRoots.get(element) ?? null;
+
+// adopt takes the closed root of a host. The host's wrapper is kept by its root, and the root by its host.
+FUNCTIONS.adopt = ([host, root]) => {
+  closedRoots.set(host, root);
+  return true;
+};
+
+// hosts hands the driver the elements that may have a closed root, as they are.
+function hosts() {
+  const list = suspects;
+  suspects = [];
+  for (const element of list) asked.add(element);
+  return list;
+}
+
 const attached = (element) => element.isConnected && element.ownerDocument.defaultView !== null;
 
 function forgetGoneElements() {
@@ -58,7 +79,7 @@ function byRef(ref) {
   throw new Failure(entry && Number(number) <= entry.last ? 'gone' : 'unknown');
 }
 
-// bySelector finds the first match in document order, entering open shadow roots when the plain search finds nothing.
+// bySelector finds the first match in document order, entering shadow roots when the plain search finds nothing.
 function bySelector(selector, root = document) {
   let found;
   try {
@@ -68,7 +89,8 @@ function bySelector(selector, root = document) {
   }
   if (found) return found;
   for (const host of root.querySelectorAll('*')) {
-    if (host.shadowRoot && (found = bySelector(selector, host.shadowRoot))) return found;
+    const inner = anyShadow(host);
+    if (inner && (found = bySelector(selector, inner))) return found;
   }
   return null;
 }
@@ -111,6 +133,7 @@ const reply = (name, run) => {
 function answerCall(token, name, argument) {
   if (token !== TOKEN) return { lost: true };
   if (name === 'element') return locate(argument);
+  if (name === 'hosts') return hosts();
   return reply(name, () => FUNCTIONS[name](argument));
 }
 

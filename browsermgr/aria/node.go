@@ -1,0 +1,117 @@
+package aria
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// Node is one node of the tree, in the form of the control API.
+type Node struct {
+	Ref              string `json:"ref"` // ax1, ax2, …
+	Role             string `json:"role"`
+	Name             string `json:"name"`
+	Value            string `json:"value,omitempty"`
+	Description      string `json:"description,omitempty"`
+	BackendDOMNodeID int    `json:"backendDOMNodeId,omitempty"`
+	Depth            int    `json:"depth"`
+}
+
+// value is a CDP AXValue.
+type value struct {
+	Value any `json:"value"`
+}
+
+func (v value) String() string {
+	switch x := v.Value.(type) {
+	case nil:
+		return ""
+	case string:
+		return x
+	case bool, float64:
+		return fmt.Sprint(x)
+	}
+	text, err := json.Marshal(v.Value)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// axNode is what is used of a CDP AXNode.
+type axNode struct {
+	NodeID      string                 `json:"nodeId"`
+	Ignored     bool                   `json:"ignored"`
+	Role        value                  `json:"role"`
+	Name        value                  `json:"name"`
+	Value       value                  `json:"value"`
+	Description value                  `json:"description"`
+	ChildIDs    []string               `json:"childIds"`
+	ParentID    string                 `json:"parentId"`
+	Backend     proto.DOMBackendNodeID `json:"backendDOMNodeId"`
+}
+
+// document is the tree of one document, and what it takes to find its elements.
+type document struct {
+	place
+	nodes    []axNode
+	children map[proto.DOMBackendNodeID]*document // by the frame element in this document
+}
+
+// entry is a node in its place, with the document it is of.
+type entry struct {
+	Node
+	of *document
+}
+
+// flatten lists nodes in pre-order, at most limit. Nodes that Chromium ignores give their place to their children.
+func flatten(root *document, limit int) []entry {
+	f := flattener{limit: limit}
+	f.document(root, 0)
+	return f.out
+}
+
+type flattener struct {
+	out   []entry
+	limit int
+}
+
+func (f *flattener) document(d *document, depth int) {
+	byID := make(map[string]*axNode, len(d.nodes))
+	for i := range d.nodes {
+		byID[d.nodes[i].NodeID] = &d.nodes[i]
+	}
+	for i := range d.nodes {
+		if n := &d.nodes[i]; byID[n.ParentID] == nil {
+			f.node(d, byID, n, depth)
+		}
+	}
+}
+
+func (f *flattener) node(d *document, byID map[string]*axNode, n *axNode, depth int) {
+	if len(f.out) >= f.limit {
+		return
+	}
+	delete(byID, n.NodeID) // a tree that names a node twice is no tree
+	role := n.Role.String()
+	if !n.Ignored && role != "InlineTextBox" {
+		if role == "" {
+			role = "unknown"
+		}
+		f.out = append(f.out, entry{of: d, Node: Node{
+			Ref: fmt.Sprintf("ax%d", len(f.out)+1), Role: role, Name: n.Name.String(), Value: n.Value.String(),
+			Description: n.Description.String(), BackendDOMNodeID: int(n.Backend), Depth: depth,
+		}})
+		depth++
+	}
+	for _, id := range n.ChildIDs {
+		if child := byID[id]; child != nil {
+			f.node(d, byID, child, depth)
+		}
+	}
+	if inner := d.children[n.Backend]; inner != nil && strings.HasPrefix(role, "Iframe") {
+		f.document(inner, depth)
+	}
+}

@@ -1,0 +1,114 @@
+package frame
+
+import (
+	"context"
+	"encoding/json"
+
+	"clank/browsermgr/cdp"
+
+	"github.com/go-rod/rod/lib/proto"
+	"github.com/ysmood/gson"
+)
+
+// adoptRoot runs on the host: it hands the closed root to the scripts of the host's local root.
+const adoptRoot = `function (root, token) {
+	for (let w = this.ownerDocument.defaultView; w; w = w.parent === w ? null : w.parent) {
+		if (w.__clank) return w.__clank(token, 'adopt', [this, root]);
+	}
+	return {lost: true};
+}`
+
+// node is what is used of CDP's Node.
+type node struct {
+	NodeName    string `json:"nodeName"`
+	ShadowRoots []struct {
+		BackendNodeID  proto.DOMBackendNodeID `json:"backendNodeId"`
+		ShadowRootType string                 `json:"shadowRootType"`
+	} `json:"shadowRoots"`
+}
+
+// OpenClosed lets our scripts into the closed shadow roots of the elements that the last snapshot suspected to have one,
+// and returns how many it found. The page notices nothing.
+func (f *Frame) OpenClosed(ctx context.Context) (int, error) {
+	list, err := Object(ctx, f, Script{Fn: "hosts"})
+	if err != nil {
+		return 0, err
+	}
+	defer f.Post(proto.RuntimeReleaseObject{ObjectID: list})
+	f.mu.Lock()
+	w := f.world
+	f.mu.Unlock()
+	if w == nil {
+		return 0, cdp.ErrDocumentGone
+	}
+	hosts, err := f.items(ctx, list)
+	if err != nil {
+		return 0, lostOr(err)
+	}
+	defer func() {
+		for _, host := range hosts {
+			f.Post(proto.RuntimeReleaseObject{ObjectID: host})
+		}
+	}()
+	asked := make([]*cdp.Call, len(hosts))
+	for i, host := range hosts {
+		asked[i] = f.Begin(proto.DOMDescribeNode{ObjectID: host})
+	}
+	found := 0
+	for i, call := range asked {
+		var res struct {
+			Node node `json:"node"`
+		}
+		if err := call.Wait(ctx, &res); err != nil {
+			if ctx.Err() != nil || cdp.DocumentGone(err) {
+				return found, lostOr(err)
+			}
+			continue // it left the page meanwhile
+		}
+		for _, root := range res.Node.ShadowRoots {
+			if root.ShadowRootType == "closed" && f.adopt(ctx, w, hosts[i], root.BackendNodeID) == nil {
+				found++
+			}
+		}
+	}
+	return found, nil
+}
+
+// items are the elements of an array in the page.
+func (f *Frame) items(ctx context.Context, list proto.RuntimeRemoteObjectID) ([]proto.RuntimeRemoteObjectID, error) {
+	var res struct {
+		Result []struct {
+			Enumerable bool `json:"enumerable"`
+			Value      struct {
+				ObjectID proto.RuntimeRemoteObjectID `json:"objectId"`
+			} `json:"value"`
+		} `json:"result"`
+	}
+	if err := f.Begin(proto.RuntimeGetProperties{ObjectID: list, OwnProperties: true}).Wait(ctx, &res); err != nil {
+		return nil, err
+	}
+	var ids []proto.RuntimeRemoteObjectID
+	for _, p := range res.Result {
+		if p.Enumerable && p.Value.ObjectID != "" {
+			ids = append(ids, p.Value.ObjectID)
+		}
+	}
+	return ids, nil
+}
+
+func (f *Frame) adopt(ctx context.Context, w *world, host proto.RuntimeRemoteObjectID, root proto.DOMBackendNodeID) error {
+	object, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, f.Session, proto.DOMResolveNode{BackendNodeID: root, ExecutionContextID: w.context})
+	if err != nil {
+		return err
+	}
+	defer f.Post(proto.RuntimeReleaseObject{ObjectID: object.Object.ObjectID})
+	var res Remote[json.RawMessage]
+	err = f.Begin(proto.RuntimeCallFunctionOn{
+		ObjectID: host, FunctionDeclaration: adoptRoot, ReturnByValue: true,
+		Arguments: []*proto.RuntimeCallArgument{{ObjectID: object.Object.ObjectID}, {Value: gson.New(w.token)}},
+	}).Wait(ctx, &res)
+	if err == nil && res.Exception != nil {
+		err = ExceptionError(res.Exception)
+	}
+	return err
+}
