@@ -49,8 +49,9 @@ func (f *Frame) Token() string {
 
 // Calm is how Quiet found the page.
 type Calm struct {
-	Outcome string `json:"outcome"` // whether guarded input reached its target: "hit", "miss" or "" if none came
-	Title   string `json:"title"`   // of the frame's root document
+	Outcome  string `json:"outcome"`  // whether guarded input reached its target: "hit", "miss" or "" if none came
+	Download bool   `json:"download"` // guarded input asked for a download, or was on what promises one
+	Title    string `json:"title"`    // of the frame's root document
 }
 
 // Quiet lets the page's scripts finish what they were about to do, and with paint waits for a frame to be drawn. A

@@ -43,6 +43,9 @@ type Result struct {
 	Navigated bool `json:"navigated,omitempty"`
 	// Loading says that a load which the action began had not come to its end.
 	Loading bool `json:"loading,omitempty"`
+	// Downloading says that a download may follow: the page asked for one, which Chromium does not tell of before the server
+	// has answered, or what was clicked promises one by its name.
+	Downloading bool `json:"-"`
 	// Status is the HTTP status of the new main document; 0 if there is none.
 	Status int `json:"status,omitempty"`
 	// BlockedByDialog says that a dialog opened and the action was left where it was. It is not a failure.

@@ -13,6 +13,7 @@ type loadState struct {
 	within   int    // counts changes of address within a document
 	begun    int    // counts navigations of the main frame that were asked for
 	newTabs  int    // counts new tabs that were asked for
+	saves    int    // counts downloads that links asked for
 	pending  bool   // one was asked for and has come to no end
 	started  bool   // … and Chromium has taken it up
 	loading  bool   // the main frame is loading

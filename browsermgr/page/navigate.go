@@ -20,9 +20,12 @@ const (
 	loadGrace = 300 * time.Millisecond
 )
 
+// ErrDownload says that an address leads to a file for download; the tab shows what it showed before.
+var ErrDownload = errors.New("the address is a download, not a page")
+
 // Navigate loads an address as [address.Parse] reads it: http, https or about:blank. It returns when the document is parsed
 // (DOMContentLoaded), within 20 s unless ctx is shorter. An HTTP error status is reported in Result.Status and is not an
-// error. When ctx ends, loading is stopped. A crashed tab comes back to life. A beforeunload dialog is accepted.
+// error; one that is a file wraps [ErrDownload]. When ctx ends, loading is stopped. A crashed tab comes back to life. A beforeunload dialog is accepted.
 func (t *Tab) Navigate(ctx context.Context, url string) (Result, error) {
 	target, err := address.Parse(url)
 	if err != nil {
@@ -39,7 +42,7 @@ func (t *Tab) Navigate(ctx context.Context, url string) (Result, error) {
 		case err != nil:
 			return err
 		case res.IsDownload:
-			return fmt.Errorf("load %s: the address is a download, not a page", target)
+			return fmt.Errorf("load %s: %w", target, ErrDownload)
 		case res.ErrorText != "":
 			return address.LoadError(target, res.ErrorText)
 		case res.LoaderID == "":

@@ -24,6 +24,9 @@ type Observer interface {
 // Root is the session of the browser itself.
 func (b *Browser) Root() *cdp.Session { return b.root }
 
+// Browser is the connection that the tab belongs to.
+func (t *Tab) Browser() *Browser { return t.browser }
+
 // Main is the tab's main frame.
 func (t *Tab) Main() *frame.Frame { return t.main }
 

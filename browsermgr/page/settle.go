@@ -18,7 +18,7 @@ const (
 
 // mark is the state before an action, to tell afterwards what it led to.
 type mark struct {
-	document, within, begun, newTabs, requests, opened int
+	document, within, begun, newTabs, requests, opened, saves int
 }
 
 func (t *Tab) mark() mark {
@@ -27,6 +27,7 @@ func (t *Tab) mark() mark {
 	l := &t.load
 	return mark{
 		document: l.document, within: l.within, begun: l.begun, newTabs: l.newTabs, requests: l.requests, opened: len(t.opened),
+		saves: l.saves,
 	}
 }
 
@@ -37,8 +38,9 @@ func (t *Tab) outcome(m mark) Result {
 	l := &t.load
 	r := Result{
 		URL: t.url, Navigated: l.document != m.document || l.within != m.within,
-		Loading: l.pending || (l.document != m.document && !l.parsed),
-		Opened:  slices.Clone(t.opened[min(m.opened, len(t.opened)):]),
+		Downloading: l.saves != m.saves,
+		Loading:     l.pending || (l.document != m.document && !l.parsed),
+		Opened:      slices.Clone(t.opened[min(m.opened, len(t.opened)):]),
 	}
 	if l.document != m.document {
 		r.Status = l.status
@@ -77,6 +79,11 @@ func (t *Tab) settle(ctx context.Context, f *frame.Frame, m mark) (string, error
 func (t *Tab) quiet(ctx context.Context, f *frame.Frame, paint bool) (string, error) {
 	document := t.documents()
 	calm, err := f.Quiet(ctx, paint)
+	if calm.Download {
+		t.mu.Lock()
+		t.load.saves++
+		t.mu.Unlock()
+	}
 	if f == t.main && calm.Title != "" {
 		t.noteTitle(document, calm.Title)
 	}

@@ -196,12 +196,21 @@ FUNCTIONS.ready = async (a) => {
 let watching = null;
 const PRESSES = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'dblclick', 'auxclick', 'contextmenu'];
 
+// saves says that a click has Chromium download what a link names. It tells nobody before the server has answered.
+const saves = (event) => event.type === 'click' &&
+  event.composedPath().some((node) => node.localName === 'a' && node.hasAttribute('download') && node.href);
+
+// PROMISES is how people call what gives them a file. Scripts that make one themselves leave no other trace until it is there.
+const PROMISES = /download|export|csv|xlsx|herunterladen|télécharger|descargar|baixar|scarica|скачать|下载|下載|ダウンロード|다운로드/i;
+
 function guard(element) {
   unguard();
   const view = element.ownerDocument.defaultView;
-  const state = { outcome: '', view };
+  const { name, hint } = describe(element);
+  const state = { outcome: '', view, download: PROMISES.test(`${name} ${hint}`), over: false };
   state.listen = (event) => {
-    if (!event.isTrusted) return;
+    if (saves(event)) state.download = true;
+    if (!event.isTrusted || state.over) return;
     if (!state.outcome) {
       let target = event.composedPath()[0];
       // A path does not tell what lies in a closed root.
@@ -218,17 +227,16 @@ function guard(element) {
 }
 
 function unguard() {
-  if (!watching) return '';
+  if (!watching) return;
   for (const type of PRESSES) watching.view.removeEventListener(type, watching.listen, { capture: true });
-  const { outcome } = watching;
   watching = null;
-  return outcome;
 }
 
 // settled lets what the input set off run: messages and timers that are due, and a frame if it goes on changing the document.
 // What the page draws with its next frame is waited for by those who look at it, see drawn.
 FUNCTIONS.settled = async (a) => {
-  const outcome = unguard();
+  const guarded = watching ?? { outcome: '', download: false };
+  guarded.over = true;
   let changed = false;
   const observer = new MutationObserver(() => { changed = true; });
   observer.observe(document, { childList: true, subtree: true, attributes: true, characterData: true });
@@ -243,7 +251,8 @@ FUNCTIONS.settled = async (a) => {
     await frame(20);
   }
   observer.disconnect();
-  return { outcome, title: document.title };
+  if (watching === guarded) unguard();
+  return { outcome: guarded.outcome, download: guarded.download, title: document.title };
 };
 
 // drawn is pending until the page has drawn what the last input led to.

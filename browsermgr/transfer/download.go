@@ -1,0 +1,138 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"clank/browsermgr/fault"
+	"clank/browsermgr/page"
+)
+
+// waiter takes the next download of a tab. Its fields belong to the desk's lock.
+type waiter struct {
+	out string
+	it  *item
+	err error
+}
+
+// WaitDownload waits for the next download that begins in the tab and saves it. path is where to, within the downloads folder
+// (absolute or relative to it); "" saves it under its own name, which no other download has. limit bounds the whole, see
+// [Longest]. A newer wait in the same tab takes the place of this one, whose error then wraps [ErrSuperseded]. When ctx ends
+// the download is cancelled. A path that is refused wraps page.ErrInvalid.
+func (d *Desk) WaitDownload(ctx context.Context, tab *page.Tab, path string, limit time.Duration) (Download, error) {
+	return d.fetch(ctx, tab, path, limit, func(context.Context) error { return nil })
+}
+
+// Download clicks an element that downloads something and saves it as path, which is required. It is otherwise as
+// [Desk.WaitDownload].
+func (d *Desk) Download(ctx context.Context, tab *page.Tab, ref, path string, limit time.Duration) (Download, error) {
+	switch {
+	case ref == "":
+		return Download{}, fault.Invalidf("ref is required")
+	case path == "":
+		return Download{}, fault.Invalidf("path is required")
+	}
+	return d.fetch(ctx, tab, path, limit, func(ctx context.Context) error {
+		res, err := tab.Act(ctx, page.Action{Kind: page.KindClick, Ref: ref})
+		if err == nil && res.BlockedByDialog {
+			return &page.DialogError{Dialog: *res.Dialog}
+		}
+		return err
+	})
+}
+
+// fetch waits for the next download, which begin is to bring about.
+func (d *Desk) fetch(ctx context.Context, tab *page.Tab, path string, limit time.Duration, begin func(context.Context) error) (Download, error) {
+	if d.opts.External {
+		return Download{}, ErrNoCapture
+	}
+	w := &waiter{}
+	if path != "" {
+		var err error
+		if w.out, err = d.folder.output(path); err != nil {
+			return Download{}, err
+		}
+	}
+	c, leave, err := d.enter(tab)
+	if err != nil {
+		return Download{}, fmt.Errorf("wait for download: %w", err)
+	}
+	defer leave()
+	ctx, cancel := bounded(ctx, limit)
+	defer cancel()
+	d.claim(c, w)
+	err = begin(ctx)
+	if err == nil || d.took(w) && ctx.Err() == nil {
+		err = d.until(ctx, c, func() bool { return w.it != nil || w.err != nil })
+	}
+	it, err := d.release(c, w, err)
+	if err != nil {
+		if over, ok := errors.AsType[*fault.LimitError](err); ok && it == nil && errors.Is(context.Cause(ctx), over) {
+			return Download{}, fmt.Errorf("no download began: %w", err)
+		}
+		return Download{}, fmt.Errorf("wait for download: %w", err)
+	}
+	got, err := d.await(ctx, it, tab.Browser().Done())
+	if err != nil {
+		return Download{}, fmt.Errorf("download %s: %w", shortURL(got.URL), err)
+	}
+	return got, nil
+}
+
+// claim has a waiter take the tab's next download, in place of an older one.
+func (d *Desk) claim(c *counter, w *waiter) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c.waiter != nil {
+		c.waiter.err = ErrSuperseded
+	}
+	c.waiter = w
+	c.signal()
+}
+
+// took says whether a waiter has its download. Then it does not matter what else became of the page.
+func (d *Desk) took(w *waiter) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return w.it != nil
+}
+
+// release ends a claim: no later download goes to it. It returns what the waiter took, which is given up if the wait failed.
+func (d *Desk) release(c *counter, w *waiter, err error) (*item, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c.waiter == w {
+		c.waiter = nil
+	}
+	if err == nil {
+		err = w.err
+	}
+	if w.it != nil && err != nil {
+		d.finish(w.it, err)
+	}
+	return w.it, err
+}
+
+// shortURL shortens an address that may hold a whole file.
+func shortURL(url string) string {
+	const longest = 200
+	if len(url) > longest {
+		return url[:longest] + "…"
+	}
+	return url
+}
+
+// Downloads lists what a tab has downloaded or is downloading, oldest first, at most 50.
+func (d *Desk) Downloads(tab *page.Tab) []Download {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list := []Download{}
+	if c := d.tabs[tab]; c != nil {
+		for _, it := range c.began {
+			list = append(list, it.report())
+		}
+	}
+	return list
+}

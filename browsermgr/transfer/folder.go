@@ -1,0 +1,141 @@
+package transfer
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"clank/browsermgr/fault"
+)
+
+// folder is a directory that files may be written to, and nothing beside it. Paths are compared after links are resolved.
+type folder struct {
+	dir  string // its real path
+	root *os.Root
+}
+
+func openFolder(dir string) (*folder, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the downloads folder: %w", err)
+	}
+	real, err := realPath(dir)
+	if err != nil {
+		return nil, fmt.Errorf("find the downloads folder: %w", err)
+	}
+	root, err := os.OpenRoot(real)
+	if err != nil {
+		return nil, fmt.Errorf("open the downloads folder: %w", err)
+	}
+	return &folder{dir: real, root: root}, nil
+}
+
+func realPath(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// outside refuses a path to write to.
+func outside(path, why string) error {
+	return fault.Invalidf("Invalid path: must stay within downloads directory (%q %s)", path, why)
+}
+
+// output reads where a file is to be written: relative to the folder, or absolute inside of it. Its directory must exist
+// and be no link; what is there already must be a file of its own. It returns the path relative to the folder. The error
+// wraps fault.ErrInvalid.
+func (f *folder) output(path string) (string, error) {
+	if strings.ContainsRune(path, 0) {
+		return "", outside(path, "holds a zero byte")
+	}
+	rel := path
+	if filepath.IsAbs(path) {
+		parent, err := realPath(filepath.Dir(path))
+		if err != nil {
+			return "", outside(path, "is in no directory that exists")
+		}
+		if rel, err = filepath.Rel(f.dir, filepath.Join(parent, filepath.Base(path))); err != nil {
+			return "", outside(path, "is elsewhere")
+		}
+	}
+	if strings.HasSuffix(path, "/") || strings.HasSuffix(path, string(filepath.Separator)) {
+		return "", outside(path, "names a directory")
+	}
+	rel = filepath.Clean(rel)
+	if rel == "." || !filepath.IsLocal(rel) {
+		return "", outside(path, "leads out of it")
+	}
+	return rel, f.checkTarget(path, rel)
+}
+
+// checkTarget says whether a file may be written there. path is how it was given.
+func (f *folder) checkTarget(path, rel string) error {
+	for parent := filepath.Dir(rel); parent != "."; parent = filepath.Dir(parent) {
+		info, err := f.root.Lstat(parent)
+		if err != nil || !info.IsDir() {
+			return outside(path, "is not in a real directory of it")
+		}
+	}
+	info, err := f.root.Lstat(rel)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return outside(path, "cannot be looked at")
+	case !info.Mode().IsRegular():
+		return outside(path, "exists and is not a regular file")
+	case links(info) > 1:
+		return outside(path, "exists and has several hard links")
+	}
+	return nil
+}
+
+// take moves a finished file to its place in the folder, in one step. from is absolute.
+func (f *folder) take(from, rel string) error {
+	if err := f.checkTarget(rel, rel); err != nil {
+		return err
+	}
+	inside, err := filepath.Rel(f.dir, from)
+	if err != nil {
+		return err
+	}
+	err = f.root.Rename(inside, rel)
+	if err == nil || !crossesDevices(err) {
+		return err
+	}
+	// A directory of the folder is another file system: the file is written beside its place first.
+	sibling := rel + ".part"
+	if err := f.copy(inside, sibling); err != nil {
+		return errors.Join(err, f.remove(sibling))
+	}
+	if err := f.root.Rename(sibling, rel); err != nil {
+		return errors.Join(err, f.remove(sibling))
+	}
+	return f.root.Remove(inside)
+}
+
+func (f *folder) remove(rel string) error {
+	if err := f.root.Remove(rel); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (f *folder) copy(from, to string) (err error) {
+	in, err := f.root.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	out, err := f.root.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
