@@ -46,7 +46,7 @@ func newBrowser(p *profile, pl plan) *browser {
 		owners: map[string]*Window{}, windows: map[*Window]struct{}{}, notes: map[string]*tabNote{},
 	}
 	if p.manager.Observe != nil {
-		b.observers = p.manager.Observe()
+		b.observers = p.manager.Observe(pl.mode == launched)
 	}
 	return b
 }

@@ -55,8 +55,9 @@ type Manager struct {
 	// Config, if set, is asked at each start for what the settings say now, and replaces Executable, Headless, NoSandbox,
 	// Args and LaunchTimeout.
 	Config func() Config
-	// Observe, if set, makes the observers of each new connection; see [Use.Observers].
-	Observe func() []page.Observer
+	// Observe, if set, makes the observers of each new connection; see [Use.Observers]. local says that the browser is
+	// started by us, on this machine.
+	Observe func(local bool) []page.Observer
 	// AllowEndpoint, if set, is asked for the addresses of browsers on other machines, and for those that they name; its
 	// error refuses to connect.
 	AllowEndpoint func(ctx context.Context, address *url.URL) error
