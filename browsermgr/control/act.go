@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/transfer"
 )
 
 func actRoutes() []route {
@@ -43,12 +44,13 @@ func actFields() []field {
 type actAnswer struct {
 	targetAnswer
 
-	URL             string          `json:"url,omitempty"`
-	Result          json.RawMessage `json:"result,omitempty"`
-	Results         []entryAnswer   `json:"results,omitempty"`
-	Aborted         *aborted        `json:"aborted,omitempty"`
-	BlockedByDialog bool            `json:"blockedByDialog,omitempty"`
-	BrowserState    *browserState   `json:"browserState,omitempty"`
+	URL             string              `json:"url,omitempty"`
+	Result          json.RawMessage     `json:"result,omitempty"`
+	Results         []entryAnswer       `json:"results,omitempty"`
+	Aborted         *aborted            `json:"aborted,omitempty"`
+	Downloads       []transfer.Download `json:"downloads,omitempty"`
+	BlockedByDialog bool                `json:"blockedByDialog,omitempty"`
+	BrowserState    *browserState       `json:"browserState,omitempty"`
 }
 
 // act follows the order of checks of the contract.
@@ -124,7 +126,7 @@ func (c *call) perform(ctx context.Context, h *held, a action) (actAnswer, error
 	case err != nil:
 		return answer, operationFailed(a.Kind, err)
 	}
-	answer.Result, answer.Results, answer.Aborted = did.value, did.results, did.aborted
+	answer.Result, answer.Results, answer.Aborted, answer.Downloads = did.value, did.results, did.aborted, did.downloads
 	if did.closed {
 		return answer, nil
 	}

@@ -21,8 +21,9 @@ import (
 
 // shared has the browser of the whole test binary; site serves its pages.
 var (
-	shared *browsermgr.Manager
-	site   string
+	shared   *browsermgr.Manager
+	features *control.Features
+	site     string
 )
 
 const token = "the-secret-of-the-tests"
@@ -42,14 +43,23 @@ func runTests(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "these tests need Chromium:", err)
 		return 1
 	}
+	features = &control.Features{Dir: home}
+	defer features.Close()
 	shared = &browsermgr.Manager{
-		Home: home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18820, LastPort: 18849,
+		Observe: features.Observe,
+		Home:    home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18820, LastPort: 18849,
 	}
 	if err := shared.Open(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer shared.Close(ctx)
+	for _, name := range []string{"asleep", "elsewhere"} {
+		if _, err := shared.Create(ctx, browsermgr.CreateOptions{Name: name}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	pages := newSite()
 	defer pages.Close()
 	site = pages.URL
@@ -88,7 +98,7 @@ type client struct {
 // serve opens a server on the shared browser. The end of the test closes it, and the tabs.
 func serve(tb testing.TB, adjust func(*control.Server)) *client {
 	tb.Helper()
-	s := &control.Server{Manager: shared, Addr: "127.0.0.1:0", Secrets: gate.Secrets{Token: token}}
+	s := &control.Server{Manager: shared, Features: features, Addr: "127.0.0.1:0", Secrets: gate.Secrets{Token: token}}
 	if adjust != nil {
 		adjust(s)
 	}

@@ -166,7 +166,7 @@ func (c *call) load(ctx context.Context, h *held, url string) error {
 		return err
 	}
 	return c.server.watched(ctx, h, func() error {
-		_, err := h.tab.Navigate(ctx, url)
+		_, _, err := h.navigate(ctx, url)
 		return err
 	})
 }
@@ -215,6 +215,19 @@ func (c *call) existing(ctx context.Context, pick func(*desk) (tabname.Tab, erro
 		return nil, err
 	}
 	return h, nil
+}
+
+// named picks a tab by its name, or the one used last.
+func named(name string) func(*desk) (tabname.Tab, error) {
+	return func(d *desk) (tabname.Tab, error) {
+		if name != "" {
+			return d.book.Resolve(name)
+		}
+		if names, ok := d.book.Default(); ok {
+			return names, nil
+		}
+		return tabname.Tab{}, fmt.Errorf("%w: none is open", tabname.ErrNotFound)
+	}
 }
 
 func closeTab(ctx context.Context, c *call) (targetAnswer, error) {
