@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
+	"clank/browsermgr/arguments"
 	"clank/browsermgr/page"
 )
 
@@ -13,7 +16,7 @@ import (
 // own for.
 type command struct {
 	fields []string
-	run    func(ctx context.Context, w *Window, u use, args values) ([]string, error)
+	run    func(ctx context.Context, w *Window, u use, args arguments.Values) ([]string, error)
 }
 
 func commands() map[string]command {
@@ -37,17 +40,17 @@ func (w *Window) Act(ctx context.Context, kind string, args map[string]any) (not
 	cmd, isCommand := commands()[kind]
 	fields := cmd.fields
 	if !isCommand {
-		if fields, err = actionFields(kind); err != nil {
+		if fields, err = arguments.Fields(kind, slices.Collect(maps.Keys(commands()))); err != nil {
 			return nil, err
 		}
 	}
-	vals, err := readArgs(kind, fields, args)
+	vals, err := arguments.Read(kind, fields, args)
 	if err != nil {
 		return nil, err
 	}
 	var action page.Action
 	if !isCommand {
-		if action, err = vals.action(kind); err != nil {
+		if action, err = vals.Action(kind); err != nil {
 			return nil, err
 		}
 	}
@@ -81,13 +84,13 @@ func onElement(a page.Action) bool {
 		a.Kind == page.KindClickCoords || a.Kind == page.KindPress
 }
 
-func navigate(ctx context.Context, _ *Window, u use, args values) ([]string, error) {
-	res, err := u.tab.Navigate(ctx, args.text("url"))
+func navigate(ctx context.Context, _ *Window, u use, args arguments.Values) ([]string, error) {
+	res, err := u.tab.Navigate(ctx, args.Text("url"))
 	return outcome(res), err
 }
 
-func tabNew(ctx context.Context, w *Window, u use, args values) ([]string, error) {
-	url := args.text("url")
+func tabNew(ctx context.Context, w *Window, u use, args arguments.Values) ([]string, error) {
+	url := args.Text("url")
 	if url != "" {
 		if _, err := page.Address(url); err != nil {
 			return nil, err
@@ -105,8 +108,8 @@ func tabNew(ctx context.Context, w *Window, u use, args values) ([]string, error
 	return append(notes, outcome(res)...), err
 }
 
-func tabSelect(ctx context.Context, w *Window, _ use, args values) ([]string, error) {
-	tab, err := w.find(args.text("tab"))
+func tabSelect(ctx context.Context, w *Window, _ use, args arguments.Values) ([]string, error) {
+	tab, err := w.find(args.Text("tab"))
 	if err != nil {
 		return nil, err
 	}
@@ -120,9 +123,9 @@ func tabSelect(ctx context.Context, w *Window, _ use, args values) ([]string, er
 }
 
 // tabClose closes a tab. A window always has one: the last is followed by an empty one.
-func tabClose(ctx context.Context, w *Window, u use, args values) ([]string, error) {
+func tabClose(ctx context.Context, w *Window, u use, args arguments.Values) ([]string, error) {
 	tab := u.tab
-	if id := args.text("tab"); id != "" {
+	if id := args.Text("tab"); id != "" {
 		var err error
 		if tab, err = w.find(id); err != nil {
 			return nil, err
@@ -142,9 +145,9 @@ func tabClose(ctx context.Context, w *Window, u use, args values) ([]string, err
 	return notes, nil
 }
 
-func dialog(ctx context.Context, _ *Window, u use, args values) ([]string, error) {
-	accept := args.truth("accept")
-	if err := u.tab.AnswerDialog(ctx, accept, args.text("promptText")); err != nil {
+func dialog(ctx context.Context, _ *Window, u use, args arguments.Values) ([]string, error) {
+	accept := args.Truth("accept")
+	if err := u.tab.AnswerDialog(ctx, accept, args.Text("promptText")); err != nil {
 		return nil, err
 	}
 	if accept {

@@ -5,16 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"clank/browsermgr/chrome"
+	"clank/browsermgr/graphics"
 	"clank/browsermgr/page"
+	"clank/browsermgr/plan"
 )
 
 // browser is one running browser with the connection to it.
 type browser struct {
 	manager        *Manager
-	plan           plan
+	plan           plan.Plan
 	process        *chrome.Process // nil if somebody else started it
 	executable     chrome.Executable
 	conn           *page.Browser
@@ -23,7 +26,7 @@ type browser struct {
 	port           int
 	headless       bool
 	headlessSource string
-	graphics       graphics
+	graphics       atomic.Pointer[graphics.Info] // nil until it is known
 
 	stopping chan struct{} // closed when it is being ended on purpose
 	gone     chan struct{} // closed when nothing of it is left
@@ -39,7 +42,7 @@ type browser struct {
 }
 
 // newBrowser is one that still has to be started or joined.
-func newBrowser(p *profile, pl plan) *browser {
+func newBrowser(p *profile, pl plan.Plan) *browser {
 	b := &browser{
 		manager: p.manager, plan: pl, numbers: &p.numbers,
 		stopping: make(chan struct{}), gone: make(chan struct{}), used: time.Now(),
@@ -153,7 +156,7 @@ func (b *browser) markEnding(idle time.Duration) bool {
 func (b *browser) run() {
 	events, unsubscribe := b.conn.Events()
 	idle, stopIdle := b.idleTicks()
-	cleanup := b.plan.config.Cleanup.filled()
+	cleanup := b.plan.Config.Cleanup.Filled()
 	sweep := time.NewTicker(cleanup.Every)
 	defer sweep.Stop()
 	b.manager.wg.Go(b.readGraphics)
@@ -183,9 +186,19 @@ func (b *browser) run() {
 	b.end()
 }
 
+// readGraphics asks once; a browser that does not tell has none.
+func (b *browser) readGraphics() {
+	info, err := graphics.Read(context.Background(), b.conn.Root())
+	if err != nil {
+		b.manager.Logger.Debug("browser does not tell its graphics", "error", err)
+		return
+	}
+	b.graphics.Store(info)
+}
+
 // idleTicks ticks often enough to notice idleness soon after it is due.
 func (b *browser) idleTicks() (ticks <-chan time.Time, stop func()) {
-	if b.manager.IdleAfter <= 0 || b.plan.mode != launched {
+	if b.manager.IdleAfter <= 0 || b.plan.Mode != plan.Launched {
 		return nil, func() {}
 	}
 	ticker := time.NewTicker(max(b.manager.IdleAfter/4, time.Millisecond))
@@ -195,7 +208,7 @@ func (b *browser) idleTicks() (ticks <-chan time.Time, stop func()) {
 // end closes the connection, waits for the process and tells why it is gone.
 func (b *browser) end() {
 	crashed := b.markEnding(0)
-	if !crashed && b.plan.mode == joined {
+	if !crashed && b.plan.Mode == plan.Joined {
 		b.closeOurs()
 	}
 	_ = b.conn.Close()

@@ -9,6 +9,7 @@ import (
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
+	"clank/browsermgr/plan"
 	"clank/browsermgr/roster"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -47,10 +48,10 @@ type Use struct {
 func (u *Use) Release() { u.browser.leave() }
 
 // Local reports whether the browser was started by us, on this machine.
-func (u *Use) Local() bool { return u.browser.plan.mode == launched }
+func (u *Use) Local() bool { return u.browser.plan.Mode == plan.Launched }
 
 // Joined reports whether it is the browser that a person uses, of the driver existing-session.
-func (u *Use) Joined() bool { return u.browser.plan.mode == joined }
+func (u *Use) Joined() bool { return u.browser.plan.Mode == plan.Joined }
 
 // Use returns the profile's browser. If it does not run it is started, or the error wraps [ErrNotRunning] if launch is
 // false. Other errors are [ErrUnavailable], [ErrInvalid], [ErrDisabled], [ErrClosed] or the end of ctx. The caller
@@ -98,10 +99,10 @@ func (p *Profile) Start(ctx context.Context, opts StartOptions) error {
 	if err != nil {
 		return err
 	}
-	if opts.Headless != nil && pl.mode != launched {
+	if opts.Headless != nil && pl.Mode != plan.Launched {
 		return fault.Invalidf("profile %q joins a browser that runs already: headless or not is not ours to say", p.Name())
 	}
-	if pl.mode == joined {
+	if pl.Mode == plan.Joined {
 		p.profile.breaker = breaker{}
 	}
 	b, err := p.profile.useNow(ctx, opts.Headless)
@@ -149,7 +150,7 @@ func (p *profile) stopNow(ctx context.Context) (stopped bool, err error) {
 			return false, nil //nolint:nilerr // nothing runs, and the profile is no more
 		}
 		pl, err := p.manager.plan(stored)
-		return err == nil && pl.mode != launched, nil
+		return err == nil && pl.Mode != plan.Launched, nil
 	}
 	if err := b.stop(ctx); err != nil {
 		return false, fmt.Errorf("stop browser of profile %q: %w", p.name, err)
@@ -158,7 +159,7 @@ func (p *profile) stopNow(ctx context.Context) (stopped bool, err error) {
 }
 
 // setup is how the profile is stored, and what that means now. known is false if it is not on the list any more.
-func (p *profile) setup() (pl plan, known bool, err error) {
+func (p *profile) setup() (pl plan.Plan, known bool, err error) {
 	stored, err := p.manager.roster.Find(p.name)
 	if errors.Is(err, roster.ErrNotFound) {
 		if b := p.look(); b != nil {
@@ -166,7 +167,7 @@ func (p *profile) setup() (pl plan, known bool, err error) {
 		}
 	}
 	if err != nil {
-		return plan{}, false, err
+		return plan.Plan{}, false, err
 	}
 	pl, err = p.manager.plan(stored)
 	return pl, true, err

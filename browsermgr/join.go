@@ -20,11 +20,11 @@ func (p *profile) attach(ctx context.Context, b *browser) error {
 		opts.Header, opts.Handshake = t.Header, bound
 		return page.Connect(ctx, t.URL, opts)
 	}
-	conn, err := endpoint.Connect(ctx, p.manager.connector(b.plan.config), b.plan.endpoint, dial)
+	conn, err := endpoint.Connect(ctx, p.manager.connector(b.plan.Config), b.plan.At, dial)
 	if err != nil {
 		return err
 	}
-	b.conn, b.port = conn, b.plan.endpoint.Port()
+	b.conn, b.port = conn, b.plan.At.Port()
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/endpoint"
 	"clank/browsermgr/fault"
+	"clank/browsermgr/plan"
 	"clank/browsermgr/roster"
 	"clank/browsermgr/trash"
 )
@@ -64,7 +65,7 @@ func (m *Manager) Create(ctx context.Context, opts CreateOptions) (Created, erro
 	if err != nil {
 		return Created{}, err
 	}
-	c := Created{Profile: p.Name, Transport: transport, CDPPort: pl.port(), CDPURL: pl.url(), Color: p.Color, IsRemote: pl.remote()}
+	c := Created{Profile: p.Name, Transport: transport, CDPPort: pl.Port(), CDPURL: pl.URL(), Color: p.Color, IsRemote: pl.Remote()}
 	if p.UserDataDir != "" {
 		c.UserDataDir = &p.UserDataDir
 	}
@@ -119,7 +120,7 @@ func (p *Profile) Reset(ctx context.Context) (Moved, error) {
 	if err != nil {
 		return Moved{}, err
 	}
-	if pl.mode != launched {
+	if pl.Mode != plan.Launched {
 		return Moved{}, fault.Invalidf("reset-profile is for profiles whose browser is started here; that of %q is not, and its data is not ours", p.Name())
 	}
 	moved, err := p.profile.discard(ctx, p.profile.manager.userDataDir(p.Name()))

@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"clank/browsermgr/chrome"
+	"clank/browsermgr/endpoint"
 	"clank/browsermgr/page"
+	"clank/browsermgr/plan"
 	"clank/browsermgr/roster"
 )
 
@@ -288,4 +290,28 @@ func (m *Manager) Close(ctx context.Context) error {
 	stops.Wait()
 	m.wg.Wait()
 	return errors.Join(errs...)
+}
+
+// Config is what holds for all profiles, unless one says otherwise.
+type Config = plan.Config
+
+// config is what holds now.
+func (m *Manager) config() Config {
+	if m.Config != nil {
+		return m.Config()
+	}
+	c := Config{NoSandbox: m.NoSandbox, Args: m.Args, LaunchTimeout: m.LaunchTimeout}
+	if m.Headless {
+		c.Headless = &m.Headless
+	}
+	if m.Executable != nil {
+		c.Executable = m.Executable()
+	}
+	return c
+}
+
+func (m *Manager) plan(p roster.Profile) (plan.Plan, error) { return plan.Make(p, m.config()) }
+
+func (m *Manager) connector(c Config) endpoint.Connector {
+	return endpoint.Connector{HTTPTimeout: c.RemoteTimeout, Handshake: c.RemoteHandshake, Allow: m.AllowEndpoint}
 }

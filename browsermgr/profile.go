@@ -11,6 +11,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
+	"clank/browsermgr/plan"
 )
 
 // profile is one user data directory and the browser that runs on it, if one does.
@@ -88,7 +89,7 @@ func (p *profile) useNow(ctx context.Context, headless *bool) (*browser, error) 
 
 // fit ends a browser that is not as it is wanted, if nobody uses it.
 func (p *profile) fit(ctx context.Context, b *browser, headless *bool) error {
-	if headless == nil || b.plan.mode != launched || b.headless == *headless || b.isGone() {
+	if headless == nil || b.plan.Mode != plan.Launched || b.headless == *headless || b.isGone() {
 		return nil
 	}
 	if n := b.windowCount(); n > 0 {
@@ -113,13 +114,13 @@ func (p *profile) start(ctx context.Context, headless *bool) (*browser, error) {
 	}
 	b := newBrowser(p, pl)
 	switch {
-	case pl.config.Disabled:
+	case pl.Config.Disabled:
 		return nil, ErrDisabled
-	case pl.mode == launched:
+	case pl.Mode == plan.Launched:
 		err = p.launch(ctx, b, headless)
 	case headless != nil:
 		return nil, fault.Invalidf("profile %q joins a browser that runs already: headless or not is not ours to say", p.name)
-	case pl.mode == joined && pl.endpoint.IsZero():
+	case pl.Mode == plan.Joined && pl.At.IsZero():
 		err = p.join(ctx, b)
 	default:
 		err = p.attach(ctx, b)
@@ -134,11 +135,11 @@ func (p *profile) start(ctx context.Context, headless *bool) (*browser, error) {
 // launch starts a process and connects to it.
 func (p *profile) launch(ctx context.Context, b *browser, headless *bool) error {
 	m, pl := p.manager, b.plan
-	b.headless, b.headlessSource = pl.headless(headless)
+	b.headless, b.headlessSource = pl.Windowless(headless)
 	if !b.headless && !chrome.HasDisplay() {
 		return &NoDisplayError{Profile: p.name, HeadlessSource: b.headlessSource}
 	}
-	executable, err := chrome.Find(ctx, cmp.Or(pl.Executable, pl.config.Executable))
+	executable, err := chrome.Find(ctx, cmp.Or(pl.Executable, pl.Config.Executable))
 	if err != nil {
 		return err
 	}
@@ -147,9 +148,9 @@ func (p *profile) launch(ctx context.Context, b *browser, headless *bool) error 
 		return err
 	}
 	process, err := chrome.Launch(ctx, chrome.Options{
-		Executable: executable.Path, UserDataDir: m.userDataDir(p.name), Headless: b.headless, NoSandbox: pl.config.NoSandbox,
-		Ports: ports, ProfileName: p.name, Color: pl.Color, Args: slices.Concat(pl.config.Args, pl.Args),
-		Timeout: pl.config.LaunchTimeout, ReadyTimeout: pl.config.ReadyTimeout, Logger: m.Logger,
+		Executable: executable.Path, UserDataDir: m.userDataDir(p.name), Headless: b.headless, NoSandbox: pl.Config.NoSandbox,
+		Ports: ports, ProfileName: p.name, Color: pl.Color, Args: slices.Concat(pl.Config.Args, pl.Args),
+		Timeout: pl.Config.LaunchTimeout, ReadyTimeout: pl.Config.ReadyTimeout, Logger: m.Logger,
 	})
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/endpoint"
+	"clank/browsermgr/graphics"
+	"clank/browsermgr/plan"
 )
 
 // transport is how browsers are spoken to.
@@ -24,32 +26,32 @@ const (
 // ProfileStatus is what is known of one profile and its browser, in the form of the control API. Pointers are nil where
 // there is nothing to say.
 type ProfileStatus struct {
-	Enabled                bool      `json:"enabled"`
-	Profile                string    `json:"profile"`
-	Driver                 string    `json:"driver"` // openclaw or existing-session, as clients know them
-	Transport              string    `json:"transport"`
-	Running                bool      `json:"running"`
-	CDPReady               bool      `json:"cdpReady"` // a command was answered
-	CDPHTTP                bool      `json:"cdpHttp"`
-	PageReady              bool      `json:"pageReady"` // and there is a tab
-	PID                    *int      `json:"pid"`
-	CDPPort                *int      `json:"cdpPort"`
-	CDPURL                 *string   `json:"cdpUrl"` // redacted
-	ChosenBrowser          *string   `json:"chosenBrowser"`
-	DetectedBrowser        *string   `json:"detectedBrowser"`
-	DetectedExecutablePath *string   `json:"detectedExecutablePath"`
-	DetectError            *string   `json:"detectError"`
-	UserDataDir            *string   `json:"userDataDir"`
-	Color                  string    `json:"color"`
-	Headless               bool      `json:"headless"`
-	HeadlessSource         string    `json:"headlessSource"`
-	NoSandbox              bool      `json:"noSandbox"`
-	SandboxNote            string    `json:"sandboxNote,omitempty"` // why the browser runs without its sandbox
-	ExecutablePath         *string   `json:"executablePath"`        // the configured one
-	AttachOnly             bool      `json:"attachOnly"`
-	Version                string    `json:"version,omitempty"`
-	ProbeError             string    `json:"probeError,omitempty"` // why a browser that should be there is not ready
-	Graphics               *Graphics `json:"graphics"`
+	Enabled                bool           `json:"enabled"`
+	Profile                string         `json:"profile"`
+	Driver                 string         `json:"driver"` // openclaw or existing-session, as clients know them
+	Transport              string         `json:"transport"`
+	Running                bool           `json:"running"`
+	CDPReady               bool           `json:"cdpReady"` // a command was answered
+	CDPHTTP                bool           `json:"cdpHttp"`
+	PageReady              bool           `json:"pageReady"` // and there is a tab
+	PID                    *int           `json:"pid"`
+	CDPPort                *int           `json:"cdpPort"`
+	CDPURL                 *string        `json:"cdpUrl"` // redacted
+	ChosenBrowser          *string        `json:"chosenBrowser"`
+	DetectedBrowser        *string        `json:"detectedBrowser"`
+	DetectedExecutablePath *string        `json:"detectedExecutablePath"`
+	DetectError            *string        `json:"detectError"`
+	UserDataDir            *string        `json:"userDataDir"`
+	Color                  string         `json:"color"`
+	Headless               bool           `json:"headless"`
+	HeadlessSource         string         `json:"headlessSource"`
+	NoSandbox              bool           `json:"noSandbox"`
+	SandboxNote            string         `json:"sandboxNote,omitempty"` // why the browser runs without its sandbox
+	ExecutablePath         *string        `json:"executablePath"`        // the configured one
+	AttachOnly             bool           `json:"attachOnly"`
+	Version                string         `json:"version,omitempty"`
+	ProbeError             string         `json:"probeError,omitempty"` // why a browser that should be there is not ready
+	Graphics               *graphics.Info `json:"graphics"`
 }
 
 // Status looks at the profile and its browser. It starts nothing, connects to no person's browser, and takes about a second
@@ -60,12 +62,12 @@ func (p *Profile) Status(ctx context.Context) (ProfileStatus, error) {
 		return ProfileStatus{}, err
 	}
 	s := ProfileStatus{
-		Enabled: !pl.config.Disabled, Profile: p.Name(), Driver: driverName(pl), Transport: transport,
-		CDPPort: pl.port(), CDPURL: pl.url(), Color: pl.Color, NoSandbox: pl.config.NoSandbox, AttachOnly: pl.mode != launched,
-		ExecutablePath: optional(firstOf(pl.Executable, pl.config.Executable)),
+		Enabled: !pl.Config.Disabled, Profile: p.Name(), Driver: pl.DriverName(), Transport: transport,
+		CDPPort: pl.Port(), CDPURL: pl.URL(), Color: pl.Color, NoSandbox: pl.Config.NoSandbox, AttachOnly: pl.Mode != plan.Launched,
+		ExecutablePath: optional(firstOf(pl.Executable, pl.Config.Executable)),
 	}
-	s.Headless, s.HeadlessSource = pl.headless(nil)
-	if pl.mode == launched {
+	s.Headless, s.HeadlessSource = pl.Windowless(nil)
+	if pl.Mode == plan.Launched {
 		dir := p.profile.manager.userDataDir(p.Name())
 		s.UserDataDir = &dir
 		if s.CDPPort == nil {
@@ -89,10 +91,14 @@ func (p *Profile) Status(ctx context.Context) (ProfileStatus, error) {
 // describe tells of a browser that we are connected to.
 func (b *browser) describe(ctx context.Context, s *ProfileStatus) {
 	var wg sync.WaitGroup
-	if b.plan.mode == launched {
+	at := b.plan.At
+	if b.plan.Mode == plan.Launched {
+		at = endpoint.Local(b.port)
+	}
+	if !at.IsZero() && !at.Direct() {
 		wg.Go(func() {
 			c := endpoint.Connector{HTTPTimeout: statusHTTP}
-			_, version, err := c.Discover(ctx, endpoint.Local(b.port))
+			_, version, err := c.Discover(ctx, at)
 			s.CDPHTTP, s.Version = err == nil, version
 		})
 	}
@@ -105,7 +111,7 @@ func (b *browser) describe(ctx context.Context, s *ProfileStatus) {
 	s.Running = s.CDPReady
 	s.PageReady = s.CDPReady && len(b.conn.Tabs()) > 0
 	s.CDPPort = &b.port
-	if s.CDPURL == nil || b.plan.mode == launched {
+	if s.CDPURL == nil || b.plan.Mode == plan.Launched {
 		s.CDPURL = optional(endpoint.Local(b.port).String())
 	}
 	if pid := b.pid(); pid != 0 {
@@ -115,20 +121,20 @@ func (b *browser) describe(ctx context.Context, s *ProfileStatus) {
 	}
 	kind := string(b.executable.Kind)
 	s.ChosenBrowser, s.DetectedBrowser, s.DetectedExecutablePath = optional(kind), optional(kind), optional(b.executable.Path)
-	s.Graphics = b.graphics.read.Load()
+	s.Graphics = b.graphics.Load()
 }
 
 // detectTimeout bounds the search for a browser, which may ask the desktop.
 const detectTimeout = time.Second
 
 // detect tells which browser would be started.
-func (p *Profile) detect(ctx context.Context, pl plan, s *ProfileStatus) {
-	if pl.mode != launched {
+func (p *Profile) detect(ctx context.Context, pl plan.Plan, s *ProfileStatus) {
+	if pl.Mode != plan.Launched {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, detectTimeout)
 	defer cancel()
-	found, err := chrome.Find(ctx, firstOf(pl.Executable, pl.config.Executable))
+	found, err := chrome.Find(ctx, firstOf(pl.Executable, pl.Config.Executable))
 	if err != nil {
 		s.DetectError = optional(err.Error())
 		return
@@ -137,10 +143,10 @@ func (p *Profile) detect(ctx context.Context, pl plan, s *ProfileStatus) {
 }
 
 // probe tells of a browser that we are not connected to.
-func (p *profile) probe(ctx context.Context, pl plan, s *ProfileStatus) {
+func (p *profile) probe(ctx context.Context, pl plan.Plan, s *ProfileStatus) {
 	switch {
-	case pl.mode == launched:
-	case pl.mode == joined && pl.endpoint.IsZero():
+	case pl.Mode == plan.Launched:
+	case pl.Mode == plan.Joined && pl.At.IsZero():
 		session, err := findSession(pl.UserDataDir)
 		if err != nil {
 			s.ProbeError = err.Error()
@@ -148,11 +154,11 @@ func (p *profile) probe(ctx context.Context, pl plan, s *ProfileStatus) {
 		}
 		s.CDPPort, s.UserDataDir, s.ChosenBrowser = &session.Port, &session.Path, optional(string(session.Kind))
 	default:
-		c := p.manager.connector(pl.config)
-		if !pl.remote() { // others get the time that the settings give them
+		c := p.manager.connector(pl.Config)
+		if !pl.Remote() { // others get the time that the settings give them
 			c.HTTPTimeout, c.Handshake = statusHTTP, statusSocket
 		}
-		found := c.Probe(ctx, pl.endpoint)
+		found := c.Probe(ctx, pl.At)
 		s.CDPHTTP, s.CDPReady, s.Running, s.Version = found.HTTP, found.Ready, found.Ready, found.Version
 		if found.Err != nil {
 			s.ProbeError = found.Err.Error()
@@ -192,7 +198,7 @@ func (m *Manager) Profiles(ctx context.Context) ([]ProfileInfo, error) {
 	for i, one := range stored {
 		pl, err := m.plan(one)
 		if err != nil {
-			list[i] = ProfileInfo{Name: one.Name, Transport: transport, Color: one.Color, Driver: driverName(pl), ReconcileReason: optional(err.Error())}
+			list[i] = ProfileInfo{Name: one.Name, Transport: transport, Color: one.Color, Driver: pl.DriverName(), ReconcileReason: optional(err.Error())}
 			continue
 		}
 		looks.Go(func() {
@@ -205,12 +211,12 @@ func (m *Manager) Profiles(ctx context.Context) ([]ProfileInfo, error) {
 	return append(list, m.strays(list)...), nil
 }
 
-func (p *profile) info(ctx context.Context, pl plan) ProfileInfo {
+func (p *profile) info(ctx context.Context, pl plan.Plan) ProfileInfo {
 	info := ProfileInfo{
-		Name: p.name, Transport: transport, CDPPort: pl.port(), CDPURL: pl.url(), Color: pl.Color, Driver: driverName(pl),
-		IsDefault: p.name == p.manager.Profile, IsRemote: pl.remote(),
+		Name: p.name, Transport: transport, CDPPort: pl.Port(), CDPURL: pl.URL(), Color: pl.Color, Driver: pl.DriverName(),
+		IsDefault: p.name == p.manager.Profile, IsRemote: pl.Remote(),
 	}
-	if info.CDPPort == nil && pl.mode == launched {
+	if info.CDPPort == nil && pl.Mode == plan.Launched {
 		if ports, err := p.manager.roster.Ports(pl.Profile); err == nil {
 			info.CDPPort, info.CDPURL = &ports[0], optional(endpoint.Local(ports[0]).String())
 		}
@@ -218,15 +224,15 @@ func (p *profile) info(ctx context.Context, pl plan) ProfileInfo {
 	if b := p.look(); b != nil && b.enter() {
 		defer b.leave()
 		info.Running, info.TabCount = true, len(b.conn.Tabs())
-		if was := b.plan; was.mode != pl.mode || was.CDPURL != pl.CDPURL || pl.CDPPort != 0 && b.port != pl.CDPPort && pl.mode == launched {
+		if was := b.plan; was.Mode != pl.Mode || was.CDPURL != pl.CDPURL || pl.CDPPort != 0 && b.port != pl.CDPPort && pl.Mode == plan.Launched {
 			info.ReconcileReason = optional("its setup has changed since it was started: stop and start it")
 		}
 		return info
 	}
-	if pl.mode != launched && !pl.endpoint.IsZero() {
-		c := p.manager.connector(pl.config)
+	if pl.Mode != plan.Launched && !pl.At.IsZero() {
+		c := p.manager.connector(pl.Config)
 		c.HTTPTimeout, c.Handshake = listProbe, listProbe
-		info.Running = c.Probe(ctx, pl.endpoint).Ready
+		info.Running = c.Probe(ctx, pl.At).Ready
 	}
 	return info
 }
@@ -244,44 +250,12 @@ func (m *Manager) strays(listed []ProfileInfo) []ProfileInfo {
 		}
 		b := m.profile(s.Profile).look()
 		found = append(found, ProfileInfo{
-			Name: s.Profile, Transport: transport, CDPPort: &s.Port, Color: b.plan.Color, Driver: driverName(b.plan), Running: true,
-			TabCount: len(b.conn.Tabs()), IsRemote: b.plan.remote(), MissingFromConfig: true,
+			Name: s.Profile, Transport: transport, CDPPort: &s.Port, Color: b.plan.Color, Driver: b.plan.DriverName(), Running: true,
+			TabCount: len(b.conn.Tabs()), IsRemote: b.plan.Remote(), MissingFromConfig: true,
 			ReconcileReason: optional("it is not on the list of profiles any more"),
 		})
 	}
 	return found
-}
-
-// driverName is the driver as clients of the control API know it.
-func driverName(pl plan) string {
-	if pl.mode == joined {
-		return "existing-session"
-	}
-	return "openclaw"
-}
-
-// port is the DevTools port as far as it is settled.
-func (pl plan) port() *int {
-	port := pl.CDPPort
-	if port == 0 && !pl.endpoint.IsZero() {
-		port = pl.endpoint.Port()
-	}
-	if port == 0 {
-		return nil
-	}
-	return &port
-}
-
-// url is the address of the DevTools as it may be shown.
-func (pl plan) url() *string {
-	switch {
-	case pl.CDPURL != "":
-		return optional(endpoint.Redact(pl.CDPURL))
-	case pl.CDPPort != 0:
-		return optional(endpoint.Local(pl.CDPPort).String())
-	default:
-		return nil
-	}
 }
 
 // optional is nil for the empty text.

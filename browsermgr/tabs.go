@@ -12,6 +12,7 @@ import (
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/frame"
 	"clank/browsermgr/page"
+	"clank/browsermgr/plan"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -37,7 +38,7 @@ func (u *Use) NewTab(ctx context.Context, opts page.TabOptions, owner string) (*
 	b.mu.Lock()
 	b.notes[tab.TargetID()] = &tabNote{owner: owner, used: time.Now()}
 	b.mu.Unlock()
-	if b.plan.mode == launched {
+	if b.plan.Mode == plan.Launched {
 		others := slices.DeleteFunc(b.conn.Tabs(), func(t *page.Tab) bool { return t == tab || b.owner(t) != nil })
 		b.closeAside(others[:max(len(others)+1-maxTabs, 0)], "more than the browser keeps open")
 	}
@@ -96,7 +97,7 @@ func (b *browser) forget(tab *page.Tab) {
 }
 
 // sweep closes the tabs of owners that are idle or too many. Those of nobody stay.
-func (b *browser) sweep(c TabCleanup) {
+func (b *browser) sweep(c plan.TabCleanup) {
 	if c.Off {
 		return
 	}

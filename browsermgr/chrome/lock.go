@@ -152,3 +152,15 @@ func clearSingleton(dir string) error {
 	}
 	return nil
 }
+
+// LastHolder is who has a user data directory, or had it last, and whether that program still runs. It disturbs nobody.
+func LastHolder(dir string) (h Holder, running bool) {
+	file, err := os.Open(filepath.Join(dir, lockName))
+	if err != nil {
+		return Holder{}, false
+	}
+	defer file.Close()
+	h = readHolder(file)
+	p, ok := inspect(h.PID)
+	return h, h.PID > 0 && ok && !p.zombie
+}

@@ -171,3 +171,6 @@ func (f finder) installCommand() string {
 	}
 	return "apt-get install chromium (or this system's own package manager)"
 }
+
+// IsSnap reports whether a program is confined by snap; see [Executable].
+func IsSnap(path string) bool { return path != "" && isSnap(path) }

@@ -1,4 +1,6 @@
-package browsermgr
+// Package arguments reads what a model or a client gives for an action on a page into the page's own form: numbers and
+// truths may be written as strings and the other way round, names and what is required are checked. It does not act.
+package arguments
 
 import (
 	"encoding/json"
@@ -12,8 +14,8 @@ import (
 	"clank/browsermgr/page"
 )
 
-// values are the arguments of an action, each of the type of its field.
-type values map[string]any
+// Values are the arguments of an action, each of the type of its field.
+type Values map[string]any
 
 // fieldType says how a field is read.
 type fieldType int
@@ -36,8 +38,8 @@ func fieldTypes() map[string]fieldType {
 	}
 }
 
-// actionFields lists what a kind of page action takes.
-func actionFields(kind string) ([]string, error) {
+// Fields lists what a kind of page action takes. others are the kinds that the caller knows besides, for the error.
+func Fields(kind string, others []string) ([]string, error) {
 	byKind := map[page.Kind][]string{
 		page.KindClick:          {"ref", "selector", "doubleClick", "button", "modifiers", "delayMs"},
 		page.KindClickCoords:    {"x", "y", "doubleClick", "button", "delayMs"},
@@ -58,7 +60,7 @@ func actionFields(kind string) ([]string, error) {
 	}
 	fields, ok := byKind[page.Kind(kind)]
 	if !ok {
-		kinds := slices.Collect(maps.Keys(commands()))
+		kinds := slices.Clone(others)
 		for known := range byKind {
 			kinds = append(kinds, string(known))
 		}
@@ -68,10 +70,10 @@ func actionFields(kind string) ([]string, error) {
 	return append(fields, "timeoutMs"), nil
 }
 
-// readArgs checks the names and brings the values to the types of their fields. Absent and null are the same.
-func readArgs(kind string, fields []string, args map[string]any) (values, error) {
+// Read checks the names, fields being those that the kind takes, and brings the values to the types of their fields. Absent and null are the same.
+func Read(kind string, fields []string, args map[string]any) (Values, error) {
 	types := fieldTypes()
-	vals := values{}
+	vals := Values{}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		if name == "kind" || args[name] == nil {
 			continue
@@ -217,8 +219,8 @@ func toNumber(v any) (float64, bool) {
 	return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0)
 }
 
-// action builds the page's form of an action and validates it.
-func (v values) action(kind string) (page.Action, error) {
+// Action builds the page's form of an action and validates it.
+func (v Values) Action(kind string) (page.Action, error) {
 	v["kind"] = kind
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -231,12 +233,14 @@ func (v values) action(kind string) (page.Action, error) {
 	return a, a.Validate()
 }
 
-func (v values) text(name string) string {
+// Text is a field that is text, or "".
+func (v Values) Text(name string) string {
 	s, _ := v[name].(string)
 	return s
 }
 
-func (v values) truth(name string) bool {
+// Truth is a field that is true or false; false if it is absent.
+func (v Values) Truth(name string) bool {
 	b, _ := v[name].(bool)
 	return b
 }

@@ -1,4 +1,4 @@
-package browsermgr_test
+package arguments_test
 
 import (
 	"encoding/json"
@@ -7,12 +7,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"clank/browsermgr"
+	"clank/browsermgr/arguments"
 	"clank/browsermgr/page"
 )
 
 func TestReadAction(t *testing.T) {
-	got, err := browsermgr.ReadAction("click", map[string]any{
+	got, err := readAction("click", map[string]any{
 		"kind": "click", "ref": 12.0, "doubleClick": "YES", "modifiers": "Shift", "delayMs": "50", "button": nil,
 	})
 	if err != nil {
@@ -22,7 +22,7 @@ func TestReadAction(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	got, err = browsermgr.ReadAction("fill", map[string]any{"fields": []any{map[string]any{"ref": "e1", "value": true}}})
+	got, err = readAction("fill", map[string]any{"fields": []any{map[string]any{"ref": "e1", "value": true}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func FuzzReadAction(f *testing.F) {
 		if json.Unmarshal([]byte(text), &args) != nil {
 			return
 		}
-		a, err := browsermgr.ReadAction(kind, args)
+		a, err := readAction(kind, args)
 		if err != nil {
 			return
 		}
@@ -58,4 +58,17 @@ func FuzzReadAction(f *testing.F) {
 			t.Errorf("%s %s cannot be written: %v", kind, text, err)
 		}
 	})
+}
+
+// readAction reads as a caller does.
+func readAction(kind string, args map[string]any) (page.Action, error) {
+	fields, err := arguments.Fields(kind, nil)
+	if err != nil {
+		return page.Action{}, err
+	}
+	vals, err := arguments.Read(kind, fields, args)
+	if err != nil {
+		return page.Action{}, err
+	}
+	return vals.Action(kind)
 }

@@ -1,4 +1,6 @@
-package browsermgr
+// Package plan settles how a profile's browser is to be had: started or joined, where, with which flags, with a window or
+// without. It puts together what the profile says, what the settings say and what the environment says. It does nothing.
+package plan
 
 import (
 	"cmp"
@@ -28,7 +30,7 @@ type Config struct {
 	Cleanup TabCleanup
 }
 
-// TabCleanup says when tabs are closed that were opened for somebody; see [Use.NewTab]. The zero value is the default.
+// TabCleanup says when tabs are closed that were opened for somebody; see browsermgr.Use.NewTab. The zero value is the default.
 type TabCleanup struct {
 	Off         bool
 	IdleAfter   time.Duration // unused for so long; 2 h
@@ -36,57 +38,40 @@ type TabCleanup struct {
 	Every       time.Duration // how often is looked; 5 min
 }
 
-func (c TabCleanup) filled() TabCleanup {
+// Filled has the defaults in place of zero values.
+func (c TabCleanup) Filled() TabCleanup {
 	c.IdleAfter = cmp.Or(c.IdleAfter, 2*time.Hour)
 	c.MaxPerOwner = cmp.Or(c.MaxPerOwner, 8)
 	c.Every = cmp.Or(c.Every, 5*time.Minute)
 	return c
 }
 
-// config is what holds now.
-func (m *Manager) config() Config {
-	if m.Config != nil {
-		return m.Config()
-	}
-	c := Config{NoSandbox: m.NoSandbox, Args: m.Args, LaunchTimeout: m.LaunchTimeout}
-	if m.Headless {
-		c.Headless = &m.Headless
-	}
-	if m.Executable != nil {
-		c.Executable = m.Executable()
-	}
-	return c
-}
+// Mode is how we come by a profile's browser.
+type Mode int
 
-func (m *Manager) connector(c Config) endpoint.Connector {
-	return endpoint.Connector{HTTPTimeout: c.RemoteTimeout, Handshake: c.RemoteHandshake, Allow: m.AllowEndpoint}
-}
-
-// mode is how we come by a profile's browser.
-type mode int
-
+// The modes.
 const (
-	launched mode = iota // we start and end it
-	attached             // it runs, here or elsewhere; we connect and leave it alone
-	joined               // a person uses it; we connect, and close only what we opened
+	Launched Mode = iota // we start and end it
+	Attached             // it runs, here or elsewhere; we connect and leave it alone
+	Joined               // a person uses it; we connect, and close only what we opened
 )
 
-// plan is how a profile's browser is to be had now: the profile's own setup, and what the settings add.
-type plan struct {
+// Plan is how a profile's browser is to be had now: the profile's own setup, and what the settings add.
+type Plan struct {
 	roster.Profile
-	config   Config
-	mode     mode
-	endpoint endpoint.Endpoint // of attached and joined ones; zero: look for a session
+	Config Config
+	Mode   Mode
+	At     endpoint.Endpoint // of attached and joined ones; zero: look for a session
 }
 
-// plan settles how the profile is to be used, from what is stored and set at this moment.
-func (m *Manager) plan(p roster.Profile) (plan, error) {
-	pl := plan{Profile: p, config: m.config()}
+// Make settles how the profile is to be used. The error wraps [fault.ErrInvalid].
+func Make(p roster.Profile, config Config) (Plan, error) {
+	pl := Plan{Profile: p, Config: config}
 	e, err := p.Endpoint()
 	if err != nil {
 		return pl, err
 	}
-	attachOnly := pl.config.AttachOnly
+	attachOnly := pl.Config.AttachOnly
 	if p.AttachOnly != nil {
 		attachOnly = *p.AttachOnly
 	}
@@ -95,9 +80,9 @@ func (m *Manager) plan(p roster.Profile) (plan, error) {
 	}
 	switch {
 	case p.Driver == roster.Existing:
-		pl.mode, pl.endpoint = joined, e
+		pl.Mode, pl.At = Joined, e
 	case !e.IsZero() && (attachOnly || !e.Loopback()):
-		pl.mode, pl.endpoint = attached, e
+		pl.Mode, pl.At = Attached, e
 	case attachOnly:
 		return pl, fault.Invalidf("profile %q is attach-only and says neither cdpUrl nor cdpPort: give it one", p.Name)
 	case p.CDPURL != "":
@@ -106,9 +91,9 @@ func (m *Manager) plan(p roster.Profile) (plan, error) {
 	return pl, nil
 }
 
-// remote reports whether the browser runs on another machine.
-func (pl plan) remote() bool {
-	return pl.mode != launched && !pl.endpoint.IsZero() && !pl.endpoint.Loopback()
+// Remote reports whether the browser runs on another machine.
+func (pl Plan) Remote() bool {
+	return pl.Mode != Launched && !pl.At.IsZero() && !pl.At.Loopback()
 }
 
 // The sources of a choice between a browser with and one without a window.
@@ -124,9 +109,9 @@ const (
 // headlessVariables are the environment's say, ours first.
 var headlessVariables = []string{"CLANK_BROWSER_HEADLESS", "OPENCLAW_BROWSER_HEADLESS"}
 
-// headless decides between a browser with a window and one without: what was asked for counts before the environment,
+// Windowless decides between a browser with a window and one without: what was asked for counts before the environment,
 // the profile, the settings, and whether there is a display.
-func (pl plan) headless(asked *bool) (headless bool, source string) {
+func (pl Plan) Windowless(asked *bool) (headless bool, source string) {
 	if asked != nil {
 		return *asked, FromRequest
 	}
@@ -141,11 +126,43 @@ func (pl plan) headless(asked *bool) (headless bool, source string) {
 	switch {
 	case pl.Headless != nil:
 		return *pl.Headless, FromProfile
-	case pl.config.Headless != nil:
-		return *pl.config.Headless, FromConfig
+	case pl.Config.Headless != nil:
+		return *pl.Config.Headless, FromConfig
 	case !chrome.HasDisplay():
 		return true, FromDisplay
 	default:
 		return false, FromDefaults
+	}
+}
+
+// DriverName is the driver as clients of the control API know it.
+func (pl Plan) DriverName() string {
+	if pl.Mode == Joined {
+		return "existing-session"
+	}
+	return "openclaw"
+}
+
+// Port is the DevTools port as far as it is settled; nil otherwise.
+func (pl Plan) Port() *int {
+	port := pl.CDPPort
+	if port == 0 && !pl.At.IsZero() {
+		port = pl.At.Port()
+	}
+	if port == 0 {
+		return nil
+	}
+	return &port
+}
+
+// URL is the address of the DevTools as it may be shown; nil if it is not settled.
+func (pl Plan) URL() *string {
+	switch {
+	case pl.CDPURL != "":
+		return new(endpoint.Redact(pl.CDPURL))
+	case pl.CDPPort != 0:
+		return new(endpoint.Local(pl.CDPPort).String())
+	default:
+		return nil
 	}
 }

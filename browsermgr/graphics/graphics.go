@@ -1,16 +1,20 @@
-package browsermgr
+// Package graphics tells what a browser draws with. It is not for drawing.
+package graphics
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
-	"sync/atomic"
 	"time"
+
+	"clank/browsermgr/cdp"
 
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Graphics is what a browser draws with (CDP SystemInfo.getInfo). It is read once for each browser.
-type Graphics struct {
+// Info is what a browser draws with (CDP SystemInfo.getInfo). It is read once for each browser.
+type Info struct {
 	Renderer      string            `json:"renderer"`
 	Backend       string            `json:"backend"`
 	Acceleration  string            `json:"acceleration"` // hardware, software or unknown
@@ -20,15 +24,17 @@ type Graphics struct {
 	VideoEncoding []string          `json:"videoEncoding"`
 }
 
-type graphics struct{ read atomic.Pointer[Graphics] }
+// limit bounds the question: Chromium may have to wait for its GPU process.
+const limit = 10 * time.Second
 
-// readGraphics asks once. A browser that does not tell has none.
-func (b *browser) readGraphics() {
-	const limit = 10 * time.Second
+// Read asks a browser, over the session of the browser itself.
+func Read(ctx context.Context, root *cdp.Session) (*Info, error) {
 	var info proto.SystemInfoGetInfoResult
-	if err := b.conn.Root().BeginWithin(limit, proto.SystemInfoGetInfo{}).Wait(context.Background(), &info); err != nil || info.Gpu == nil {
-		b.manager.Logger.Debug("browser does not tell its graphics", "error", err)
-		return
+	if err := root.BeginWithin(limit, proto.SystemInfoGetInfo{}).Wait(ctx, &info); err != nil {
+		return nil, fmt.Errorf("read graphics: %w", err)
+	}
+	if info.Gpu == nil {
+		return nil, errors.New("read graphics: the browser does not tell")
 	}
 	gpu := info.Gpu
 	text := func(key string) string {
@@ -38,7 +44,7 @@ func (b *browser) readGraphics() {
 		}
 		return value.Str()
 	}
-	g := &Graphics{
+	g := &Info{
 		Renderer: text("glRenderer"), Backend: text("glImplementationParts"), FeatureStatus: map[string]string{},
 		Devices: []string{}, VideoDecoding: []string{}, VideoEncoding: []string{},
 	}
@@ -55,7 +61,7 @@ func (b *browser) readGraphics() {
 		g.VideoEncoding = append(g.VideoEncoding, c.Profile)
 	}
 	g.Acceleration = acceleration(g.Renderer, g.FeatureStatus["gpu_compositing"])
-	b.graphics.read.Store(g)
+	return g, nil
 }
 
 // acceleration judges by the renderer's name and by what Chromium says of its compositor.

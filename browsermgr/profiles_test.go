@@ -1,0 +1,440 @@
+package browsermgr_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"clank/browsermgr"
+	"clank/browsermgr/chrome"
+	"clank/browsermgr/doctor"
+	"clank/browsermgr/page"
+)
+
+func profile(t *testing.T, m *browsermgr.Manager, name string) *browsermgr.Profile {
+	t.Helper()
+	p, err := m.FindProfile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func create(t *testing.T, m *browsermgr.Manager, opts browsermgr.CreateOptions) browsermgr.Created {
+	t.Helper()
+	c, err := m.Create(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func use(t *testing.T, p *browsermgr.Profile) *browsermgr.Use {
+	t.Helper()
+	u, err := p.Use(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(u.Release)
+	return u
+}
+
+func status(t *testing.T, p *browsermgr.Profile) browsermgr.ProfileStatus {
+	t.Helper()
+	s, err := p.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func stop(t *testing.T, p *browsermgr.Profile) bool {
+	t.Helper()
+	stopped, err := p.Stop(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stopped
+}
+
+func check(t *testing.T, r browsermgr.Report, id string) doctor.Check {
+	t.Helper()
+	for _, c := range r.Checks {
+		if c.ID == id {
+			return c
+		}
+	}
+	t.Fatalf("no check %s", id)
+	return doctor.Check{}
+}
+
+func TestProfileFromItsCreationToTheTrash(t *testing.T) {
+	trash := t.TempDir()
+	t.Setenv("XDG_DATA_HOME", trash)
+	m := manager(t, nil)
+	made := create(t, m, browsermgr.CreateOptions{Name: "work", Driver: "openclaw"})
+	if made.CDPPort == nil || *made.CDPPort <= m.FirstPort || *made.CDPPort > m.LastPort || made.UserDataDir != nil || made.Transport != "cdp" || made.IsRemote {
+		t.Errorf("made %+v", made)
+	}
+	p := profile(t, m, "work")
+	idle := status(t, p)
+	if idle.Running || idle.PID != nil || *idle.CDPPort != *made.CDPPort || idle.DetectedExecutablePath == nil || idle.Driver != "openclaw" {
+		t.Errorf("idle: %+v", idle)
+	}
+	if stop(t, p) {
+		t.Error("a browser that did not run was stopped")
+	}
+	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s := status(t, p)
+	if !s.Running || !s.CDPReady || !s.CDPHTTP || !s.PageReady || s.PID == nil || *s.CDPPort != *made.CDPPort || !s.Headless || s.HeadlessSource != "config" {
+		t.Errorf("running: %+v", s)
+	}
+	eventually(t, "the graphics are known", func() bool { s := status(t, p); return s.Graphics != nil && s.Graphics.Acceleration != "" })
+	list, err := m.Profiles(t.Context())
+	if err != nil || len(list) != 3 || list[0].Name != "clank" || !list[0].IsDefault || list[2].Name != "work" || !list[2].Running || list[2].TabCount != 1 {
+		t.Errorf("list: %+v, %v", list, err)
+	}
+	moved, err := p.Reset(t.Context())
+	if err != nil || !moved.Moved || !strings.HasPrefix(moved.To, trash) || moved.From != *s.UserDataDir {
+		t.Errorf("reset: %+v, %v", moved, err)
+	}
+	if status(t, p).Running {
+		t.Error("it runs after a reset")
+	}
+	if deleted, err := m.Delete(t.Context(), "work"); err != nil || !deleted {
+		t.Errorf("deleted %t, %v", deleted, err)
+	}
+	if _, err := m.FindProfile("work"); !errors.Is(err, browsermgr.ErrNoProfile) {
+		t.Errorf("after its deletion: %v", err)
+	}
+	if deleted, err := m.Delete(t.Context(), "work"); !errors.Is(err, browsermgr.ErrNoProfile) || deleted {
+		t.Errorf("again: %t, %v", deleted, err)
+	}
+}
+
+func TestFailedMoveToTheTrashKeepsTheProfile(t *testing.T) {
+	m := manager(t, nil)
+	create(t, m, browsermgr.CreateOptions{Name: "work"})
+	if err := os.MkdirAll(filepath.Join(m.Home, "browser", "work", "user-data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	blocked := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_DATA_HOME", blocked)
+	if deleted, err := m.Delete(t.Context(), "work"); err == nil || deleted {
+		t.Errorf("deleted %t, %v", deleted, err)
+	}
+	profile(t, m, "work")
+	create(t, m, browsermgr.CreateOptions{Name: "never-started"})
+	if deleted, err := m.Delete(t.Context(), "never-started"); err != nil || deleted {
+		t.Errorf("a profile without a folder: deleted %t, %v", deleted, err)
+	}
+}
+
+func TestWrongRequestsAreToldApart(t *testing.T) {
+	m := manager(t, nil)
+	create(t, m, browsermgr.CreateOptions{Name: "remote", CDPURL: "http://box.invalid:9000?token=s3cr3t"})
+	refuse := func(what string, err, want error) {
+		t.Helper()
+		if !errors.Is(err, want) || strings.Contains(err.Error(), "s3cr3t") {
+			t.Errorf("%s: %v, want %v", what, err, want)
+		}
+	}
+	_, err := m.Create(t.Context(), browsermgr.CreateOptions{Name: "remote"})
+	refuse("twice", err, browsermgr.ErrProfileExists)
+	_, err = m.Create(t.Context(), browsermgr.CreateOptions{Name: "u", Driver: "existing-session", UserDataDir: "/nowhere/at/all"})
+	refuse("a directory that is not there", err, browsermgr.ErrInvalid)
+	_, err = m.Create(t.Context(), browsermgr.CreateOptions{Name: "x", Driver: "extension"})
+	refuse("the extension", err, browsermgr.ErrInvalid)
+	_, err = profile(t, m, "remote").Reset(t.Context())
+	refuse("reset of a remote one", err, browsermgr.ErrInvalid)
+	refuse("headless of a remote one", profile(t, m, "remote").Start(t.Context(), browsermgr.StartOptions{Headless: new(true)}), browsermgr.ErrInvalid)
+	_, err = m.Delete(t.Context(), "clank")
+	refuse("delete the default", err, browsermgr.ErrInvalid)
+	_, err = profile(t, m, "").Use(t.Context(), false)
+	refuse("use without a start", err, browsermgr.ErrNotRunning)
+	if s := status(t, profile(t, m, "remote")); s.CDPURL == nil || strings.Contains(*s.CDPURL, "s3cr3t") || strings.Contains(s.ProbeError, "s3cr3t") || s.ProbeError == "" {
+		t.Errorf("status of a remote one out of reach: %+v", s)
+	}
+	if profile(t, m, "openclaw").Name() != "clank" {
+		t.Error("the other name of the default profile leads elsewhere")
+	}
+}
+
+func TestStrangerOnThePortIsNamed(t *testing.T) {
+	m := manager(t, nil)
+	made := create(t, m, browsermgr.CreateOptions{Name: "work"})
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", *made.CDPPort))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := profile(t, m, "work")
+	err = p.Start(t.Context(), browsermgr.StartOptions{})
+	busy, ok := errors.AsType[*chrome.PortError](err)
+	if !ok || !errors.Is(err, browsermgr.ErrUnavailable) || busy.Busy[0].PID != os.Getpid() {
+		t.Errorf("got %v", err)
+	}
+	r, err := p.Doctor(t.Context(), false)
+	if c := check(t, r, "devtools-port"); err != nil || r.OK || c.Status != doctor.Fail || !strings.Contains(c.Summary, fmt.Sprintf("(pid %d)", os.Getpid())) {
+		t.Errorf("the doctor says %+v, %v", c, err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if s := status(t, p); *s.CDPPort != *made.CDPPort {
+		t.Errorf("it moved to %d", *s.CDPPort)
+	}
+}
+
+func TestLocksOfTheDeadAreCleared(t *testing.T) {
+	m := manager(t, nil)
+	dir := filepath.Join(m.Home, "browser", "clank", "user-data")
+	for _, owner := range []string{"another-host-4711", "another-host-x", ""} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if owner == "" {
+			host, err := os.Hostname()
+			if err != nil {
+				t.Fatal(err)
+			}
+			owner = host + "-4194303" // beyond what pids are
+		}
+		if err := os.Symlink(owner, filepath.Join(dir, "SingletonLock")); err != nil {
+			t.Fatal(err)
+		}
+		p := profile(t, m, "")
+		if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
+			t.Fatalf("lock of %s: %v", owner, err)
+		}
+		stop(t, p)
+	}
+}
+
+func TestTwoManagersOnOneHome(t *testing.T) {
+	first := manager(t, nil)
+	p := profile(t, first, "")
+	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	second := manager(t, func(m *browsermgr.Manager) { m.Home = first.Home })
+	err := profile(t, second, "").Start(t.Context(), browsermgr.StartOptions{})
+	locked, ok := errors.AsType[*chrome.LockedError](err)
+	if !ok || locked.Holder.PID != os.Getpid() || !errors.Is(err, browsermgr.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+	if s := status(t, p); !s.Running {
+		t.Error("the first one's browser was disturbed")
+	}
+	var made sync.WaitGroup
+	for i := range 10 {
+		made.Go(func() {
+			m := []*browsermgr.Manager{first, second}[i%2]
+			if _, err := m.Create(t.Context(), browsermgr.CreateOptions{Name: fmt.Sprintf("p%d", i)}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	made.Wait()
+	list, err := second.Profiles(t.Context())
+	if err != nil || len(list) != 12 {
+		t.Errorf("%d profiles, %v", len(list), err)
+	}
+	ports := map[int]bool{}
+	for _, info := range list {
+		if info.CDPPort != nil && ports[*info.CDPPort] {
+			t.Errorf("port %d twice", *info.CDPPort)
+		} else if info.CDPPort != nil {
+			ports[*info.CDPPort] = true
+		}
+	}
+	stop(t, p)
+	if err := profile(t, second, "").Start(t.Context(), browsermgr.StartOptions{}); err != nil {
+		t.Errorf("after the first has stopped: %v", err)
+	}
+	if err := second.Close(context.Background()); err != nil { // before the first one's end looks for processes
+		t.Error(err)
+	}
+}
+
+func TestCookiesAndTabNumbersSurviveAStopAndACrash(t *testing.T) {
+	base := site(t)
+	m := manager(t, nil)
+	p := profile(t, m, "")
+	cookie := func(url, fn string) string {
+		t.Helper()
+		u := use(t, p)
+		tab, err := u.NewTab(t.Context(), page.TabOptions{URL: url}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Fn: fn})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%s %s", tab.ID(), res.Value)
+	}
+	cookie(base, `document.cookie = "login=ada; max-age=3600"`)
+	first := status(t, p)
+	if !stop(t, p) {
+		t.Error("nothing was stopped")
+	}
+	got := cookie(base, "document.cookie")
+	if !strings.Contains(got, "login=ada") || strings.HasPrefix(got, "t1 ") || strings.HasPrefix(got, "t2 ") {
+		t.Errorf("after a stop: %s", got)
+	}
+	if again := status(t, p); *again.CDPPort != *first.CDPPort {
+		t.Errorf("port %d became %d", *first.CDPPort, *again.CDPPort)
+	}
+	kill(t, m)
+	eventually(t, "the crash is noticed", func() bool { return !status(t, p).Running })
+	if again := cookie(base, "1"); again[:2] <= got[:2] {
+		t.Errorf("a tab after the crash is %s, one before was %s", again, got)
+	}
+}
+
+func TestStoppedProcessIsToldAndStartedAgain(t *testing.T) {
+	m := manager(t, nil)
+	p := profile(t, m, "")
+	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	pid := *status(t, p).PID
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	s := status(t, p)
+	if took := time.Since(begun); took > 5*time.Second || s.Running || s.CDPReady || !strings.Contains(s.ProbeError, "does not answer") {
+		t.Errorf("after %s: %+v", took, s)
+	}
+	if r, err := p.Doctor(t.Context(), false); err != nil || check(t, r, "cdp-websocket").Status != doctor.Fail {
+		t.Errorf("the doctor: %+v, %v", r, err)
+	}
+	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if s := status(t, p); !s.CDPReady || *s.PID == pid {
+		t.Errorf("after a start: %+v", s)
+	}
+	if r, err := p.Doctor(t.Context(), true); err != nil || check(t, r, "live-snapshot").Status == doctor.Fail {
+		t.Errorf("a deep look: %+v, %v", r, err)
+	}
+}
+
+func TestBreakerOpensAfterFailuresInARow(t *testing.T) {
+	m := manager(t, func(m *browsermgr.Manager) { m.Executable = func() string { return "/bin/false" } })
+	p := profile(t, m, "")
+	for range 3 {
+		if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), "exited with status 1") {
+			t.Fatalf("got %v", err)
+		}
+	}
+	begun := time.Now()
+	err := p.Start(t.Context(), browsermgr.StartOptions{})
+	open, ok := errors.AsType[*browsermgr.BreakerError](err)
+	if !ok || open.Failures != 3 || !strings.Contains(err.Error(), "exited with status 1") || time.Since(begun) > time.Second {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWhoDecidesOnTheWindow(t *testing.T) {
+	t.Setenv("DISPLAY", "")
+	t.Setenv("WAYLAND_DISPLAY", "")
+	m := manager(t, func(m *browsermgr.Manager) { m.Headless = false })
+	p := profile(t, m, "")
+	if s := status(t, p); !s.Headless || s.HeadlessSource != "linux-display-fallback" {
+		t.Errorf("without a word: %t, %s", s.Headless, s.HeadlessSource)
+	}
+	t.Setenv("OPENCLAW_BROWSER_HEADLESS", "0")
+	err := p.Start(t.Context(), browsermgr.StartOptions{})
+	none, ok := errors.AsType[*browsermgr.NoDisplayError](err)
+	if !ok || none.HeadlessSource != "env" || none.Profile != "clank" || !errors.Is(err, browsermgr.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+	if err := p.Start(t.Context(), browsermgr.StartOptions{Headless: new(true)}); err != nil {
+		t.Fatal(err)
+	}
+	if s := status(t, p); !s.Headless || s.HeadlessSource != "request" {
+		t.Errorf("on request: %t, %s", s.Headless, s.HeadlessSource)
+	}
+}
+
+func TestObserversBelongToOneConnection(t *testing.T) {
+	made := 0
+	m := manager(t, func(m *browsermgr.Manager) {
+		m.Observe = func() []page.Observer { made++; return []page.Observer{} }
+	})
+	p := profile(t, m, "")
+	a, b := use(t, p), use(t, p)
+	if made != 1 || a.Browser != b.Browser || a.Observers == nil {
+		t.Errorf("%d sets for one connection", made)
+	}
+	stop(t, p)
+	if c := use(t, p); made != 2 || c.Browser == a.Browser {
+		t.Errorf("%d sets for two connections", made)
+	}
+}
+
+func TestSettingsAreAskedAtEachStart(t *testing.T) {
+	off := true
+	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := manager(t, func(m *browsermgr.Manager) {
+		m.Config = func() browsermgr.Config {
+			return browsermgr.Config{Disabled: off, Headless: new(true), Executable: exe.Path, Args: []string{"--lang=de"}}
+		}
+	})
+	p := profile(t, m, "")
+	if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrDisabled) {
+		t.Errorf("switched off: %v", err)
+	}
+	if r, err := p.Doctor(t.Context(), false); err != nil || r.OK || check(t, r, "plugin-enabled").Status != doctor.Fail {
+		t.Errorf("the doctor: %v, %v", r.Checks, err)
+	}
+	off = false
+	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", *status(t, p).PID))
+	if err != nil || !strings.Contains(string(line), "--lang=de") {
+		t.Errorf("command line %q, %v", line, err)
+	}
+	if diff := cmp.Diff([]string{"clank"}, running(t, m)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func running(t *testing.T, m *browsermgr.Manager) []string {
+	t.Helper()
+	list, err := m.Profiles(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, info := range list {
+		if info.Running {
+			names = append(names, info.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,88 @@
+package browsermgr_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"clank/browsermgr"
+	"clank/browsermgr/page"
+	"clank/browsermgr/plan"
+)
+
+func open(t *testing.T, u *browsermgr.Use, url, owner string) *page.Tab {
+	t.Helper()
+	tab, err := u.NewTab(t.Context(), page.TabOptions{URL: url}, owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func TestNinthTabClosesTheOldestOther(t *testing.T) {
+	m := manager(t, nil)
+	w := window(t, m, browsermgr.WindowOptions{Key: "agent"})
+	u := use(t, profile(t, m, ""))
+	var opened []*page.Tab
+	for range 9 {
+		opened = append(opened, open(t, u, "", ""))
+	}
+	eventually(t, "eight tabs are left, and those of the window", func() bool { return len(u.Browser.Tabs()) == 9 })
+	tabs := u.Browser.Tabs()
+	for i, tab := range opened {
+		if gone := !slices.Contains(tabs, tab); gone != (i == 0) {
+			t.Errorf("tab %d of 9 is gone: %t", i+1, gone)
+		}
+	}
+	if _, _, list := state(t, w); len(list) != 1 {
+		t.Errorf("the window has %q", list)
+	}
+}
+
+func TestTabsOfAnOwnerAreClosedTogetherWithWhatTheyOpened(t *testing.T) {
+	base := site(t)
+	m := manager(t, nil)
+	p := profile(t, m, "")
+	u := use(t, p)
+	a, other := open(t, u, base+"/opener", "session a"), open(t, u, "", "session b")
+	if _, err := a.Act(t.Context(), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+		t.Fatal(err)
+	}
+	before := len(u.Browser.Tabs())
+	eventually(t, "the popup counts", func() bool {
+		closed, err := p.CloseTabs(t.Context(), "session a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return closed > 0 && len(u.Browser.Tabs()) <= before-2 || len(u.Browser.Tabs()) == before-2
+	})
+	if !slices.Contains(u.Browser.Tabs(), other) {
+		t.Error("another session's tab was closed")
+	}
+	if closed, err := p.CloseTabs(t.Context(), ""); closed != 0 || err != nil {
+		t.Errorf("tabs of nobody: %d, %v", closed, err)
+	}
+}
+
+func TestIdleTabsOfSessionsAreSwept(t *testing.T) {
+	m := manager(t, func(m *browsermgr.Manager) {
+		executable := m.Executable
+		m.Config = func() browsermgr.Config {
+			return browsermgr.Config{Executable: executable(), Headless: new(true), Cleanup: plan.TabCleanup{
+				IdleAfter: time.Hour, MaxPerOwner: 1, Every: 50 * time.Millisecond,
+			}}
+		}
+	})
+	u := use(t, profile(t, m, ""))
+	nobodys := open(t, u, "", "")
+	first := open(t, u, "", "session")
+	second := open(t, u, "", "session")
+	u.Touch(first)
+	eventually(t, "one of the session's tabs is left", func() bool {
+		tabs := u.Browser.Tabs()
+		return slices.Contains(tabs, first) != slices.Contains(tabs, second)
+	})
+	if !slices.Contains(u.Browser.Tabs(), nobodys) {
+		t.Error("a tab of nobody was swept")
+	}
+}
