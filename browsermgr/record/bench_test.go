@@ -18,13 +18,14 @@ func quietAndRecorded(b *testing.B, html string, run func(b *testing.B, tab *pag
 			if recorded {
 				opts.Observers = []page.Observer{record.New()}
 			}
-			run(b, openTab(b, connect(b, shared, opts), site(b, map[string]any{"/": html})))
+			run(b, openTab(b, connect(b, shared(b), opts), site(b, map[string]any{"/": html})))
 		})
 	}
 }
 
 func BenchmarkClick(b *testing.B) {
 	quietAndRecorded(b, `<button onclick="this.textContent++">0</button>`, func(b *testing.B, tab *page.Tab) {
+		b.Helper()
 		for b.Loop() {
 			if _, err := tab.Act(b.Context(), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
 				b.Fatal(err)
@@ -35,6 +36,7 @@ func BenchmarkClick(b *testing.B) {
 
 func BenchmarkSnapshot(b *testing.B) {
 	quietAndRecorded(b, strings.Repeat(`<p>Row <a href=/x>Open</a><button>Edit</button>`, 2500), func(b *testing.B, tab *page.Tab) {
+		b.Helper()
 		for b.Loop() {
 			if _, err := tab.Snapshot(b.Context(), page.SnapshotOptions{}); err != nil {
 				b.Fatal(err)
@@ -45,6 +47,7 @@ func BenchmarkSnapshot(b *testing.B) {
 
 func BenchmarkNavigate(b *testing.B) {
 	quietAndRecorded(b, `<p>quiet`, func(b *testing.B, tab *page.Tab) {
+		b.Helper()
 		url := tab.URL()
 		for b.Loop() {
 			if _, err := tab.Navigate(b.Context(), url); err != nil {

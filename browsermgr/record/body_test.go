@@ -22,7 +22,7 @@ type reply struct {
 }
 
 // await starts to wait for a response, and returns when it is certain that the next one will be seen.
-func await(t *testing.T, ctx context.Context, r *record.Recorder, tab *page.Tab, pattern string, timeout time.Duration, maxChars int) <-chan reply { //nolint:revive // t comes first in helpers
+func await(ctx context.Context, t *testing.T, r *record.Recorder, tab *page.Tab, pattern string, timeout time.Duration, maxChars int) <-chan reply {
 	t.Helper()
 	out := make(chan reply, 1)
 	waiting := r.Waiting(tab)
@@ -69,7 +69,7 @@ var bodySite = map[string]any{
 func TestResponseBodyIsThatOfTheNextMatch(t *testing.T) {
 	r, tab := open(t, site(t, bodySite))
 	run(t, tab, `() => fetch('/data?old').then(() => 1)`)
-	out := await(t, t.Context(), r, tab, "**/data?*", 20*time.Second, record.DefaultBodyChars)
+	out := await(t.Context(), t, r, tab, "**/data?*", 20*time.Second, record.DefaultBodyChars)
 	run(t, tab, `() => fetch('/odd').then(() => fetch('/data?token=x')).then(() => 1)`)
 	got := <-out
 	if got.err != nil {
@@ -106,7 +106,7 @@ func TestResponseBodiesOfAllForms(t *testing.T) {
 		if pattern == "/hop" {
 			pattern = "/data"
 		}
-		out := await(t, t.Context(), r, tab, pattern, 20*time.Second, c.maxChars)
+		out := await(t.Context(), t, r, tab, pattern, 20*time.Second, c.maxChars)
 		run(t, tab, `() => fetch('`+c.path+`').then(r => r.text()).then(() => 1)`)
 		got := <-out
 		if got.err != nil {
@@ -122,7 +122,7 @@ func TestResponseBodiesOfAllForms(t *testing.T) {
 
 func TestResponseBodyOfAPageThatIsNavigatedTo(t *testing.T) {
 	r, tab := open(t, site(t, bodySite))
-	out := await(t, t.Context(), r, tab, "/next", 20*time.Second, 1000)
+	out := await(t.Context(), t, r, tab, "/next", 20*time.Second, 1000)
 	run(t, tab, `() => { location.href = '/next' }`)
 	got := <-out
 	if got.err != nil {
@@ -139,7 +139,7 @@ func TestResponseBodySaysWhatWasMissing(t *testing.T) {
 	}
 	wantContains(t, err.Error(), `no response matched "/nobody"`, "200ms", "requests command")
 
-	out := await(t, t.Context(), r, tab, "/never", 1500*time.Millisecond, 10)
+	out := await(t.Context(), t, r, tab, "/never", 1500*time.Millisecond, 10)
 	run(t, tab, `() => { fetch('/never') }`)
 	got := <-out
 	if !errors.Is(got.err, context.DeadlineExceeded) {
@@ -159,7 +159,7 @@ func TestResponseBodyThatBreaksOffIsAnError(t *testing.T) {
 		_, _ = w.Write(bytes.Repeat([]byte("x"), 10))
 	}}
 	r, tab := open(t, site(t, routes))
-	out := await(t, t.Context(), r, tab, "/cut", 20*time.Second, 10)
+	out := await(t.Context(), t, r, tab, "/cut", 20*time.Second, 10)
 	run(t, tab, `() => fetch('/cut').then(r => r.text()).catch(() => {})`)
 	if got := <-out; got.err == nil || !strings.Contains(got.err.Error(), "net::ERR_") {
 		t.Errorf("got %v, want what broke it off", got.err)
@@ -168,19 +168,19 @@ func TestResponseBodyThatBreaksOffIsAnError(t *testing.T) {
 
 func TestResponseBodyEndsWithTheTabOrTheContext(t *testing.T) {
 	r := record.New()
-	b := connect(t, shared, page.Options{Observers: []page.Observer{r}})
+	b := connect(t, shared(t), page.Options{Observers: []page.Observer{r}})
 	tab := openTab(t, b, site(t, bodySite))
 
 	stopped := errors.New("stopped by a person")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	out := await(t, ctx, r, tab, "/data", time.Minute, 10)
+	out := await(ctx, t, r, tab, "/data", time.Minute, 10)
 	cancel(stopped)
 	if got := <-out; !errors.Is(got.err, stopped) {
 		t.Errorf("got %v, want the cause", got.err)
 	}
 
-	one := await(t, t.Context(), r, tab, "/data", time.Minute, 10)
-	two := await(t, t.Context(), r, tab, "/never", time.Minute, 10)
+	one := await(t.Context(), t, r, tab, "/data", time.Minute, 10)
+	two := await(t.Context(), t, r, tab, "/never", time.Minute, 10)
 	run(t, tab, `() => { fetch('/never') }`)
 	find(t, r, tab, "/never", answered)
 	if err := tab.Close(within(t, 10*time.Second)); err != nil {

@@ -136,10 +136,10 @@ func consoleCall(ev cdp.Event) ConsoleEntry {
 	for _, arg := range p.Args {
 		texts = append(texts, arg.text())
 	}
-	e := ConsoleEntry{Type: p.Type, Text: cut(strings.Join(texts, " "), maxText), Timestamp: stamp(fromMillis(p.Timestamp))}
+	e := ConsoleEntry{Type: p.Type, Text: cut(strings.Join(texts, " ")), Timestamp: stamp(fromMillis(p.Timestamp))}
 	if len(p.StackTrace.CallFrames) > 0 {
 		e.Location = p.StackTrace.CallFrames[0]
-		e.Location.URL = cut(RedactURL(e.Location.URL), maxText)
+		e.Location.URL = cut(RedactURL(e.Location.URL))
 	}
 	return e
 }
@@ -161,14 +161,14 @@ func logEntry(ev cdp.Event) ConsoleEntry {
 		kind = "debug"
 	}
 	return ConsoleEntry{
-		Type: kind, Text: cut(p.Entry.Text, maxText), Timestamp: stamp(fromMillis(p.Entry.Timestamp)),
-		Location: Location{URL: cut(RedactURL(p.Entry.URL), maxText), LineNumber: p.Entry.LineNumber},
+		Type: kind, Text: cut(p.Entry.Text), Timestamp: stamp(fromMillis(p.Entry.Timestamp)),
+		Location: Location{URL: cut(RedactURL(p.Entry.URL)), LineNumber: p.Entry.LineNumber},
 	}
 }
 
-// cut shortens a text to a number of characters.
-func cut(s string, limit int) string {
-	short, _ := truncate(s, limit)
+// cut shortens a text to maxText.
+func cut(s string) string {
+	short, _ := truncate(s, maxText)
 	return short
 }
 

@@ -141,7 +141,7 @@ func TestErrorsKeepTheLastTwoHundred(t *testing.T) {
 func TestTabsOfTheirOwnAreKeptApartAndForgottenWhenTheyClose(t *testing.T) {
 	url := site(t, map[string]any{"/": `<script>console.log(location.search)</script>`})
 	r := record.New()
-	b := connect(t, shared, page.Options{Observers: []page.Observer{r}})
+	b := connect(t, shared(t), page.Options{Observers: []page.Observer{r}})
 	one := openTab(t, b, url+"/?one")
 	var two *page.Tab
 	eventually(t, "the first message", func() bool { return len(r.Console(one, "", false)) == 1 })

@@ -57,7 +57,7 @@ func (p thrown) read() PageError {
 		if o != nil {
 			e.Message = o.text()
 		}
-		e.Message = cut(e.Message, maxText)
+		e.Message = cut(e.Message)
 		return e
 	}
 	head, _, _ := strings.Cut(o.Description, "\n    at ")
@@ -70,7 +70,7 @@ func (p thrown) read() PageError {
 	default:
 		e.Name, e.Message = o.ClassName, head
 	}
-	e.Message, e.Stack = cut(e.Message, maxText), cut(o.Description, maxText)
+	e.Message, e.Stack = cut(e.Message), cut(o.Description)
 	return e
 }
 

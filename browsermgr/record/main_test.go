@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,21 +16,32 @@ import (
 	"clank/browsermgr/record"
 )
 
-// shared is the browser of the whole test binary.
-var shared *chrome.Process
+// shared is the browser of the whole test binary, launched when the first test wants it: fuzzing does without.
+var (
+	launchShared = sync.OnceValues(launch)
+	launched     *chrome.Process
+)
+
+func shared(tb testing.TB) *chrome.Process {
+	tb.Helper()
+	browser, err := launchShared()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	launched = browser
+	return browser
+}
 
 func TestMain(m *testing.M) {
 	os.Exit(runTests(m))
 }
 
 func runTests(m *testing.M) int {
-	var err error
-	shared, err = launch()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = shared.Stop(context.Background()) }()
+	defer func() {
+		if launched != nil {
+			_ = launched.Stop(context.Background())
+		}
+	}()
 	return m.Run()
 }
 
@@ -47,7 +59,7 @@ func launch() (*chrome.Process, error) {
 func open(tb testing.TB, url string) (*record.Recorder, *page.Tab) {
 	tb.Helper()
 	r := record.New()
-	return r, openTab(tb, connect(tb, shared, page.Options{Observers: []page.Observer{r}}), url)
+	return r, openTab(tb, connect(tb, shared(tb), page.Options{Observers: []page.Observer{r}}), url)
 }
 
 func connect(tb testing.TB, browser *chrome.Process, opts page.Options) *page.Browser {

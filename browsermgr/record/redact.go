@@ -124,40 +124,37 @@ func redactPair(pair string) string {
 		return name + "=" + Redacted
 	}
 	decoded, err := url.QueryUnescape(value)
-	switch {
-	case err != nil:
-		return name + "=" + redactText(value)
-	case secretText.MatchString(decoded):
-		return name + "=" + Redacted
-	case decoded == value:
-		return name + "=" + value
+	if err != nil {
+		decoded = value
 	}
 	// A value may hold an address or a document of its own.
-	if clean := redactNested(decoded); clean != decoded {
-		return name + "=" + url.QueryEscape(clean)
+	clean := redactNested(decoded)
+	switch {
+	case clean == decoded:
+		return name + "=" + value
+	case decoded == value:
+		return name + "=" + clean
 	}
-	return name + "=" + value
+	return name + "=" + url.QueryEscape(clean)
 }
 
-// redactNested cleans what was found inside a parameter, one level deep.
+// nested finds parameters in what was found inside a parameter.
+var nested = regexp.MustCompile(`([^?#&;="'\s<>,]+)=([^?#&;"'\s<>,]+)`)
+
+// redactNested cleans what was found inside a parameter.
 func redactNested(s string) string {
 	if strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[") {
-		return redactJSON(s)
+		s = redactJSON(s)
 	}
-	if strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "/") {
-		head, query, ok := strings.Cut(redactUser(s), "?")
-		if !ok {
-			return head
+	var b strings.Builder
+	last := 0
+	for _, m := range nested.FindAllStringSubmatchIndex(s, -1) {
+		if secretName(s[m[2]:m[3]]) {
+			b.WriteString(s[last:m[4]] + Redacted)
+			last = m[5]
 		}
-		params := strings.Split(query, "&")
-		for i, pair := range params {
-			if name, _, ok := strings.Cut(pair, "="); ok && secretName(name) {
-				params[i] = name + "=" + Redacted
-			}
-		}
-		return head + "?" + strings.Join(params, "&")
 	}
-	return s
+	return redactText(redactUser(b.String() + s[last:]))
 }
 
 // addressed are headers that hold an address, or several.

@@ -160,15 +160,18 @@ func TestRequestsKeepTheLastFiveHundredAndCanBeCleared(t *testing.T) {
 
 func TestAnAnswerStaysBelowOneMebibyte(t *testing.T) {
 	r, tab := open(t, site(t, map[string]any{"/{$}": `<p>quiet`, "/big": func(http.ResponseWriter, *http.Request) {}}))
-	run(t, tab, `async () => { for (let i = 0; i < 40; i++) await fetch('/big?' + i, {method: 'POST', body: 'x'.repeat(60_000)}) }`)
-	find(t, r, tab, "/big?39", answered)
+	run(t, tab, `async () => { for (let i = 0; i < 80; i++) await fetch('/big?' + i, {method: 'POST', body: 'x'.repeat(60_000)}) }`)
+	find(t, r, tab, "/big?79", answered)
 	got := r.Requests(tab, "", false)
 	data, err := json.Marshal(map[string]any{"ok": true, "requests": got})
 	if err != nil || len(data) > 1<<20 || len(data) < 900_000 {
 		t.Errorf("got %d bytes (%v), want almost 1 MiB", len(data), err)
 	}
-	if last := got[len(got)-1]; !strings.HasSuffix(last.URL, "/big?39") {
+	if last := got[len(got)-1]; !strings.HasSuffix(last.URL, "/big?79") {
 		t.Errorf("got %s last, want the newest", last.URL)
+	}
+	if n := len(r.HAR(tab).Log.Entries); n < 60 || n > 75 {
+		t.Errorf("got %d requests in all, want what 4 MiB hold", n)
 	}
 }
 

@@ -69,7 +69,7 @@ func cleanObject(action string, o map[string]any) {
 		switch value := value.(type) {
 		case string:
 			switch {
-			case types && typed[name] && !(action == "press" && len(value) > 1):
+			case types && typed[name] && (action != "press" || len(value) == 1):
 				o[name] = fmt.Sprintf("[%d characters]", len([]rune(value)))
 			case strings.EqualFold(name, "url"):
 				o[name] = record.RedactURL(value)

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,21 +17,32 @@ import (
 	"clank/browsermgr/trace"
 )
 
-// shared is the browser of the whole test binary.
-var shared *chrome.Process
+// shared is the browser of the whole test binary, launched when the first test wants it: fuzzing does without.
+var (
+	launchShared = sync.OnceValues(launch)
+	launched     *chrome.Process
+)
+
+func shared(tb testing.TB) *chrome.Process {
+	tb.Helper()
+	browser, err := launchShared()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	launched = browser
+	return browser
+}
 
 func TestMain(m *testing.M) {
 	os.Exit(runTests(m))
 }
 
 func runTests(m *testing.M) int {
-	var err error
-	shared, err = launch()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = shared.Stop(context.Background()) }()
+	defer func() {
+		if launched != nil {
+			_ = launched.Stop(context.Background())
+		}
+	}()
 	return m.Run()
 }
 
@@ -131,16 +143,6 @@ func site(tb testing.TB, routes map[string]any) string {
 		srv.Close()
 	})
 	return srv.URL
-}
-
-// run evaluates a function in the page.
-func run(tb testing.TB, tab *page.Tab, fn string) string {
-	tb.Helper()
-	res, err := tab.Act(within(tb, 60*time.Second), page.Action{Kind: page.KindEvaluate, Fn: fn, TimeoutMs: 50_000})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return string(res.Value)
 }
 
 // eventually waits for a state that the browser brings about.

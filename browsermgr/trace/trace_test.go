@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -118,7 +119,7 @@ func buy(t *testing.T, w world, opts trace.Options, url string) string {
 }
 
 func TestATraceTellsWhatHappened(t *testing.T) {
-	w := open(t, shared)
+	w := open(t, shared(t))
 	url := site(t, shop)
 	lines, network, files := contents(t, buy(t, w, trace.Defaults(), url))
 	w.wantNothingLeft(t)
@@ -170,7 +171,7 @@ func TestATraceTellsWhatHappened(t *testing.T) {
 }
 
 func TestATraceWithoutPicturesAndDocuments(t *testing.T) {
-	w := open(t, shared)
+	w := open(t, shared(t))
 	lines, _, _ := contents(t, buy(t, w, trace.Options{Sources: true}, site(t, shop)))
 	if n := len(of(lines, "frame-snapshot")) + len(of(lines, "screencast-frame")); n != 0 {
 		t.Errorf("got %d documents and pictures, want none", n)
@@ -182,7 +183,7 @@ func TestATraceWithoutPicturesAndDocuments(t *testing.T) {
 }
 
 func TestFramesOfOtherProcessesAreInTheTrace(t *testing.T) {
-	w := open(t, shared)
+	w := open(t, shared(t))
 	inner := strings.Replace(site(t, map[string]any{"/": `<p>from elsewhere<iframe srcdoc="<p>innermost"></iframe>`}), "127.0.0.1", "localhost", 1)
 	tab := openTab(t, w.browser, site(t, map[string]any{"/": `<iframe src="` + inner + `"></iframe><iframe srcdoc="<p>beside"></iframe>`}))
 	if err := w.tracer.Start(w.browser, trace.Defaults()); err != nil {
@@ -210,7 +211,7 @@ func TestFramesOfOtherProcessesAreInTheTrace(t *testing.T) {
 }
 
 func TestAHugeDocumentIsLeftOutAndSaidSo(t *testing.T) {
-	w := open(t, shared)
+	w := open(t, shared(t))
 	tab := openTab(t, w.browser, site(t, map[string]any{"/": `<p>short<script>document.body.append('x'.repeat(3_000_000))</script>`}))
 	if err := w.tracer.Start(w.browser, trace.Defaults()); err != nil {
 		t.Fatal(err)
@@ -228,7 +229,7 @@ func TestAHugeDocumentIsLeftOutAndSaidSo(t *testing.T) {
 }
 
 func TestOneTraceAtATime(t *testing.T) {
-	w := open(t, shared)
+	w := open(t, shared(t))
 	if err := w.tracer.Stop(t.Context(), filepath.Join(t.TempDir(), "none.zip")); !errors.Is(err, trace.ErrNone) {
 		t.Errorf("got %v without a trace, want ErrNone", err)
 	}
@@ -253,7 +254,7 @@ func TestOneTraceAtATime(t *testing.T) {
 	dir := t.TempDir()
 	stopped := 0
 	for i := range errs {
-		wg.Go(func() { errs[i] = w.tracer.Stop(within(t, 20*time.Second), filepath.Join(dir, fmt.Sprint(i))) })
+		wg.Go(func() { errs[i] = w.tracer.Stop(within(t, 20*time.Second), filepath.Join(dir, strconv.Itoa(i))) })
 	}
 	wg.Wait()
 	for _, err := range errs {
@@ -270,7 +271,7 @@ func TestOneTraceAtATime(t *testing.T) {
 }
 
 func TestNothingIsLeftOfATraceThatIsGivenUp(t *testing.T) {
-	w := open(t, shared)
+	w := open(t, shared(t))
 	tab := openTab(t, w.browser, site(t, shop))
 	start := func() func(error) {
 		if err := w.tracer.Start(w.browser, trace.Defaults()); err != nil {
@@ -335,7 +336,7 @@ func TestNothingIsLeftWhenTheBrowserIsKilled(t *testing.T) {
 }
 
 func TestADialogDoesNotHoldUpATrace(t *testing.T) {
-	w := open(t, shared)
+	w := open(t, shared(t))
 	tab := openTab(t, w.browser, site(t, map[string]any{"/": `<button onclick="alert('stop')">Ask</button>`}))
 	if err := w.tracer.Start(w.browser, trace.Defaults()); err != nil {
 		t.Fatal(err)
@@ -354,4 +355,38 @@ func TestADialogDoesNotHoldUpATrace(t *testing.T) {
 	}
 	lines, _, _ := contents(t, path)
 	wantContains(t, fmt.Sprint(of(lines, "log")), "no document after the action: a dialog is open")
+}
+
+func TestPicturesComeAtABoundedRate(t *testing.T) {
+	w := open(t, shared(t))
+	tab := openTab(t, w.browser, site(t, map[string]any{"/": `<p id=p>0<script>const draw = () => { p.textContent++; requestAnimationFrame(draw) }; draw()</script>`}))
+	if err := w.tracer.Start(w.browser, trace.Options{Screenshots: true}); err != nil {
+		t.Fatal(err)
+	}
+	// The page runs for as long as it takes to draw a hundred frames.
+	_, err := tab.Act(within(t, 60*time.Second), page.Action{
+		Kind: page.KindWait, TimeoutMs: 50_000, Fn: `() => { const first = window.first ??= +p.textContent; return +p.textContent > first + 100 }`,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "trace.zip")
+	if err := w.tracer.Stop(within(t, 20*time.Second), path); err != nil {
+		t.Fatal(err)
+	}
+	lines, _, _ := contents(t, path)
+	var times []float64
+	for _, l := range of(lines, "screencast-frame") {
+		if l["pageId"] == "page@"+tab.ID() {
+			times = append(times, l["timestamp"].(float64))
+		}
+	}
+	if len(times) < 3 {
+		t.Errorf("got %d pictures, want several", len(times))
+	}
+	for i := range len(times) - 3 {
+		if gap := times[i+3] - times[i]; gap < 240 {
+			t.Errorf("pictures %d to %d came within %.0f ms, want at least the interval of 250", i, i+3, gap)
+		}
+	}
 }
