@@ -33,7 +33,7 @@ func (s *State) Cookies(ctx context.Context, t *page.Tab) ([]Cookie, error) {
 		Cookies []Cookie `json:"cookies"`
 	}
 	err := t.Within(ctx, changeLimit, func(ctx context.Context) error {
-		return t.Main().Begin(proto.StorageGetCookies{BrowserContextID: contextOf(t)}).Wait(ctx, &res)
+		return t.Main().Begin(proto.NetworkGetAllCookies{}).Wait(ctx, &res)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cookies of tab %s: %w", t.ID(), err)
@@ -129,9 +129,7 @@ func (s *State) SetCookie(ctx context.Context, t *page.Tab, c *NewCookie) error 
 		param.Expires = proto.TimeSinceEpoch(*c.Expires)
 	}
 	err := t.Within(ctx, changeLimit, func(ctx context.Context) error {
-		return t.Main().Do(ctx, proto.StorageSetCookies{
-			Cookies: []*proto.NetworkCookieParam{param}, BrowserContextID: contextOf(t),
-		})
+		return t.Main().Do(ctx, proto.NetworkSetCookies{Cookies: []*proto.NetworkCookieParam{param}})
 	})
 	if refused(err, "Invalid cookie") {
 		return fault.Invalidf("the browser refuses the cookie %q: its name, domain, path, secure and sameSite do not go together", c.Name)
@@ -145,7 +143,7 @@ func (s *State) SetCookie(ctx context.Context, t *page.Tab, c *NewCookie) error 
 // ClearCookies removes all cookies of the tab's browser context.
 func (s *State) ClearCookies(ctx context.Context, t *page.Tab) error {
 	err := t.Within(ctx, changeLimit, func(ctx context.Context) error {
-		return t.Main().Do(ctx, proto.StorageClearCookies{BrowserContextID: contextOf(t)})
+		return t.Main().Do(ctx, proto.NetworkClearBrowserCookies{})
 	})
 	if err != nil {
 		return fmt.Errorf("clear cookies: %w", err)
@@ -153,7 +151,7 @@ func (s *State) ClearCookies(ctx context.Context, t *page.Tab) error {
 	return nil
 }
 
-// contextOf is the tab's context for requests that would otherwise be about the browser's own.
+// contextOf is the tab's context, for requests that are about the browser's own otherwise.
 func contextOf(t *page.Tab) proto.BrowserBrowserContextID {
 	return proto.BrowserBrowserContextID(t.ContextID())
 }
