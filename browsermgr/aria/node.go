@@ -49,7 +49,6 @@ type axNode struct {
 	Value       value                  `json:"value"`
 	Description value                  `json:"description"`
 	ChildIDs    []string               `json:"childIds"`
-	ParentID    string                 `json:"parentId"`
 	Backend     proto.DOMBackendNodeID `json:"backendDOMNodeId"`
 }
 
@@ -83,10 +82,8 @@ func (f *flattener) document(d *document, depth int) {
 	for i := range d.nodes {
 		byID[d.nodes[i].NodeID] = &d.nodes[i]
 	}
-	for i := range d.nodes {
-		if n := &d.nodes[i]; byID[n.ParentID] == nil {
-			f.node(d, byID, n, depth)
-		}
+	if len(d.nodes) > 0 {
+		f.node(d, byID, &d.nodes[0], depth) // the root comes first
 	}
 }
 

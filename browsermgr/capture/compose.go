@@ -32,8 +32,9 @@ func (c *capture) compose() (Snapshot, frame.Publication) {
 		Compare: c.opts.Delta, Before: before, Own: c.opts.Refs != RefsRole,
 	})
 	pub.Seen = frame.Seen{Document: document, Elements: done.Elements}
-	for _, b := range page.Bounds {
-		pub.Bounds = append(pub.Bounds, frame.Bound{Frame: frames[b.Piece], Token: b.Piece.Token, Local: b.Local})
+	pub.Bounds = make([]frame.Bound, len(page.Bounds))
+	for i, b := range page.Bounds {
+		pub.Bounds[i] = frame.Bound{Frame: frames[b.Piece], Token: b.Piece.Token, Local: b.Local}
 	}
 	if c.opts.Refs == RefsRole && done.Truncated {
 		pub.Bounds = pub.Bounds[:shown(done.Text, len(pub.Bounds))]

@@ -78,6 +78,7 @@ func (o Options) mode() frame.Mode {
 		return frame.Numbered
 	case RefsAria:
 		return frame.OwnBrief
+	case RefsOwn:
 	}
 	return frame.Own
 }

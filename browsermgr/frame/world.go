@@ -26,7 +26,7 @@ var source = loadSource()
 
 func loadSource() string {
 	var b strings.Builder
-	for _, name := range []string{"world", "names", "roles", "snapshot", "target", "input", "wait", "read"} {
+	for _, name := range []string{"world", "names", "roles", "walk", "snapshot", "target", "input", "wait", "read"} {
 		text, err := scripts.ReadFile("js/" + name + ".js")
 		if err != nil {
 			return "throw new Error('missing script " + name + "')"

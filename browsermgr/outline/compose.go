@@ -2,6 +2,7 @@ package outline
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -21,7 +22,8 @@ type Hole struct {
 // Piece is what the script in one process says of its documents.
 type Piece struct {
 	Text      string `json:"text"`
-	Refs      string `json:"refs"`    // of numbered pieces: the elements' own refs, in order, with spaces between
+	Count     int    `json:"count"`   // of a numbered piece: how many refs it has
+	Refs      string `json:"refs"`    // and the elements' own refs, in order, with spaces between; "" if these are e1, e2, …
 	Stopped   bool   `json:"stopped"` // at the limit of characters
 	Holes     []Hole `json:"frames"`
 	Documents int    `json:"documents"` // embedded ones that were met so far
@@ -72,9 +74,21 @@ func Compose(main *Piece, opts Options) Page {
 	return Page{Text: text, Stopped: main.Stopped || c.stopped, Links: c.links, Bounds: c.bounds}
 }
 
+// own lists the elements' own refs.
+func (p *Piece) own() []string {
+	if p.Refs != "" || p.Count == 0 {
+		return strings.Fields(p.Refs)
+	}
+	refs := make([]string, p.Count)
+	for i := range refs {
+		refs[i] = "e" + strconv.Itoa(i+1)
+	}
+	return refs
+}
+
 // whole is a page of one piece, which has its numbers already.
 func whole(p *Piece) Page {
-	refs := strings.Fields(p.Refs)
+	refs := p.own()
 	bounds := make([]Bound, len(refs))
 	for i, ref := range refs {
 		bounds[i] = Bound{Piece: p, Local: ref}
@@ -98,7 +112,7 @@ func (c *composer) text(p *Piece, level int) string {
 	if p.Text == "" || p.Number == nil && len(p.Holes) == 0 && !c.numbered && (c.depth == nil || level == 0) {
 		return p.Text
 	}
-	refs := strings.Fields(p.Refs)
+	refs := p.own()
 	holes := map[int]Hole{}
 	for _, h := range p.Holes {
 		holes[h.Line] = h

@@ -45,3 +45,22 @@ func FuzzCut(f *testing.F) {
 		}
 	})
 }
+
+func FuzzFinish(f *testing.F) {
+	f.Add("- button \"A\" [ref=e1]: x\n  - link \"b\\\"\" [ref=e2] [nth=1]:\n- text: y", "b", 300, true)
+	f.Add("- button \"A [new]\" [ref=e1] [new]", "", 12, false)
+	f.Fuzz(func(t *testing.T, text, query string, limit int, own bool) {
+		if limit < 0 || limit > 1<<16 {
+			return
+		}
+		page := outline.Page{Text: text, Links: []outline.Link{{Text: "t", URL: "http://x/"}}}
+		got := outline.Finish(page, outline.Finishing{MaxChars: limit, Query: query, Compare: true, Before: map[string]struct{}{"e1": {}}, Own: own, Empty: "(empty)"})
+		if n := outline.UTF16Len(got.Text); limit > 0 && n > limit {
+			t.Errorf("got %d characters for a limit of %d", n, limit)
+		}
+		refs := outline.Refs(got.Text)
+		if whole := outline.Refs(text); len(refs) > len(whole) {
+			t.Errorf("got %d refs of %d", len(refs), len(whole))
+		}
+	})
+}

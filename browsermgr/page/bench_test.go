@@ -31,6 +31,35 @@ func BenchmarkSnapshot(b *testing.B) {
 	}
 }
 
+func BenchmarkSnapshotModes(b *testing.B) {
+	tab := openTab(b, site(b, map[string]string{"/": table(50_000)}).URL)
+	modes := []struct {
+		name string
+		opts page.SnapshotOptions
+	}{
+		{"own", page.SnapshotOptions{}},
+		{"role", page.SnapshotOptions{Refs: page.RefsRole}},
+		{"compact", page.SnapshotOptions{Refs: page.RefsRole, Compact: true}},
+		{"interactive", page.SnapshotOptions{Refs: page.RefsRole, Interactive: true}},
+		{"efficient", page.EfficientSnapshot()},
+		{"delta", page.SnapshotOptions{Refs: page.RefsRole, Delta: true}},
+		{"urls", page.SnapshotOptions{Refs: page.RefsRole, URLs: true}},
+	}
+	for _, m := range modes {
+		b.Run(m.name, func(b *testing.B) {
+			for b.Loop() {
+				snapshot(b, tab, m.opts)
+			}
+		})
+	}
+	b.Run("described", func(b *testing.B) {
+		for b.Loop() {
+			snap := snapshot(b, tab, page.SnapshotOptions{Refs: page.RefsRole})
+			snap.Describe()
+		}
+	})
+}
+
 func BenchmarkClick(b *testing.B) {
 	tab := openTab(b, site(b, map[string]string{"/": form + `<button type=button id=go>Go</button>`}).URL)
 	ref := refOf(b, tab, "Go")

@@ -1,7 +1,9 @@
 package page_test
 
 import (
+	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -87,28 +89,62 @@ func TestRefSpellings(t *testing.T) {
 }
 
 func TestRefOfOddNames(t *testing.T) {
-	names := []string{strings.Repeat("long ", 180) + "x", "\u200b\u200b", `"quoted"`, `back\slash`, "\U0001F600", "- button", "[ref=e1]", "", ""}
-	var html strings.Builder
-	for i, name := range names {
-		html.WriteString(`<button data-i=` + string(rune('0'+i)) + `></button>`)
-		_ = name
+	names := []string{
+		strings.Repeat("x", 901), strings.Repeat("long ", 180) + "x", strings.Repeat("x", 898) + "\U0001F600\U0001F600", "\u200b\u200b", "\u200d\ufeff",
+		`"quoted"`, `back\slash`, "\U0001F600", "- button", "[ref=e1]", "", "", "a: b",
 	}
-	tab := show(t, html.String()+`<script>window.hits=''; addEventListener('click', e => hits += e.target.dataset.i)</script>`)
-	for i, name := range names {
-		act(t, tab, page.Action{Kind: page.KindEvaluate, Fn: "document.querySelectorAll('button')[" + string(rune('0'+i)) + "].textContent = " + quoteJS(name)})
+	const buttons = `<body><script>window.hits = []; const names = NAMES;
+		names.forEach((name, i) => { const b = document.createElement('button'); b.textContent = name; b.onclick = () => top.hits.push(i); document.body.append(b) })</script>`
+	text, err := json.Marshal(names)
+	if err != nil {
+		t.Fatal(err)
 	}
-	refs := snapshot(t, tab, page.SnapshotOptions{}).Refs()
-	if len(refs) != len(names) {
-		t.Fatalf("got %d refs, want %d", len(refs), len(names))
+	html := strings.Replace(buttons, "NAMES", string(text), 1)
+	b := connect(t)
+	srv := site(t, map[string]string{"/": "<!doctype html><meta charset=utf-8>" + html, "/outer": "<!doctype html><script>window.hits = []</script><iframe width=900 height=900 src=/ title=In>"})
+	modes := map[string]page.SnapshotOptions{
+		"own": {}, "role": {Refs: page.RefsRole}, "aria": {Refs: page.RefsAria}, "efficient": page.EfficientSnapshot(),
+		"frame": {Refs: page.RefsRole, Frame: "iframe"}, "frame by ref": {Refs: page.RefsRole, Frame: "e1"}, "selector": {Refs: page.RefsRole, Selector: "body"},
 	}
-	for _, r := range refs {
-		click(t, tab, r.Ref)
+	for mode, opts := range modes {
+		t.Run(mode, func(t *testing.T) {
+			path := "/"
+			if opts.Frame != "" {
+				path = "/outer"
+			}
+			tab := openTabIn(t, b, srv.URL+path)
+			snapshot(t, tab, page.SnapshotOptions{})
+			clickAll(t, tab, snapshot(t, tab, opts).Refs(), len(names))
+		})
 	}
-	if got := js(t, tab, "hits"); got != `"012345678"` {
-		t.Errorf("got clicks %s, want each button once", got)
-	}
+	t.Run("tree", func(t *testing.T) {
+		tab := openTabIn(t, b, srv.URL)
+		nodes, err := tab.Tree(t.Context(), 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var refs []page.Ref
+		for _, n := range nodes {
+			if n.Role == "button" {
+				refs = append(refs, page.Ref{Ref: n.Ref})
+			}
+		}
+		clickAll(t, tab, refs, len(names))
+	})
 }
 
-func quoteJS(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+// clickAll clicks on each ref and wants each of n buttons to be hit once, in order.
+func clickAll(t *testing.T, tab *page.Tab, refs []page.Ref, n int) {
+	t.Helper()
+	if len(refs) != n {
+		t.Fatalf("got %d refs, want %d", len(refs), n)
+	}
+	want := make([]string, n)
+	for i, r := range refs {
+		click(t, tab, r.Ref)
+		want[i] = strconv.Itoa(i)
+	}
+	if got := jsString(t, tab, "hits.join()"); got != strings.Join(want, ",") {
+		t.Errorf("got clicks %s, want each button once", got)
+	}
 }

@@ -115,7 +115,9 @@ func TestScopedRefsAreTheCapturedElements(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tab := openTabIn(t, b, scopedSite(t, tt.html, tt.inner).URL)
 			if tt.inner != "" {
-				waitFor(t, func() bool { return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "button") >= strings.Count(tt.html+tt.inner, "<button") })
+				waitFor(t, func() bool {
+					return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "button") >= strings.Count(tt.html+tt.inner, "<button")
+				})
 			}
 			snap := snapshot(t, tab, tt.opts)
 			if got := refList(snap); tt.refs != "" && got != tt.refs {

@@ -27,6 +27,10 @@ const (
 	RefsAria = capture.RefsAria
 )
 
+// EfficientSnapshot are the options of a small snapshot: interactive, compact, six levels, 8,000 characters. Each may be
+// changed afterwards.
+func EfficientSnapshot() SnapshotOptions { return capture.Efficient() }
+
 // ErrFrameChanged says that the captured document gave way to another one meanwhile; trying again may help.
 var ErrFrameChanged = capture.ErrFrameChanged
 

@@ -43,7 +43,7 @@ function refOf(element) {
 
 // Closed shadow roots that the driver has opened for us, by host, and the hosts that it was asked about.
 const closedRoots = new WeakMap();
-const asked = new WeakSet();
+const asked = new WeakMap(); // to whether the element's class was defined then: that may attach a root
 let suspects = [];
 
 const anyShadow = (element) => element.shadowRoot ?? closedRoots.get(element) ?? null;
@@ -58,7 +58,7 @@ FUNCTIONS.adopt = ([host, root]) => {
 function hosts() {
   const list = suspects;
   suspects = [];
-  for (const element of list) asked.add(element);
+  for (const element of list) asked.set(element, element.matches(':defined'));
   return list;
 }
 

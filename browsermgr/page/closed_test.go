@@ -1,0 +1,88 @@
+package page_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/browsermgr/page"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// closedPage has closed roots in the ways that pages make them: in an empty box, in custom elements, one in another, with
+// slots, and around content that has no place in it.
+const closedPage = `<div id=box style="width:300px;height:60px"></div><x-outer><b slot=t>Slotted</b> text</x-outer>
+	<section id=lost><p>never shown</p></section><x-late></x-late><div></div><script>
+	const shut = (host, html) => { const root = host.attachShadow({mode: 'closed'}); root.innerHTML = html; return root };
+	window.hits = [];
+	shut(box, '<button onclick="hits.push(1)">Boxed</button><input aria-label=Field>');
+	customElements.define('x-inner', class extends HTMLElement { connectedCallback() { shut(this, '<a href=/deep>Deep</a>') } });
+	customElements.define('x-outer', class extends HTMLElement { connectedCallback() { shut(this, '<slot name=t></slot><x-inner></x-inner><slot></slot>') } });
+	shut(lost, '<button onclick="hits.push(2)">Instead</button>');
+	</script>`
+
+func TestClosedShadowRootsAreSeenAndActedUpon(t *testing.T) {
+	tab := show(t, closedPage)
+	want := `- button "Boxed" [ref=e1]
+- textbox "Field" [ref=e2]
+- text: Slotted
+- link "Deep" [ref=e3]
+- text: text
+- button "Instead" [ref=e4]`
+	if d := cmp.Diff(want, snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole}).Text); d != "" {
+		t.Fatalf("snapshot (-want +got)\n%s", d)
+	}
+	click(t, tab, "e1")
+	click(t, tab, "e4")
+	act(t, tab, page.Action{Kind: page.KindType, Ref: "e2", Text: "typed"})
+	act(t, tab, page.Action{Kind: page.KindType, Ref: "e2", Text: " more", Slowly: true})
+	if got := js(t, tab, "hits"); got != "[1,2]" {
+		t.Errorf("got clicks %s, want both buttons", got)
+	}
+	wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `"Field" [active]`, ": typed more")
+	act(t, tab, page.Action{Kind: page.KindWait, Text: "Boxed", TimeoutMs: 5000})
+	act(t, tab, page.Action{Kind: page.KindClick, Selector: "a[href='/deep']"})
+	if !strings.HasSuffix(tab.URL(), "/deep") {
+		t.Errorf("got address %s, want the link followed", tab.URL())
+	}
+}
+
+func TestClosedRootOfALaterElementIsSeen(t *testing.T) {
+	tab := show(t, closedPage)
+	snapshot(t, tab, page.SnapshotOptions{})
+	js(t, tab, `customElements.define('x-late', class extends HTMLElement { constructor() { super(); shut(this, '<button>Late</button>') } }), document.body.append(document.createElement('x-late'))`)
+	if got := strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Late"`); got != 2 {
+		t.Errorf("got %d buttons, want that of the new element, and of the one whose class was not known yet", got)
+	}
+}
+
+func TestPagesWithoutClosedRootsCostNothingMore(t *testing.T) {
+	var mu sync.Mutex
+	sent := map[string]int{}
+	b, err := page.Connect(within(t, 20*time.Second), shared.url, page.Options{Sent: func(method string) {
+		mu.Lock()
+		sent[method]++
+		mu.Unlock()
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	tab := openTabIn(t, b, site(t, map[string]string{"/": form + `<div></div><span></span><div><p>x</p></div>`}).URL)
+	snapshot(t, tab, page.SnapshotOptions{})
+	count := func() (all, asked int) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, n := range sent {
+			all += n
+		}
+		return all, sent["DOM.describeNode"]
+	}
+	before, _ := count()
+	snapshot(t, tab, page.SnapshotOptions{})
+	if after, asked := count(); after-before > 1 || asked > 0 {
+		t.Errorf("got %d calls for a snapshot, %d questions about hosts; want one, and none", after-before, asked)
+	}
+}

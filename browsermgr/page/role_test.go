@@ -1,0 +1,249 @@
+package page_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/browsermgr/page"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRoleSnapshotNumbersElementsInOrder(t *testing.T) {
+	tab := show(t, `<h1>Shop</h1><button>Go</button><button>Buy</button><button onclick=1>Go</button><main><img alt=cat><a href=/x>Go</a></main>
+		<div style=cursor:pointer>Card</div><iframe title=In srcdoc="<button>Go</button><h1></h1>"></iframe>`)
+	waitFor(t, func() bool { return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "Go") == 4 })
+	js(t, tab, "document.querySelector('button').before(document.querySelectorAll('button')[1])")
+	snap := snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole})
+	want := `- heading "Shop" [level=1] [ref=e1]
+- button "Buy" [ref=e2]
+- button "Go" [ref=e3]
+- button "Go" [ref=e4] [nth=1] [onclick]
+- main:
+  - img "cat"
+  - link "Go" [ref=e5]
+- generic "Card" [ref=e6] [cursor:pointer]
+- Iframe "In" [ref=e7]:
+  - button "Go" [ref=e8] [nth=2]
+  - heading [level=1]`
+	want = strings.Replace(want, " [onclick]", "", 1)
+	if d := cmp.Diff(want, snap.Text); d != "" {
+		t.Errorf("snapshot (-want +got)\n%s", d)
+	}
+	refs, stats := snap.Describe()
+	if stats.Refs != 8 || stats.Interactive != 5 || stats.Lines != 11 || stats.Chars != len(want) {
+		t.Errorf("got %+v", stats)
+	}
+	if nth := refs["e8"].Nth; nth == nil || *nth != 2 || refs["e5"].Nth != nil || refs["e3"].Nth == nil || refs["e7"].Role != "iframe" {
+		t.Errorf("got %+v", refs)
+	}
+}
+
+func TestCompactKeepsRefsValuesAndWhatLeadsToRefs(t *testing.T) {
+	tab := show(t, `<ul><li><div>plain</div><hr></ul><nav aria-label=Top><ul><li><a href=/a>A</a></ul></nav><figure><img alt=cat></figure><p>Text <b>here</b></p>
+		<table><tr><td>one</table><blockquote><hr></blockquote>`)
+	want := `    - text: plain
+- navigation "Top" [ref=e1]:
+  - listitem:
+    - link "A" [ref=e2]
+- paragraph: Text here
+- cell "one" [ref=e3]`
+	got := snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole, Compact: true}).Text
+	if d := cmp.Diff(strings.TrimLeft(want, " "), strings.TrimLeft(got, " ")); d != "" {
+		t.Errorf("snapshot (-want +got)\n%s", d)
+	}
+}
+
+func TestEfficientSnapshotIsShort(t *testing.T) {
+	tab := show(t, strings.Repeat(`<main><h2>Head</h2><p>Text</p><a href=/x>Somewhere else</a></main>`, 400))
+	snap := snapshot(t, tab, page.EfficientSnapshot())
+	if !snap.Truncated || len(snap.Text) > 8000 || strings.Contains(snap.Text, "heading") || strings.Contains(snap.Text, "\n  ") {
+		t.Errorf("got %d characters, truncated %v: %.200s", len(snap.Text), snap.Truncated, snap.Text)
+	}
+	last := snap.Refs()[len(snap.Refs())-1].Ref
+	if _, err := tab.Act(t.Context(), page.Action{Kind: page.KindHover, Ref: last}); err != nil {
+		t.Error(err)
+	}
+	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindHover, Ref: "e399"})
+	if !errors.Is(err, page.ErrUnknownRef) {
+		t.Errorf("got %v, want a ref that was cut off to be unknown", err)
+	}
+}
+
+func TestSnapshotQueryKeepsMatchingLines(t *testing.T) {
+	tab := show(t, `<main><button>Add lamp</button><button>Add table</button><button id=x>Remove lamp</button></main>`)
+	snap := snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole, Query: "LAMP remove"})
+	if want := "  - button \"Remove lamp\" [ref=e3]"; snap.Text != want {
+		t.Errorf("got %q, want %q", snap.Text, want)
+	}
+	act(t, tab, page.Action{Kind: page.KindEvaluate, Ref: "e3", Fn: "el => el.id"})
+}
+
+func TestLinksAppendixIsScoped(t *testing.T) {
+	var near strings.Builder
+	near.WriteString(`<a href=/f>In frame</a>`)
+	srv := site(t, map[string]string{"/": `<!doctype html><a href=/a>A</a><div id=box><main><ul><li><a href=/b>B</a><li><a href=/b>Again</a><li style=display:none><a href=/h>H</a></ul></main></div>
+		<iframe src=/near></iframe>`, "/near": near.String()})
+	tab := openTab(t, srv.URL)
+	zero := 0
+	tests := map[string]struct {
+		opts page.SnapshotOptions
+		want string
+	}{
+		"page":     {page.SnapshotOptions{}, "\n1. A -> U/a\n2. B -> U/b\n3. In frame -> U/f"},
+		"selector": {page.SnapshotOptions{Selector: "#box", Depth: &zero}, "\n1. B -> U/b"},
+		"frame":    {page.SnapshotOptions{Frame: "iframe", Interactive: true}, "\n1. In frame -> U/f"},
+		"itself":   {page.SnapshotOptions{Selector: "a"}, "\n1. A -> U/a"},
+	}
+	waitFor(t, func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "In frame") })
+	for name, tt := range tests {
+		tt.opts.Refs, tt.opts.URLs = page.RefsRole, true
+		snap := snapshot(t, tab, tt.opts)
+		_, got, _ := strings.Cut(snap.Text, "\n\nLinks:")
+		if d := cmp.Diff(strings.ReplaceAll(tt.want, "U", srv.URL), got); d != "" {
+			t.Errorf("%s (-want +got)\n%s", name, d)
+		}
+	}
+}
+
+func TestEmptySnapshotsSayWhyAtOnce(t *testing.T) {
+	tab := show(t, `<div id=box></div><p>text</p>`)
+	tests := []struct {
+		opts         page.SnapshotOptions
+		text, reason string
+	}{
+		{page.SnapshotOptions{Selector: "#nope", URLs: true}, "(empty)", "no element matches the selector"},
+		{page.SnapshotOptions{Selector: "#nope", Interactive: true}, "(empty)", "no element matches the selector"},
+		{page.SnapshotOptions{Selector: "#box"}, "(empty)", "the selected element shows nothing"},
+		{page.SnapshotOptions{Interactive: true}, "(no interactive elements)", "no interactive elements"},
+	}
+	for _, tt := range tests {
+		began := time.Now()
+		snap := snapshot(t, tab, tt.opts)
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("took %s, want no wait", took)
+		}
+		if refs, _ := snap.Describe(); snap.Text != tt.text || snap.Reason != tt.reason || len(refs) != 0 {
+			t.Errorf("%+v: got %q, %q, %v", tt.opts, snap.Text, snap.Reason, refs)
+		}
+	}
+	if snap := snapshot(t, openTabIn(t, connect(t), ""), page.SnapshotOptions{}); snap.Text != "(empty)" || snap.Reason != "the page is empty" {
+		t.Errorf("got %q, %q", snap.Text, snap.Reason)
+	}
+}
+
+func TestSnapshotOptionsThatDoNotFitAreRefused(t *testing.T) {
+	tab := show(t, `<button>A</button><div id=d></div>`)
+	below := -1
+	for _, opts := range []page.SnapshotOptions{
+		{Refs: page.RefsAria, Selector: "#d"}, {Refs: page.RefsAria, Frame: "iframe"}, {Refs: "both"}, {Depth: &below}, {Frame: "iframe"}, {Frame: "]["}, {Frame: "#d"},
+	} {
+		if _, err := tab.Snapshot(t.Context(), opts); !errors.Is(err, page.ErrInvalid) {
+			t.Errorf("%+v: got %v, want it refused", opts, err)
+		}
+	}
+	if _, err := tab.Snapshot(t.Context(), page.SnapshotOptions{Frame: "e99"}); !errors.Is(err, page.ErrUnknownRef) {
+		t.Errorf("got %v, want an unknown ref", err)
+	}
+}
+
+func TestRefsOfTheLastSnapshotCount(t *testing.T) {
+	tab := show(t, rows)
+	snapshot(t, tab, page.SnapshotOptions{})
+	js(t, tab, "l.append(l.firstElementChild)") // b c a
+	snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole})
+	click(t, tab, "e1")
+	snapshot(t, tab, page.SnapshotOptions{})
+	click(t, tab, "@e1")
+	snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole, Selector: "li:last-child"})
+	click(t, tab, "1")
+	if got := js(t, tab, "hits.join('')"); got != `"baa"` {
+		t.Errorf("got clicks %s, want each ref to mean what the last snapshot said", got)
+	}
+	if _, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: "e2"}); !errors.Is(err, page.ErrUnknownRef) {
+		t.Errorf("got %v, want the refs of the earlier snapshot replaced", err)
+	}
+}
+
+func TestCancelledSnapshotLeavesTheRefs(t *testing.T) {
+	tab := busyFrames(t)
+	js(t, tab, "document.body.insertAdjacentHTML('afterbegin', '<button>A</button><p id=p><button>B</button></p>')")
+	want := refList(snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole, Selector: "#p"}))
+	js(t, tab, "far.contentWindow.postMessage('busy', '*')")
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := tab.Snapshot(ctx, page.SnapshotOptions{Refs: page.RefsRole}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("got %v, want the time to be over", err)
+	}
+	if got := act(t, tab, page.Action{Kind: page.KindEvaluate, Ref: "e1", Fn: "el => el.textContent"}); string(got.Value) != `"B"` || want != "e1 B" {
+		t.Errorf("got %s, want the ref of the snapshot that ended: %s", got.Value, want)
+	}
+}
+
+func TestAriaRefsEndWhenAFrameNavigates(t *testing.T) {
+	tab := openTab(t, framed(t).URL)
+	waitFor(t, func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Near button") })
+	for _, tt := range []struct {
+		refs  page.SnapshotOptions
+		holds bool
+	}{{page.SnapshotOptions{}, true}, {page.SnapshotOptions{Refs: page.RefsAria}, false}} {
+		snapshot(t, tab, tt.refs)
+		js(t, tab, "new Promise(r => { const f = document.querySelector('iframe'); f.onload = () => r(1); f.src += '?2' })")
+		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindHover, Ref: "e1"})
+		if tt.holds && err != nil || !tt.holds && !errors.Is(err, page.ErrUnknownRef) {
+			t.Errorf("%q: got %v", tt.refs.Refs, err)
+		}
+	}
+}
+
+// busyFrames is a page with two frames of its own site and one of another, which is busy for a while when told.
+func busyFrames(t *testing.T) *page.Tab {
+	t.Helper()
+	srv := scopedSite(t, `<iframe id=one src=/frame></iframe><iframe id=two src=/frame></iframe><iframe id=far src="OTHER/frame"></iframe>`,
+		`<button>Inner</button><script>addEventListener('message', () => { const end = Date.now() + 1500; while (Date.now() < end); })</script>`)
+	tab := openTab(t, srv.URL)
+	waitFor(t, func() bool { return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner") == 3 })
+	js(t, tab, "setInterval(() => one.contentWindow.location.reload(), 150), far.contentWindow.postMessage('busy', '*')")
+	return tab
+}
+
+func TestFrameThatNavigatesDuringItsCaptureIsTold(t *testing.T) {
+	tab := busyFrames(t)
+	_, err := tab.Snapshot(t.Context(), page.SnapshotOptions{Refs: page.RefsRole, Frame: "#one"})
+	if !errors.Is(err, page.ErrFrameChanged) {
+		t.Fatalf("got %v, want the change of document told", err)
+	}
+	wantError(t, err, "Frame changed", "retry")
+}
+
+func TestNavigationOfASiblingFrameDoesNotMatter(t *testing.T) {
+	tab := busyFrames(t)
+	snap := snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole, Frame: "#two"})
+	if want := "- button \"Inner\" [ref=e1]"; snap.Text != want {
+		t.Errorf("got %q, want %q", snap.Text, want)
+	}
+	click(t, tab, "e1")
+}
+
+func TestSnapshotWaitsForAPageThatIsStillEmpty(t *testing.T) {
+	gate := make(chan struct{})
+	srv := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/data" {
+			<-gate
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<!doctype html><div id=app></div><script>fetch('/data').then(() => { app.innerHTML = '<button>Ready</button>' })</script>`))
+	}))
+	tab := openTab(t, "")
+	if _, err := tab.Navigate(t.Context(), srv.URL); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(200*time.Millisecond, func() { close(gate) })
+	defer timer.Stop()
+	wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Ready")
+}
