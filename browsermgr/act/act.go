@@ -8,6 +8,8 @@ package act
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -30,9 +32,11 @@ type Tab interface {
 	// Drags has native drags that begin in the page told to the channel, which is not waited for, until it is called with
 	// nil.
 	Drags(begun chan<- proto.InputDragData)
+	// Stuck is told that a script of the page still ran in the frame when ctx ended.
+	Stuck(ctx context.Context, f *frame.Frame)
 }
 
-// Do does one action that [Action.Validate] accepts, of the kinds that input or a script brings about: not wait, and none
+// Do does one action that [Action.Validate] accepts, of the kinds that input or a script brings about: not wait, close or one
 // that travels. It returns what evaluate gave, as JSON.
 func Do(ctx context.Context, tab Tab, a Action) (json.RawMessage, error) {
 	d := &doer{tab: tab}
@@ -41,7 +45,8 @@ func Do(ctx context.Context, tab Tab, a Action) (json.RawMessage, error) {
 	}
 	do, ok := map[Kind]func(context.Context, Action) error{
 		KindClick: d.click, KindClickCoords: d.clickCoords, KindHover: d.hover, KindDrag: d.dragTo,
-		KindType: d.typeText, KindFill: d.fill, KindPress: d.press, KindSelect: d.choose,
+		KindDragCoords: d.dragCoords,
+		KindType:       d.typeText, KindFill: d.fill, KindPress: d.press, KindSelect: d.choose,
 		KindScroll: d.scroll, KindScrollIntoView: d.scrollIntoView, KindResize: d.resize,
 	}[a.Kind]
 	if !ok {
@@ -61,10 +66,22 @@ func (d *doer) send(ctx context.Context, events ...proto.Request) error {
 	}
 	for _, c := range calls {
 		if err := c.Wait(ctx, nil); err != nil && !cdp.DocumentGone(err) {
-			return err
+			return d.unanswered(ctx, err)
 		}
 	}
 	return nil
+}
+
+// unanswered ends what the page does with input that it has not come back from when ctx ends.
+func (d *doer) unanswered(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	d.tab.Stuck(ctx, d.tab.Main())
+	if _, ok := errors.AsType[*fault.LimitError](err); ok {
+		return fmt.Errorf("the page's script did not end and was stopped: %w", err)
+	}
+	return err
 }
 
 // Limits of Action.TimeoutMs.
@@ -75,6 +92,11 @@ const (
 	longestLimit     = 60 * time.Second
 	longestWait      = 120 * time.Second
 )
+
+// scriptLimit is how long a script of evaluate may run within the limit of its action.
+func (a Action) scriptLimit() time.Duration {
+	return min(max(a.Limit()-shortestLimit, time.Second), longestWait)
+}
 
 // Limit is how long the action may take.
 func (a Action) Limit() time.Duration {
@@ -88,6 +110,9 @@ func (a Action) Limit() time.Duration {
 	if a.Kind == KindWait {
 		// Each condition has the limit to itself.
 		return time.Duration(a.TimeMs)*time.Millisecond + base*time.Duration(max(a.Conditions(), 1))
+	}
+	if a.Kind == KindType && a.Slowly {
+		base += time.Duration(len(a.Text)) * slowDelay
 	}
 	return base + time.Duration(a.DelayMs)*time.Millisecond
 }

@@ -26,7 +26,20 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		{act.Action{Kind: act.KindClickCoords, Y: math.Inf(1)}, "non-negative x and y"},
 		{act.Action{Kind: act.KindDrag, EndRef: "e1"}, "drag requires startRef"},
 		{act.Action{Kind: act.KindDrag, StartRef: "e1", EndRef: "?"}, "is not a ref"},
-		{act.Action{Kind: act.KindFill, Fields: []act.Field{{Ref: "e1"}, {}}}, "is not a ref"},
+		{act.Action{Kind: act.KindFill, Fields: []act.Field{{Ref: "e1"}, {Ref: "name"}}}, "is not a ref"},
+		{act.Action{Kind: act.KindFill, Fields: []act.Field{{}, {Ref: " ", Value: "x"}}}, "fill requires fields"},
+		{act.Action{Kind: act.KindClick}, "click requires ref or selector"},
+		{act.Action{Kind: act.KindClick, Ref: "e1", DelayMs: 5001}, "click delayMs exceeds maximum of 5000ms"},
+		{act.Action{Kind: act.KindClick, Ref: "e1", Button: "wheel"}, "left, right or middle"},
+		{act.Action{Kind: act.KindClick, Ref: "e1", Modifiers: []string{"Hyper"}}, "Hyper"},
+		{act.Action{Kind: act.KindClickCoords, X: -1}, "clickCoords requires non-negative x and y"},
+		{act.Action{Kind: act.KindDragCoords, EndY: math.NaN()}, "dragCoords requires non-negative x, y, endX and endY"},
+		{act.Action{Kind: act.KindPress, Selector: "a"}, "press requires key"},
+		{act.Action{Kind: act.KindSelect, Ref: "e1"}, "select requires values"},
+		{act.Action{Kind: act.KindResize, Width: 5}, "resize requires positive width and height"},
+		{act.Action{Kind: act.KindResize, Width: 5, Height: 8193}, "resize width and height must not exceed 8192"},
+		{act.Action{Kind: act.KindWait, LoadState: "soon"}, "wait requires at least one of"},
+		{act.Action{Kind: act.KindEvaluate, Fn: "  "}, "evaluate requires fn"},
 		{act.Action{Kind: act.KindScroll, Pixels: -5}, "pixels must be a non-negative integer"},
 		{act.Action{Kind: act.KindWait, TimeMs: 30001}, "between 0 and 30000"},
 	}
@@ -38,6 +51,10 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 	}
 	for _, a := range []act.Action{
 		{Kind: act.KindBack},
+		{Kind: act.KindClose},
+		{Kind: act.KindType, Selector: "#name"},
+		{Kind: act.KindDragCoords, EndX: 10, EndY: 8192},
+		{Kind: act.KindFill, Fields: []act.Field{{}, {Ref: "e1"}}},
 		{Kind: act.KindClick, Ref: "@E7", Button: "middle", Modifiers: []string{"Shift"}},
 		{Kind: act.KindPress, Key: "+"},
 		{Kind: act.KindWait, LoadState: "load"},
@@ -58,6 +75,8 @@ func TestLimitStaysInItsBounds(t *testing.T) {
 		{act.Action{Kind: act.KindClick, TimeoutMs: 1}, 500 * time.Millisecond},
 		{act.Action{Kind: act.KindClick, TimeoutMs: 1e6, DelayMs: 100}, time.Minute + 100*time.Millisecond},
 		{act.Action{Kind: act.KindEvaluate, TimeoutMs: 1e6}, 2 * time.Minute},
+		{act.Action{Kind: act.KindType, Text: "ab", Slowly: true}, 8*time.Second + 150*time.Millisecond},
+		{act.Action{Kind: act.KindScrollIntoView}, 20 * time.Second},
 		{act.Action{Kind: act.KindWait, TimeMs: 1000, Text: "a", URL: "b", LoadState: "soon", TimeoutMs: 2000}, 5 * time.Second},
 	}
 	for _, tt := range tests {

@@ -13,6 +13,7 @@ const (
 	KindScrollIntoView Kind = "scrollIntoView"
 	KindScroll         Kind = "scroll"
 	KindDrag           Kind = "drag"
+	KindDragCoords     Kind = "dragCoords"
 	KindSelect         Kind = "select"
 	KindFill           Kind = "fill"
 	KindResize         Kind = "resize"
@@ -21,6 +22,7 @@ const (
 	KindBack           Kind = "back"
 	KindForward        Kind = "forward"
 	KindReload         Kind = "reload"
+	KindClose          Kind = "close"
 )
 
 // Action is one thing to do in a tab. Kind decides which fields count; the others are ignored. Times are milliseconds,
@@ -31,22 +33,24 @@ type Action struct {
 	Ref      string `json:"ref,omitempty"`
 	Selector string `json:"selector,omitempty"`
 
-	// click, clickCoords
+	// click, clickCoords; dragCoords goes from X, Y to EndX, EndY. NaN is a coordinate that was not given.
 	DoubleClick bool     `json:"doubleClick,omitempty"`
 	Button      string   `json:"button,omitempty"`    // left (default), right, middle
 	Modifiers   []string `json:"modifiers,omitempty"` // Alt, Control, ControlOrMeta, Meta, Shift
 	DelayMs     int      `json:"delayMs,omitempty"`   // click: between hover and click; clickCoords, press: how long it is held
 	X           float64  `json:"x,omitempty"`
 	Y           float64  `json:"y,omitempty"`
+	EndX        float64  `json:"endX,omitempty"`
+	EndY        float64  `json:"endY,omitempty"`
 
 	// type; Text is also what wait looks for
 	Text   string `json:"text,omitempty"`
 	Submit bool   `json:"submit,omitempty"` // press Enter afterwards
-	Slowly bool   `json:"slowly,omitempty"` // key by key
+	Slowly bool   `json:"slowly,omitempty"` // click the field, then key by key, leaving what is there
 
 	Key    string   `json:"key,omitempty"`    // press: Enter, Control+Shift+T, a
 	Values []string `json:"values,omitempty"` // select: option values or labels
-	Fields []Field  `json:"fields,omitempty"` // fill
+	Fields []Field  `json:"fields,omitempty"` // fill; those without a ref are left out
 
 	// scroll: up, down (default), left, right by Pixels (default: most of the viewport)
 	Direction string `json:"direction,omitempty"`
@@ -68,17 +72,18 @@ type Action struct {
 	URL       string `json:"url,omitempty"`       // exact or glob: * within a path segment, ** across
 	LoadState string `json:"loadState,omitempty"` // load, domcontentloaded, networkidle
 
-	// wait and evaluate: JavaScript, a function, an expression or statements; with a ref the element is the argument
+	// wait and evaluate: JavaScript, a function, an expression or statements; with a ref the element is the argument el
 	Fn string `json:"fn,omitempty"`
 
 	// TimeoutMs bounds the action: default 8000 for interactions (500–60000), 20000 for wait, evaluate and scroll
-	// (500–120000). The context's own deadline wins if it is earlier.
+	// (500–120000). Each condition of a wait has it to itself; a script of evaluate gets 500 less, but at least 1000. The
+	// context's own deadline wins if it is earlier.
 	TimeoutMs int `json:"timeoutMs,omitempty"`
 }
 
-// Field is one entry of a fill: a text, or true/false for a checkbox, radio or switch.
+// Field is one entry of a fill: a text, or true, 1, "1" or "true" for a checkbox, radio or switch that is to be checked.
 type Field struct {
 	Ref   string `json:"ref"`
-	Type  string `json:"type,omitempty"`  // text (default), checkbox, radio
-	Value any    `json:"value,omitempty"` // string, number or bool
+	Type  string `json:"type,omitempty"`  // checkbox, radio or switch; anything else is text
+	Value any    `json:"value,omitempty"` // string, number or bool; nil is the empty text
 }

@@ -29,6 +29,31 @@ func (d *doer) dragTo(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
+	err = d.drag(ctx, mouse(from, a), func() (input.Point, error) {
+		return ready(ctx, end, readyArg{Selector: a.EndSelector}, a.Limit())
+	})
+	if err != nil {
+		return err
+	}
+	_, err = d.tab.Settle(ctx, end.Frame)
+	return err
+}
+
+// dragCoords drags from one place of the viewport to another, whatever is there.
+func (d *doer) dragCoords(ctx context.Context, a Action) error {
+	err := d.drag(ctx, mouse(input.Point{X: a.X, Y: a.Y}, a), func() (input.Point, error) {
+		return input.Point{X: a.EndX, Y: a.EndY}, nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = d.tab.Settle(ctx, d.tab.Main())
+	return err
+}
+
+// drag presses where the mouse is, moves to the end and lets go. The end is looked for once the button is down: what is
+// dragged may have made room for itself.
+func (d *doer) drag(ctx context.Context, m input.Mouse, end func() (input.Point, error)) error {
 	begun := make(chan proto.InputDragData, 1)
 	d.tab.Drags(begun)
 	defer d.tab.Drags(nil)
@@ -36,7 +61,6 @@ func (d *doer) dragTo(ctx context.Context, a Action) error {
 		return err
 	}
 	defer d.tab.Main().Post(proto.InputSetInterceptDrags{Enabled: false})
-	m := mouse(from, a)
 	if err := d.send(ctx, m.Move(false), m.Press(1)); err != nil {
 		return err
 	}
@@ -46,7 +70,7 @@ func (d *doer) dragTo(ctx context.Context, a Action) error {
 			d.tab.Main().Post(m.Release(1))
 		}
 	}()
-	to, err := ready(ctx, end, readyArg{Selector: a.EndSelector}, a.Limit())
+	to, err := end()
 	if err != nil {
 		return err
 	}
@@ -62,11 +86,7 @@ func (d *doer) dragTo(ctx context.Context, a Action) error {
 		return err
 	}
 	held = false
-	if err := d.send(ctx, m.Release(1)); err != nil {
-		return err
-	}
-	_, err = d.tab.Settle(ctx, end.Frame)
-	return err
+	return d.send(ctx, m.Release(1))
 }
 
 // dragWay moves the held pointer along and reports whether the page began a native drag.

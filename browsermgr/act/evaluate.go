@@ -15,12 +15,9 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// evaluate runs the caller's JavaScript in the page's own world and returns its value as JSON.
+// evaluate runs the caller's JavaScript in the page's own world and returns its value as JSON. A script that is not done when
+// its time is over, or when ctx ends, is terminated; the page goes on.
 func (d *doer) evaluate(ctx context.Context, a Action) (json.RawMessage, error) {
-	limit := frame.ScriptLimit(ctx, a.Limit())
-	over := &fault.LimitError{Limit: limit}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, over)
-	defer cancel()
 	e := frame.Element{Frame: d.tab.Main()}
 	if a.Ref != "" || a.Selector != "" {
 		var err error
@@ -28,10 +25,17 @@ func (d *doer) evaluate(ctx context.Context, a Action) (json.RawMessage, error) 
 			return nil, err
 		}
 	}
-	value, err := runFn(ctx, e, a)
-	if ctx.Err() != nil {
-		// Nobody waits for the script any more: an endless one must not keep the page.
-		e.Frame.Post(proto.RuntimeTerminateExecution{}, proto.RuntimeEvaluate{Expression: "0"})
+	limit := a.scriptLimit()
+	bounded, cancel := context.WithTimeoutCause(ctx, limit, &fault.LimitError{Limit: limit})
+	defer cancel()
+	value, err := runFn(bounded, e, a)
+	if bounded.Err() != nil {
+		if looping(bounded, e.Frame) {
+			d.tab.Stuck(bounded, e.Frame)
+		}
+		if err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("fn did not end and was stopped: %w", err)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -44,7 +48,7 @@ func (d *doer) evaluate(ctx context.Context, a Action) (json.RawMessage, error) 
 // Which of them it is, the parser tells.
 func fnBody(ctx context.Context, f *frame.Frame, fn string) (string, error) {
 	fn = strings.TrimSpace(fn)
-	expression := "async (el) => { const value = await (" + fn + "\n); return typeof value === 'function' ? await value(el) : value; }"
+	expression := "async (el) => { const value = await (" + strings.TrimRight(fn, "; \t\r\n") + "\n); return typeof value === 'function' ? await value(el) : value; }"
 	statements := "async (el) => {\n" + fn + "\n}"
 	var problem error
 	for _, text := range []string{expression, statements} {
@@ -66,7 +70,7 @@ func runFn(ctx context.Context, e frame.Element, a Action) (json.RawMessage, err
 	if err != nil {
 		return nil, err
 	}
-	var res frame.Remote[json.RawMessage]
+	var res returned
 	if e.Given == "" {
 		call := e.Frame.BeginWithin(time.Hour, proto.RuntimeEvaluate{
 			Expression: "(" + body + ")()", ReturnByValue: true, AwaitPromise: true, UserGesture: true,
@@ -79,21 +83,45 @@ func runFn(ctx context.Context, e frame.Element, a Action) (json.RawMessage, err
 	case err != nil && cdp.DocumentGone(err):
 		return nil, errors.New("the page navigated before fn had finished")
 	case err != nil && strings.Contains(err.Error(), "by value"), err != nil && strings.Contains(err.Error(), "reference chain"):
-		return nil, errors.New("fn returned something that is not JSON: return plain data")
+		return nil, errNotJSON
 	case err != nil:
 		return nil, err
-	case res.Exception != nil:
-		return nil, frame.ExceptionError(res.Exception)
-	case res.Result.Type == "undefined":
+	}
+	return res.json()
+}
+
+// errNotJSON says that a script returned a value that cannot be handed on.
+var errNotJSON = errors.New("fn returned something that is not JSON-serialisable: return plain data")
+
+// returned is what a script of the caller gave.
+type returned struct {
+	Result struct {
+		Type           string          `json:"type"`
+		Value          json.RawMessage `json:"value"`
+		Unserializable string          `json:"unserializableValue"`
+	} `json:"result"`
+	Exception *proto.RuntimeExceptionDetails `json:"exceptionDetails"`
+}
+
+// json is the value as JSON; nil for undefined. NaN and the infinities are null, as JSON.stringify has it.
+func (r returned) json() (json.RawMessage, error) {
+	switch {
+	case r.Exception != nil:
+		return nil, frame.ExceptionError(r.Exception)
+	case r.Result.Type == "undefined":
 		return nil, nil
-	case len(res.Result.Value) == 0:
+	case r.Result.Unserializable == "-0":
+		return json.RawMessage("0"), nil
+	case r.Result.Type == "bigint", r.Result.Type == "symbol", r.Result.Type == "function":
+		return nil, fmt.Errorf("%w, not a %s", errNotJSON, r.Result.Type)
+	case len(r.Result.Value) == 0:
 		return json.RawMessage("null"), nil
 	}
-	return res.Result.Value, nil
+	return r.Result.Value, nil
 }
 
 // runFnOn calls the function with an element, which has to be handed over from our world to the page's.
-func runFnOn(ctx context.Context, e frame.Element, selector, body string, res *frame.Remote[json.RawMessage]) error {
+func runFnOn(ctx context.Context, e frame.Element, selector, body string, res *returned) error {
 	arg := map[string]string{"ref": e.Local, "selector": selector}
 	id, err := frame.Object(ctx, e.Frame, frame.Script{Fn: "element", Arg: arg})
 	if errors.Is(err, cdp.ErrDocumentGone) {
@@ -135,22 +163,27 @@ const fnPoll = `(async () => {
 	return false;
 })()`
 
-// pollRound is how long the page is left alone with fn before it is asked again.
-const pollRound = 5 * time.Second
+// pollRound is how long the page is left alone with fn before it is asked again, and for how long fn may still be called when
+// nobody waits any more.
+const pollRound = time.Second
 
-// WaitFn waits until the caller's JavaScript is true in the frame, over navigations.
-func WaitFn(ctx context.Context, f *frame.Frame, fn string) error {
+// fn waits until the caller's JavaScript is true in the main frame, over navigations.
+func (w waiting) fn(ctx context.Context, fn string) error {
+	f := w.tab.Main()
 	body, err := fnBody(ctx, f, fn)
 	if err != nil {
 		return err
 	}
 	for {
-		var res frame.Remote[json.RawMessage]
+		var res returned
 		text := fmt.Sprintf(fnPoll, body, pollRound.Milliseconds())
 		call := f.BeginWithin(time.Hour, proto.RuntimeEvaluate{Expression: text, ReturnByValue: true, AwaitPromise: true})
 		err := call.Wait(ctx, &res)
 		switch {
 		case ctx.Err() != nil:
+			if looping(ctx, f) {
+				w.tab.Stuck(ctx, f)
+			}
 			return context.Cause(ctx)
 		case cdp.DocumentGone(err):
 		case err != nil:
@@ -161,4 +194,14 @@ func WaitFn(ctx context.Context, f *frame.Frame, fn string) error {
 			return nil
 		}
 	}
+}
+
+// answerTime is within how much a page answers whose scripts do not loop.
+const answerTime = 30 * time.Millisecond
+
+// looping says whether a script keeps the frame from answering, after ctx has ended.
+func looping(ctx context.Context, f *frame.Frame) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
+	defer cancel()
+	return errors.Is(f.Do(ctx, proto.RuntimeEvaluate{Expression: "0"}), context.DeadlineExceeded)
 }

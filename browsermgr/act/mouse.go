@@ -99,14 +99,7 @@ func (d *doer) clickOnce(ctx context.Context, e frame.Element, a Action, strict 
 func (d *doer) clickCoords(ctx context.Context, a Action) error {
 	m := mouse(input.Point{X: a.X, Y: a.Y}, a)
 	if a.DelayMs > 0 {
-		if err := d.send(ctx, m.Move(false), m.Press(1)); err != nil {
-			return err
-		}
-		if err := Pause(ctx, time.Duration(a.DelayMs)*time.Millisecond); err != nil {
-			d.tab.Main().Post(m.Release(1))
-			return err
-		}
-		if err := d.send(ctx, m.Release(1)); err != nil {
+		if err := d.hold(ctx, m, a); err != nil {
 			return err
 		}
 	} else if err := d.send(ctx, m.Click(a.DoubleClick)...); err != nil {
@@ -114,6 +107,27 @@ func (d *doer) clickCoords(ctx context.Context, a Action) error {
 	}
 	_, err := d.tab.Settle(ctx, d.tab.Main())
 	return err
+}
+
+// hold clicks with the button held for a time, once or twice.
+func (d *doer) hold(ctx context.Context, m input.Mouse, a Action) error {
+	count := 1
+	if a.DoubleClick {
+		count = 2
+	}
+	for i := 1; i <= count; i++ {
+		if err := d.send(ctx, m.Move(false), m.Press(i)); err != nil {
+			return err
+		}
+		if err := Pause(ctx, time.Duration(a.DelayMs)*time.Millisecond); err != nil {
+			d.tab.Main().Post(m.Release(i))
+			return err
+		}
+		if err := d.send(ctx, m.Release(i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (d *doer) hover(ctx context.Context, a Action) error {

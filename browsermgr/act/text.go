@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"clank/browsermgr/frame"
@@ -75,6 +76,9 @@ func (d *doer) setText(ctx context.Context, e frame.Element, selector, text stri
 
 // typeSlowly clicks a field and types key by key, as a person would, leaving what is there.
 func (d *doer) typeSlowly(ctx context.Context, e frame.Element, a Action) error {
+	if err := d.click(ctx, Action{Kind: KindClick, Ref: a.Ref, Selector: a.Selector, TimeoutMs: a.TimeoutMs}); err != nil {
+		return err
+	}
 	if _, err := inField[bool](ctx, e, "focus", fieldArg{Selector: a.Selector, Text: true}, a.Limit()); err != nil {
 		return err
 	}
@@ -94,14 +98,15 @@ func (d *doer) typeSlowly(ctx context.Context, e frame.Element, a Action) error 
 // fill sets several fields one after the other. It ends at the first that does not take its value, naming it.
 func (d *doer) fill(ctx context.Context, a Action) error {
 	last := d.tab.Main()
-	for _, f := range a.Fields {
+	for _, f := range a.fields() {
 		e, err := d.tab.Locate(f.Ref, "")
 		if err != nil {
 			return err
 		}
-		if f.Type == "checkbox" || f.Type == "radio" || f.Type == "switch" {
+		switch strings.TrimSpace(f.Type) {
+		case "checkbox", "radio", "switch":
 			err = d.check(ctx, e, truthy(f.Value), a)
-		} else {
+		default:
 			err = d.setText(ctx, e, "", fieldText(f.Value), a.Limit())
 		}
 		if err != nil {

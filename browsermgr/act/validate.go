@@ -2,6 +2,7 @@ package act
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"clank/browsermgr/fault"
@@ -20,8 +21,8 @@ const (
 func (a Action) Validate() error {
 	check, ok := checks[a.Kind]
 	if !ok {
-		return fault.Invalidf("kind is required: one of click, clickCoords, type, press, hover, scrollIntoView, scroll, drag, select, "+
-			"fill, resize, wait, evaluate, back, forward, reload; got %q", a.Kind)
+		return fault.Invalidf("kind is required: one of click, clickCoords, dragCoords, type, press, hover, scrollIntoView, scroll, "+
+			"drag, select, fill, resize, wait, evaluate, close, back, forward, reload; got %q", a.Kind)
 	}
 	if a.DelayMs < 0 {
 		return fault.Invalidf("%s delayMs must be a non-negative integer.", a.Kind)
@@ -43,15 +44,19 @@ var checks = map[Kind]func(Action) error{
 	KindSelect:         checkSelect,
 	KindPress:          checkPress,
 	KindDrag:           checkDrag,
+	KindDragCoords:     checkDragCoords,
 	KindFill:           checkFill,
 	KindResize:         checkResize,
 	KindScroll:         checkScroll,
 	KindWait:           checkWait,
 	KindEvaluate:       checkEvaluate,
-	KindBack:           func(Action) error { return nil },
-	KindForward:        func(Action) error { return nil },
-	KindReload:         func(Action) error { return nil },
+	KindClose:          nothing,
+	KindBack:           nothing,
+	KindForward:        nothing,
+	KindReload:         nothing,
 }
+
+func nothing(Action) error { return nil }
 
 func needElement(a Action) error {
 	if a.Ref == "" && a.Selector == "" {
@@ -72,6 +77,15 @@ func checkClickCoords(a Action) error {
 		return fault.Invalidf("clickCoords requires non-negative x and y")
 	}
 	return checkButton(a)
+}
+
+func checkDragCoords(a Action) error {
+	for _, v := range []float64{a.X, a.Y, a.EndX, a.EndY} {
+		if !coordinate(v) {
+			return fault.Invalidf("dragCoords requires non-negative x, y, endX and endY")
+		}
+	}
+	return nil
 }
 
 func coordinate(v float64) bool { return v >= 0 && !math.IsInf(v, 0) && !math.IsNaN(v) }
@@ -126,15 +140,21 @@ func checkDrag(a Action) error {
 }
 
 func checkFill(a Action) error {
-	if len(a.Fields) == 0 {
-		return fault.Invalidf("fill requires fields")
+	fields := a.fields()
+	if len(fields) == 0 {
+		return fault.Invalidf("fill requires fields, each with a ref")
 	}
-	for _, f := range a.Fields {
+	for _, f := range fields {
 		if _, err := outline.ParseKey(f.Ref); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// fields are those of a fill that name an element.
+func (a Action) fields() []Field {
+	return slices.DeleteFunc(slices.Clone(a.Fields), func(f Field) bool { return strings.TrimSpace(f.Ref) == "" })
 }
 
 func checkResize(a Action) error {
@@ -180,7 +200,7 @@ func checkEvaluate(a Action) error {
 func (a Action) Conditions() int {
 	n := 0
 	for _, given := range []bool{
-		a.Text != "", a.TextGone != "", a.Selector != "", a.URL != "", KnownLoadState(a.LoadState), strings.TrimSpace(a.Fn) != "",
+		a.Text != "", a.TextGone != "", a.Selector != "", a.URL != "", knownLoadState(a.LoadState), strings.TrimSpace(a.Fn) != "",
 	} {
 		if given {
 			n++
@@ -189,7 +209,7 @@ func (a Action) Conditions() int {
 	return n
 }
 
-// KnownLoadState says whether s is a load state that can be waited for.
-func KnownLoadState(s string) bool {
+// knownLoadState says whether s is a load state that can be waited for.
+func knownLoadState(s string) bool {
 	return s == "load" || s == "domcontentloaded" || s == "networkidle"
 }

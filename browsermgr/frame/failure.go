@@ -94,6 +94,8 @@ func (f *ScriptError) explainValue(given string) error {
 		return refuse("does not take text")
 	case "refused":
 		return refuse("is a %s field and does not take %q", f.Kind, f.Text)
+	case "reverted":
+		return refuse("did not keep the text: the page set it back at once; take a new snapshot to see what it made of it")
 	case "notcheck":
 		return refuse("cannot be checked or unchecked")
 	case "radio":

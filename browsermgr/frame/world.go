@@ -152,18 +152,19 @@ func Run[R any](ctx context.Context, f *Frame, sc Script) (R, error) {
 	return res.Result.Value.Value, err
 }
 
-// Object calls one of our functions and leaves the object it returns in the page; the caller releases it.
+// Object calls one of our functions and leaves the object it returns in the page; the caller releases it. If there is no such
+// object the error is [cdp.ErrDocumentGone].
 func Object(ctx context.Context, f *Frame, sc Script) (proto.RuntimeRemoteObjectID, error) {
 	var res Remote[json.RawMessage]
 	err := f.evaluate(ctx, sc, false, &res, func() error {
-		switch {
-		case res.Exception != nil:
+		if res.Exception != nil {
 			return ExceptionError(res.Exception)
-		case res.Result.ObjectID == "":
-			return cdp.ErrDocumentGone
 		}
 		return nil
 	})
+	if err == nil && res.Result.ObjectID == "" {
+		err = cdp.ErrDocumentGone // of this object alone: the other refs stay
+	}
 	return proto.RuntimeRemoteObjectID(res.Result.ObjectID), err
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"clank/browsermgr/act"
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
 	"clank/browsermgr/frame"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -21,18 +23,27 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 	if err := a.Validate(); err != nil {
 		return Result{}, err
 	}
+	if a.Kind == KindClose {
+		url := t.URL()
+		if err := t.Close(ctx); err != nil {
+			return Result{URL: url}, err
+		}
+		return Result{URL: url}, nil
+	}
 	if travel := map[Kind]func(context.Context) (Result, error){
 		KindBack: t.Back, KindForward: t.Forward, KindReload: t.Reload,
 	}[a.Kind]; travel != nil {
 		return travel(ctx)
 	}
 	var value json.RawMessage
-	before, err := t.perform(ctx, a.Limit()+time.Second, func(ctx context.Context, before mark) error {
+	limit := a.Limit() + time.Second
+	before, err := t.perform(ctx, limit, func(ctx context.Context, before mark) error {
+		on := stage{tab: t, before: before}
 		if a.Kind == KindWait {
-			return t.wait(ctx, a)
+			return act.Wait(ctx, on, a)
 		}
 		var err error
-		value, err = act.Do(ctx, stage{tab: t, before: before}, a)
+		value, err = act.Do(ctx, on, a)
 		return err
 	})
 	res := t.outcome(before)
@@ -40,6 +51,10 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 	if dialog, ok := errors.AsType[*DialogError](err); ok && !dialog.before {
 		res.BlockedByDialog, res.Dialog = true, &dialog.Dialog
 		return res, nil
+	}
+	if over, ok := errors.AsType[*fault.LimitError](err); ok && over.Limit == limit {
+		// What is done in the page ends before that, and says what was wrong.
+		err = fmt.Errorf("%w: its script is busy; wait, stop it or reload (%w)", cdp.ErrNoAnswer, err)
 	}
 	if err != nil {
 		return res, fmt.Errorf("%s: %w", a.Kind, err)
@@ -80,6 +95,35 @@ type stage struct {
 
 // Main is the frame that takes input.
 func (s stage) Main() *frame.Frame { return s.tab.main }
+
+// Frames are all frames of the tab.
+func (s stage) Frames() []*frame.Frame { return s.tab.allFrames() }
+
+// Stuck ends a script that still ran when ctx ended, unless it stands still because of a dialog. Input that does not come back
+// may be stuck in any frame.
+func (s stage) Stuck(_ context.Context, f *frame.Frame) {
+	if s.tab.pendingDialog() != nil {
+		return
+	}
+	frames := []*frame.Frame{f}
+	if f == s.tab.main {
+		frames = s.tab.allFrames()
+	}
+	for _, f := range frames {
+		// Without a running script the request to stop would wait for the next one: give it one of ours to stop.
+		f.Post(proto.RuntimeTerminateExecution{}, proto.RuntimeEvaluate{Expression: "0"})
+	}
+}
+
+// AwaitURL waits until the tab's address matches.
+func (s stage) AwaitURL(ctx context.Context, match func(url string) bool) error {
+	return s.tab.until(ctx, func() bool { return match(s.tab.url) })
+}
+
+// AwaitLoad waits until the main document has come to a load state.
+func (s stage) AwaitLoad(ctx context.Context, state string) error {
+	return s.tab.until(ctx, func() bool { return s.tab.load.reached(state) })
+}
 
 // Locate resolves a ref or a selector.
 func (s stage) Locate(ref, selector string) (frame.Element, error) {

@@ -25,6 +25,7 @@ const (
 	KindScrollIntoView = act.KindScrollIntoView
 	KindScroll         = act.KindScroll
 	KindDrag           = act.KindDrag
+	KindDragCoords     = act.KindDragCoords
 	KindSelect         = act.KindSelect
 	KindFill           = act.KindFill
 	KindResize         = act.KindResize
@@ -33,6 +34,7 @@ const (
 	KindBack           = act.KindBack
 	KindForward        = act.KindForward
 	KindReload         = act.KindReload
+	KindClose          = act.KindClose
 )
 
 // Result is what an action or a navigation led to, as far as it was visible when it returned.

@@ -252,6 +252,91 @@ func TestHoverDragAndCoordinates(t *testing.T) {
 	wantContains(t, jsString(t, tab, "log.join(' ')"), "drop x")
 	act(t, tab, page.Action{Kind: page.KindClickCoords, X: 700, Y: 20})
 	wantContains(t, jsString(t, tab, "log.join(' ')"), "at 700,20")
+	js(t, tab, "log = []")
+	act(t, tab, page.Action{Kind: page.KindDragCoords, X: 140, Y: 140, EndX: 440, EndY: 340})
+	wantContains(t, jsString(t, tab, "log.join(' ')"), "down up")
+	act(t, tab, page.Action{Kind: page.KindDragCoords, X: 140, Y: 340, EndX: 440, EndY: 340})
+	wantContains(t, jsString(t, tab, "log.join(' ')"), "drop x")
+	js(t, tab, "log = []")
+	act(t, tab, page.Action{Kind: page.KindDrag, StartSelector: "#a", EndSelector: "#z"})
+	wantContains(t, jsString(t, tab, "log.join(' ')"), "down up")
+}
+
+func TestCoordinatesAreHeldAndClickedTwice(t *testing.T) {
+	tab := show(t, `<script>window.log = []; let at = 0;
+		onmousedown = e => { at = e.timeStamp; log.push('down' + e.detail + (e.shiftKey ? 's' : '')) };
+		onmouseup = e => log.push(e.timeStamp - at >= 100 ? 'held' : 'short'); ondblclick = () => log.push('double')</script>`)
+	act(t, tab, page.Action{Kind: page.KindClickCoords, X: 50, Y: 50, DelayMs: 120})
+	act(t, tab, page.Action{Kind: page.KindClickCoords, X: 250, Y: 50, DelayMs: 120, DoubleClick: true, Modifiers: []string{"Shift"}})
+	if got, want := jsString(t, tab, "log.join(' ')"), "down1 held down1s held down2s held double"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestCloseIsAnAction(t *testing.T) {
+	b := connect(t)
+	tab, err := b.NewTab(within(t, 20*time.Second), page.TabOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	act(t, tab, page.Action{Kind: page.KindClose})
+	if _, err := tab.Act(t.Context(), page.Action{Kind: page.KindPress, Key: "a"}); !errors.Is(err, page.ErrTabGone) {
+		t.Errorf("got %v, want a closed tab", err)
+	}
+}
+
+func TestTypeSlowlyClicksTheFieldFirst(t *testing.T) {
+	tab := show(t, `<input id=i aria-label=In><script>window.log = [];
+		for (const k of ['click', 'keydown']) i.addEventListener(k, e => log.push(k))</script>`)
+	start := time.Now()
+	act(t, tab, page.Action{Kind: page.KindType, Selector: "#i", Text: "abc", Slowly: true})
+	if took := time.Since(start); took < 150*time.Millisecond {
+		t.Errorf("took %s, want pauses between the keys", took)
+	}
+	if got := js(t, tab, "[i.value, ...log]"); got != `["abc","click","keydown","keydown","keydown"]` {
+		t.Errorf("got %s", got)
+	}
+	act(t, tab, page.Action{Kind: page.KindType, Selector: "#i", Text: ""})
+	if got := js(t, tab, "i.value"); got != `""` {
+		t.Errorf("got %s, want an empty text to clear the field", got)
+	}
+}
+
+func TestFieldThatThePageSetsBackIsAnError(t *testing.T) {
+	tab := show(t, `<input id=i aria-label=In value=old oninput="i.value = 'old'"><input id=m aria-label=Mask oninput="m.value = '+' + m.value">`)
+	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindType, Selector: "#i", Text: "new"})
+	wantError(t, err, `textbox "In" did not keep the text`)
+	act(t, tab, page.Action{Kind: page.KindType, Selector: "#i", Text: "old"})
+	act(t, tab, page.Action{Kind: page.KindType, Selector: "#m", Text: "49"})
+	if got := js(t, tab, "m.value"); got != `"+49"` {
+		t.Errorf("got %s, want what the page made of it", got)
+	}
+}
+
+func TestFillTakesWhatTheValuesMean(t *testing.T) {
+	tab := show(t, `<input type=checkbox id=c aria-label=Check><input type=radio id=r aria-label=Radio><input id=x aria-label=Text value=old>`)
+	refs := map[string]string{}
+	for _, name := range []string{"Check", "Radio", "Text"} {
+		refs[name] = refOf(t, tab, name)
+	}
+	for _, on := range []any{true, 1, 1.0, "1", "true"} {
+		js(t, tab, "c.checked = r.checked = false")
+		act(t, tab, page.Action{Kind: page.KindFill, Fields: []page.Field{
+			{Ref: refs["Check"], Type: "checkbox", Value: on}, {Value: "dropped"}, {Ref: refs["Radio"], Type: "radio", Value: on}, {Ref: refs["Text"], Type: " "},
+		}})
+		if got := js(t, tab, "[c.checked, r.checked, x.value]"); got != `[true,true,""]` {
+			t.Errorf("%v: got %s", on, got)
+		}
+	}
+	for _, off := range []any{nil, false, 0, 2.0, "yes"} {
+		js(t, tab, "c.checked = true")
+		act(t, tab, page.Action{Kind: page.KindFill, Fields: []page.Field{
+			{Ref: refs["Check"], Type: "checkbox", Value: off}, {Ref: refs["Text"], Type: "email", Value: 2.5},
+		}})
+		if got := js(t, tab, "[c.checked, x.value]"); got != `[false,"2.5"]` {
+			t.Errorf("%v: got %s", off, got)
+		}
+	}
 }
 
 func TestScrollMovesThePageOrAnElement(t *testing.T) {

@@ -3,10 +3,13 @@ package page_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"clank/browsermgr/page"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
 const dialogs = `<button onclick="alert('Hello'); window.after = 1">Alert</button>
@@ -149,6 +152,104 @@ func TestCloseWithOpenAlert(t *testing.T) {
 	click(t, tab, refOf(t, tab, `"Alert"`))
 	start := time.Now()
 	if err := tab.Close(t.Context()); err != nil || time.Since(start) > 3*time.Second {
+		t.Errorf("close: %v after %s", err, time.Since(start))
+	}
+}
+
+func TestArmedDialogStopsNoAction(t *testing.T) {
+	tab := show(t, dialogs)
+	ref := refOf(t, tab, `"Prompt"`)
+	for _, a := range []page.DialogAnswer{{}, {Accept: true, PromptText: "Ada"}} { // the last arm wins
+		if armed, err := tab.HandleDialog(t.Context(), a, 0); err != nil || !armed {
+			t.Fatalf("got %v, %v; want it armed", armed, err)
+		}
+	}
+	if res := click(t, tab, ref); res.BlockedByDialog {
+		t.Fatalf("got %+v, want the click to pass", res)
+	}
+	if got := js(t, tab, "window.answer"); got != `"Ada"` {
+		t.Errorf("the page got %s", got)
+	}
+	if d := tab.Dialogs().Recent[0]; d.ClosedBy != "armed" {
+		t.Errorf("got %+v", d)
+	}
+	if res := click(t, tab, ref); !res.BlockedByDialog {
+		t.Fatalf("got %+v, want the second dialog to stay", res)
+	}
+	for _, a := range []page.DialogAnswer{{ID: "d1"}, {ID: "x"}} {
+		if _, err := tab.HandleDialog(t.Context(), a, 0); !errors.Is(err, page.ErrNoDialog) {
+			t.Errorf("got %v for %+v", err, a)
+		} else {
+			wantError(t, err, "not pending")
+		}
+	}
+	if armed, err := tab.HandleDialog(t.Context(), page.DialogAnswer{ID: "d2", Accept: true, PromptText: "Bo"}, 0); err != nil || armed {
+		t.Errorf("got %v, %v", armed, err)
+	}
+	if got := js(t, tab, "window.answer"); got != `"Bo"` {
+		t.Errorf("the page got %s", got)
+	}
+}
+
+func TestDialogAnsweredByAPersonIsRemote(t *testing.T) {
+	tab := show(t, dialogs)
+	click(t, tab, refOf(t, tab, `"Confirm"`))
+	tab.Main().Post(proto.PageHandleJavaScriptDialog{Accept: true}) // behind our back
+	waitFor(t, func() bool { return len(tab.Dialogs().Pending) == 0 })
+	if d := tab.Dialogs().Recent[0]; d.ClosedBy != "remote" {
+		t.Errorf("got %+v", d)
+	}
+	if got := js(t, tab, "window.answer"); got != "true" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestScriptGoesOnAfterItsDialog(t *testing.T) {
+	tab := show(t, "")
+	res := act(t, tab, page.Action{Kind: page.KindEvaluate, Fn: "window.answer = confirm('Sure?'); window.after = 1"})
+	if !res.BlockedByDialog {
+		t.Fatalf("got %+v", res)
+	}
+	if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := js(t, tab, "[window.answer, window.after]"); got != "[true,1]" {
+		t.Errorf("got %s, want the abandoned script to have gone on", got)
+	}
+}
+
+func TestPageThatOpensDialogsForEverCanBeLeft(t *testing.T) {
+	b := connect(t)
+	srv := site(t, map[string]string{"/": `<button onclick="for (;;) alert('again')">Loop</button><p>Text</p>`, "/ok": "<p>Fine"})
+	tab, other := openTabIn(t, b, srv.URL), openTabIn(t, b, foreign(srv)+"/ok")
+	ref := refOf(t, tab, `"Loop"`)
+	if res := click(t, tab, ref); !res.BlockedByDialog {
+		t.Fatalf("got %+v", res)
+	}
+	for range 3 {
+		if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, func() bool { return len(tab.Dialogs().Pending) == 1 })
+	}
+	if _, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: ref}); err == nil || !strings.Contains(err.Error(), `"again"`) {
+		t.Errorf("got %v, want the dialog named", err)
+	}
+	wantContains(t, snapshot(t, other, page.SnapshotOptions{}).Text, "Fine")
+	// Stop ends the script that opens them.
+	if err := tab.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
+		t.Fatal(err)
+	}
+	wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
+	// So does closing.
+	if res := click(t, tab, refOf(t, tab, `"Loop"`)); !res.BlockedByDialog {
+		t.Fatalf("got %+v", res)
+	}
+	start := time.Now()
+	if err := tab.Close(t.Context()); err != nil || time.Since(start) > 5*time.Second {
 		t.Errorf("close: %v after %s", err, time.Since(start))
 	}
 }

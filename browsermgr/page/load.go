@@ -67,6 +67,19 @@ func (l *loadState) busySince(number int) bool {
 	return false
 }
 
+// reached says whether the main document has come to a load state.
+func (l *loadState) reached(state string) bool {
+	switch {
+	case l.pending:
+		return false
+	case state == "domcontentloaded":
+		return l.parsed
+	case state == "load":
+		return l.loaded
+	}
+	return l.idle && !l.busySince(0)
+}
+
 // handle takes an event of one of the tab's sessions.
 func (t *Tab) handle(f *frame.Frame, ev cdp.Event) {
 	switch ev.Method {

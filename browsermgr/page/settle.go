@@ -79,6 +79,9 @@ func (t *Tab) settle(ctx context.Context, f *frame.Frame, m mark) (string, error
 func (t *Tab) quiet(ctx context.Context, f *frame.Frame, paint bool) (string, error) {
 	document := t.documents()
 	calm, err := f.Quiet(ctx, paint)
+	if err != nil && ctx.Err() != nil {
+		stage{tab: t}.Stuck(ctx, f)
+	}
 	if calm.Download {
 		t.mu.Lock()
 		t.load.saves++

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"clank/browsermgr/cdp"
+	"clank/browsermgr/dialog"
 	"clank/browsermgr/frame"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -34,7 +36,7 @@ type Tab struct {
 	awake    bool           // see keepAwake
 	frames   []*frame.Frame // frames in other processes
 	load     loadState
-	dialogs  dialogState
+	dialogs  dialog.Book[*frame.Frame]
 	watchers map[*watcher]struct{}
 	changed  chan struct{} // closed and replaced whenever anything here changes
 	refs     frame.Registry
@@ -126,6 +128,14 @@ func (t *Tab) Stop(ctx context.Context) error {
 	if err := t.Err(); err != nil {
 		return err
 	}
+	if t.pendingDialog() != nil {
+		// The page stands still until the dialog is answered; then its script ends.
+		for _, f := range t.allFrames() {
+			f.Post(proto.RuntimeTerminateExecution{})
+		}
+		t.main.Post(proto.PageStopLoading{})
+		return nil
+	}
 	var calls []*cdp.Call
 	for _, f := range t.allFrames() {
 		f.Post(proto.RuntimeTerminateExecution{})
@@ -133,9 +143,6 @@ func (t *Tab) Stop(ctx context.Context) error {
 		calls = append(calls, f.Begin(proto.RuntimeEvaluate{Expression: "0"}))
 	}
 	calls = append(calls, t.main.Begin(proto.PageStopLoading{}))
-	if t.pendingDialog() != nil {
-		return nil // the page stands still until the dialog is answered; loading has been stopped
-	}
 	for _, c := range calls {
 		if err := c.Wait(ctx, nil); err != nil && !cdp.DocumentGone(err) {
 			return fmt.Errorf("stop tab %s: %w", t.id, err)
@@ -264,7 +271,7 @@ func (t *Tab) crash() {
 	}
 	t.err = ErrTabCrashed
 	t.load.crashed()
-	t.dialogs.closeAll("remote")
+	t.dialogs.CloseAll(time.Now())
 	t.main.Leave()
 	t.interrupt(ErrTabCrashed, true)
 	t.signal()

@@ -50,6 +50,19 @@ func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
 	}
 }
 
+func TestClickThatLoopsIsNamedAndEnded(t *testing.T) {
+	tab := show(t, `<button onclick="for (;;);">Loop</button><button onclick="setTimeout(() => { for (;;); }, 0)">Later</button><p>Text</p>`)
+	for _, name := range []string{"Loop", "Later"} {
+		start := time.Now()
+		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: refOf(t, tab, name), TimeoutMs: 500})
+		wantError(t, err, "does not answer", "busy")
+		if took := time.Since(start); took > 4*time.Second {
+			t.Errorf("%s: took %s for a limit of 500ms", name, took)
+		}
+		wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
+	}
+}
+
 func TestLoopingTabBlocksNoOther(t *testing.T) {
 	b := connect(t)
 	srv := site(t, map[string]string{"/": `<button onclick="for (;;);">Loop</button>`, "/ok": "<title>Fine</title><p>Text"})

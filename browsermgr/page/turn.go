@@ -43,8 +43,8 @@ func (t *Tab) watch(ctx context.Context, limit time.Duration, dialogs bool) (con
 	if t.err != nil {
 		return nil, nil, t.err
 	}
-	if d := t.dialogs.first(); dialogs && d != nil {
-		return nil, nil, &DialogError{Dialog: *d}
+	if d, open := t.dialogs.First(); dialogs && open {
+		return nil, nil, &DialogError{Dialog: d}
 	}
 	ctx, cancelTime := context.WithTimeoutCause(ctx, limit, &fault.LimitError{Limit: limit})
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -106,9 +106,9 @@ func TestEvaluate(t *testing.T) {
 	tests := map[string]string{
 		"1 + 1": "2", "() => document.title": `"Test"`, "return 5": "5", "const a = 2; return a * 3": "6", "async () => 7": "7",
 		"undefined": "", "null": "null", "({a: [1, 'b']})": `{"a":[1,"b"]}`, "document.querySelector('nope')": "null",
-		"  fetch ": `{}`, "'eval' // comment": `"eval"`,
+		"'eval' // comment": `"eval"`, "document.title;": `"Test"`, "() => 8; ": "8", "NaN": "null", "-0": "0", "return": "",
+		"function () { return this === window }": "true", "typeof el": `"undefined"`,
 	}
-	delete(tests, "  fetch ")
 	for fn, want := range tests {
 		if got := js(t, tab, fn); got != want {
 			t.Errorf("%s: got %s, want %s", fn, got, want)
@@ -119,18 +119,69 @@ func TestEvaluate(t *testing.T) {
 	if string(res.Value) != `"1"` {
 		t.Errorf("got %s, want the element as argument", res.Value)
 	}
+	for _, fn := range []string{"el.dataset.x", "return el.dataset.x", "function (element) { return element.dataset.x }"} {
+		for _, a := range []page.Action{{Ref: ref}, {Selector: "button"}} {
+			a.Kind, a.Fn = page.KindEvaluate, fn
+			if res := act(t, tab, a); string(res.Value) != `"1"` {
+				t.Errorf("%s: got %s, want the element as el", fn, res.Value)
+			}
+		}
+	}
+	for _, fn := range []string{"window", "10n", "Symbol('x')", "() => () => 1", "const a = {}; a.a = a; return a"} {
+		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Fn: fn})
+		wantError(t, err, "not JSON-serialisable")
+	}
 	for fn, want := range map[string]string{"x.y.z": "x is not defined", "(": "fn is not JavaScript", "() => { throw new TypeError('mine') }": "mine"} {
 		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Fn: fn})
 		wantError(t, err, want)
 	}
-	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Fn: "for (;;);", TimeoutMs: 500})
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want the limit", err)
+	js(t, tab, "document.body.appendChild(document.createElement('div')).attachShadow({mode: 'open'}).innerHTML = '<i id=deep>deep</i>'")
+	if res := act(t, tab, page.Action{Kind: page.KindEvaluate, Selector: "#deep", Fn: "el.textContent"}); string(res.Value) != `"deep"` {
+		t.Errorf("got %s, want the element of the shadow root", res.Value)
 	}
-	snapshot(t, tab, page.SnapshotOptions{})
 	js(t, tab, "document.querySelector('button').remove()")
-	_, err = tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Ref: ref, Fn: "el => 1"})
+	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Ref: ref, Fn: "el => 1"})
 	wantError(t, err, "Unknown ref")
+}
+
+func TestEndlessScriptIsTerminated(t *testing.T) {
+	tab := show(t, `<p>Text</p>`)
+	for _, a := range []page.Action{
+		{Kind: page.KindEvaluate, Fn: "window.runs = (window.runs || 0) + 1; for (;;);", TimeoutMs: 500},
+		{Kind: page.KindEvaluate, Fn: "(async () => { await 1; for (;;); })()", TimeoutMs: 1500},
+		{Kind: page.KindWait, Fn: "() => { for (;;); }", TimeoutMs: 500},
+	} {
+		start := time.Now()
+		_, err := tab.Act(t.Context(), a)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%+v: got %v, want the limit", a, err)
+		}
+		if a.Kind == page.KindEvaluate {
+			wantError(t, err, "fn did not end and was stopped", "within 1s")
+		}
+		if took := time.Since(start); took > 3*time.Second {
+			t.Errorf("%+v: took %s", a, took)
+		}
+		start = time.Now()
+		wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
+		if took := time.Since(start); took > 3*time.Second {
+			t.Errorf("%+v: the page was kept for %s", a, took)
+		}
+	}
+	if got := js(t, tab, "runs"); got != "1" {
+		t.Errorf("got %s, want the page to have survived", got)
+	}
+}
+
+func TestWaitGivesEachConditionItsLimit(t *testing.T) {
+	tab := show(t, `<p id=p>zero</p><script>setTimeout(() => p.textContent = 'One', 400); setTimeout(() => p.textContent = 'Two', 800)</script>`)
+	start := time.Now()
+	act(t, tab, page.Action{Kind: page.KindWait, Text: "one", TextGone: "ONE", TimeoutMs: 10000})
+	if took := time.Since(start); took < 200*time.Millisecond {
+		t.Errorf("took %s", took)
+	}
+	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindWait, Text: "two", TextGone: "two", Fn: "false", TimeoutMs: 700})
+	wantError(t, err, `wait: text "two" to go: not done within 700ms`)
 }
 
 func TestEvaluateUnderStrictPolicy(t *testing.T) {

@@ -43,6 +43,15 @@ var table = map[string][]string{
 	"browsermgr/har":        {},
 	"browsermgr/record":     {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/har", "browsermgr/page"},
 	"browsermgr/trace":      {"browsermgr/cdp", "browsermgr/frame", "browsermgr/har", "browsermgr/page", "browsermgr/record"},
+	"browsermgr/dialog":  {"browsermgr/fault"},
+	"browsermgr/act": {
+		"browsermgr/address", "browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/outline",
+	},
+	"browsermgr/page": {
+		"browsermgr/act", "browsermgr/address", "browsermgr/cdp", "browsermgr/dialog", "browsermgr/fault", "browsermgr/frame",
+		"browsermgr/input", "browsermgr/outline",
+	},
+	"browsermgr/transfer":   {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr":            {"browsermgr/chrome", "browsermgr/page"},
 	"sessions":              {"cancel"},
 	"sessions/sessionstest": {"cancel", "sessions"},

@@ -54,13 +54,15 @@ function setValue(element, text) {
     throw new Failure('refused', { ...describe(element), kind, text: isSecret(element) ? MASK : text });
   }
   announce(element, text);
+  return before;
 }
 
 FUNCTIONS.type = async (a) => {
   const element = await field(a, editable);
   if (element.localName === 'input' || element.localName === 'textarea') {
-    setValue(element, a.text);
+    const before = setValue(element, a.text);
     await turn();
+    if (before !== a.text && element.value === before) throw new Failure('reverted', describe(element));
     return { insert: false };
   }
   if (!element.isContentEditable) {

@@ -1,4 +1,4 @@
-package page
+package act
 
 import (
 	"context"
@@ -7,17 +7,31 @@ import (
 	"strings"
 	"time"
 
-	"clank/browsermgr/act"
 	"clank/browsermgr/address"
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/frame"
 )
 
-// wait waits for everything the action names, one after the other, each with the limit to itself.
-func (t *Tab) wait(ctx context.Context, a Action) error {
+// Waiter is what a wait needs of the tab it is done in.
+type Waiter interface {
+	// Main is the tab's main frame.
+	Main() *frame.Frame
+	// Frames are the main frame and those in other processes.
+	Frames() []*frame.Frame
+	// AwaitURL waits until the tab's address matches.
+	AwaitURL(ctx context.Context, match func(url string) bool) error
+	// AwaitLoad waits until the main document has come to a load state.
+	AwaitLoad(ctx context.Context, state string) error
+	// Stuck is told that a script of the page still ran in the frame when ctx ended.
+	Stuck(ctx context.Context, f *frame.Frame)
+}
+
+// Wait waits for everything the action names, one after the other, each with the limit to itself.
+func Wait(ctx context.Context, tab Waiter, a Action) error {
+	w := waiting{tab}
 	if a.TimeMs > 0 {
-		if err := act.Pause(ctx, time.Duration(a.TimeMs)*time.Millisecond); err != nil {
+		if err := Pause(ctx, time.Duration(a.TimeMs)*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -30,30 +44,30 @@ func (t *Tab) wait(ctx context.Context, a Action) error {
 		do    func(context.Context) error
 	}{
 		{a.Text != "", fmt.Sprintf("text %q to appear", a.Text), func(ctx context.Context) error {
-			return t.waitPage(ctx, waitArg{Text: a.Text})
+			return w.page(ctx, waitArg{Text: a.Text})
 		}},
 		{a.TextGone != "", fmt.Sprintf("text %q to go", a.TextGone), func(ctx context.Context) error {
-			return t.waitPage(ctx, waitArg{Text: a.TextGone, Gone: true})
+			return w.page(ctx, waitArg{Text: a.TextGone, Gone: true})
 		}},
 		{a.Selector != "", fmt.Sprintf("selector %q to be visible", a.Selector), func(ctx context.Context) error {
-			return t.waitPage(ctx, waitArg{Selector: a.Selector})
+			return w.page(ctx, waitArg{Selector: a.Selector})
 		}},
-		{a.URL != "", fmt.Sprintf("address %q", a.URL), func(ctx context.Context) error { return t.waitURL(ctx, a.URL) }},
-		{act.KnownLoadState(a.LoadState), "load state " + a.LoadState, func(ctx context.Context) error { return t.waitLoad(ctx, a.LoadState) }},
-		{strings.TrimSpace(a.Fn) != "", "fn to be true", func(ctx context.Context) error { return act.WaitFn(ctx, t.main, a.Fn) }},
+		{a.URL != "", fmt.Sprintf("address %q", a.URL), func(ctx context.Context) error { return w.url(ctx, a.URL) }},
+		{knownLoadState(a.LoadState), "load state " + a.LoadState, func(ctx context.Context) error { return tab.AwaitLoad(ctx, a.LoadState) }},
+		{strings.TrimSpace(a.Fn) != "", "fn to be true", func(ctx context.Context) error { return w.fn(ctx, a.Fn) }},
 	}
-	for _, step := range steps {
-		if !step.given {
+	for _, s := range steps {
+		if !s.given {
 			continue
 		}
-		if err := t.waitStep(ctx, limit, step.what, step.do); err != nil {
+		if err := step(ctx, limit, s.what, s.do); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *Tab) waitStep(ctx context.Context, limit time.Duration, what string, do func(context.Context) error) error {
+func step(ctx context.Context, limit time.Duration, what string, do func(context.Context) error) error {
 	over := &fault.LimitError{Limit: limit}
 	bounded, cancel := context.WithTimeoutCause(ctx, limit, over)
 	defer cancel()
@@ -67,6 +81,9 @@ func (t *Tab) waitStep(ctx context.Context, limit time.Duration, what string, do
 	return err
 }
 
+// waiting waits in one tab.
+type waiting struct{ tab Waiter }
+
 type waitArg struct {
 	Text     string `json:"text,omitempty"`
 	Gone     bool   `json:"gone"`
@@ -78,9 +95,9 @@ type waitArg struct {
 const waitRound = 5 * time.Second
 
 // waitPage waits for something to be seen in the page, its frames included. The page may navigate meanwhile.
-func (t *Tab) waitPage(ctx context.Context, arg waitArg) error {
+func (w waiting) page(ctx context.Context, arg waitArg) error {
 	for {
-		found, err := t.waitFrames(ctx, arg)
+		found, err := w.frames(ctx, arg)
 		var no *frame.ScriptError
 		switch {
 		case errors.As(err, &no):
@@ -95,10 +112,10 @@ func (t *Tab) waitPage(ctx context.Context, arg waitArg) error {
 }
 
 // waitFrames asks all processes at once: one that shows it suffices, for something to go all have to agree.
-func (t *Tab) waitFrames(ctx context.Context, arg waitArg) (bool, error) {
+func (w waiting) frames(ctx context.Context, arg waitArg) (bool, error) {
 	round, stop := context.WithCancel(ctx)
 	defer stop()
-	frames := t.allFrames()
+	frames := w.tab.Frames()
 	type reply struct {
 		found bool
 		err   error
@@ -139,26 +156,10 @@ func (t *Tab) waitFrames(ctx context.Context, arg waitArg) (bool, error) {
 	return false, result.err
 }
 
-func (t *Tab) waitURL(ctx context.Context, pattern string) error {
+func (w waiting) url(ctx context.Context, pattern string) error {
 	match, err := address.Pattern(pattern)
 	if err != nil {
 		return err
 	}
-	return t.until(ctx, func() bool { return match(t.url) })
-}
-
-func (t *Tab) waitLoad(ctx context.Context, state string) error {
-	return t.until(ctx, func() bool {
-		l := &t.load
-		if l.pending {
-			return false
-		}
-		switch state {
-		case "domcontentloaded":
-			return l.parsed
-		case "load":
-			return l.loaded
-		}
-		return l.idle && !l.busySince(0)
-	})
+	return w.tab.AwaitURL(ctx, match)
 }

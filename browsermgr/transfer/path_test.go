@@ -1,0 +1,166 @@
+package transfer_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"clank/browsermgr/transfer"
+)
+
+func TestCleanName(t *testing.T) {
+	tests := map[string]string{
+		"a.txt": "a.txt", "  a b.txt ": "a b.txt", "../../etc/passwd": "passwd", `C:\x\evil.exe`: "evil.exe", `a/b\c`: "c",
+		"": "download.bin", ".": "download.bin", "..": "download.bin", "a/..": "download.bin", "x/": "download.bin", "\x00\x1f\x7f": "download.bin",
+		".\x00.": "download.bin", "a\nb\r.txt": "ab.txt", "\u202egnp.exe": "gnp.exe", "käse 你好.pdf": "käse 你好.pdf", "a\xff.txt": "a.txt", ".profile": ".profile",
+		strings.Repeat("a", 300) + ".tar.gz":                      strings.Repeat("a", 197) + ".gz",
+		strings.Repeat("a", 300):                                  strings.Repeat("a", 200),
+		strings.Repeat("a", 150) + "." + strings.Repeat("b", 150): strings.Repeat("a", 150) + "." + strings.Repeat("b", 49),
+		strings.Repeat("你", 200) + ".txt":                         strings.Repeat("你", 68) + ".txt",
+	}
+	for in, want := range tests {
+		if got := transfer.CleanName(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzCleanName(f *testing.F) {
+	for _, s := range []string{"a.txt", "..", "../x", `\`, "\x00", "\u202e", strings.Repeat("ü", 300) + ".a", "a\xff", " . . "} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		name := transfer.CleanName(s)
+		switch {
+		case name == "" || name == "." || name == "..", strings.ContainsAny(name, `/\`), name != strings.TrimSpace(name),
+			!utf8.ValidString(name), utf8.RuneCountInString(name) > 200, len(name) > 210, strings.ContainsFunc(name, unicode.IsControl):
+			t.Errorf("%q: got %q", s, name)
+		}
+		if again := transfer.CleanName(name); again != name {
+			t.Errorf("%q: got %q, and of that %q", s, name, again)
+		}
+	})
+}
+
+// garden is a downloads folder with all kinds of things in it, reached over a link.
+func garden(tb testing.TB) (dir, outside string) {
+	tb.Helper()
+	home := tb.TempDir()
+	dir, outside = filepath.Join(home, "link"), filepath.Join(home, "outside")
+	real := filepath.Join(home, "real")
+	for _, err := range []error{
+		os.MkdirAll(filepath.Join(real, "sub", "deep"), 0o700), os.Mkdir(outside, 0o700), os.Symlink(real, dir),
+		os.WriteFile(filepath.Join(outside, "secret"), []byte("s"), 0o600), os.WriteFile(filepath.Join(real, "file"), []byte("f"), 0o600),
+		os.Symlink(outside, filepath.Join(real, "out")), os.Symlink(filepath.Join(real, "sub"), filepath.Join(real, "in")),
+		os.Symlink(filepath.Join(outside, "secret"), filepath.Join(real, "linked")),
+		os.Link(filepath.Join(outside, "secret"), filepath.Join(real, "hard")),
+	} {
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return dir, outside
+}
+
+func TestOutputStaysInTheFolder(t *testing.T) {
+	dir, outside := garden(t)
+	check, err := transfer.OutputCheck(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"a": "a", "sub/a": "sub/a", "./sub//deep/../a": "sub/a", "file": "file", "..a": "..a", filepath.Join(dir, "a"): "a", filepath.Join(dir, "sub", "a"): "sub/a",
+	} {
+		if got, err := check(path); err != nil || got != want {
+			t.Errorf("%q: got %q, %v; want %q", path, got, err, want)
+		}
+	}
+	for _, path := range []string{
+		"", ".", "..", "/", "../a", "sub/../../a", "/etc/passwd", outside + "/a", "out/a", "in/a", "linked", "hard", "sub", "sub/", "none/a", "file/a", "a\x00b",
+		filepath.Join(dir, "..", "outside", "a"), filepath.Join(dir, "out", "a"), dir,
+	} {
+		_, err := check(path)
+		if err == nil || !strings.HasPrefix(err.Error(), "Invalid path: must stay within downloads directory") {
+			t.Errorf("%q: got %v, want it refused", path, err)
+		}
+	}
+}
+
+func FuzzOutput(f *testing.F) {
+	dir, _ := garden(f)
+	check, err := transfer.OutputCheck(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, s := range []string{"a", "../a", "out/a", "in/../../x", dir + "/a", "/a", "sub/deep/../../..", "\x00", "linked/x"} {
+		f.Add(s)
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, path string) {
+		rel, err := check(path)
+		if err != nil {
+			return
+		}
+		parent, err := filepath.EvalSymlinks(filepath.Dir(filepath.Join(real, rel)))
+		if err != nil || parent != real && !strings.HasPrefix(parent, real+"/") {
+			t.Errorf("%q: got %q, which is in %q", path, rel, parent)
+		}
+	})
+}
+
+func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
+	dir, outside := garden(t)
+	second, inbound := t.TempDir(), t.TempDir()
+	for _, path := range []string{filepath.Join(second, "two"), filepath.Join(inbound, "id-1.pdf")} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u := transfer.Uploads{Folders: []string{filepath.Join(dir, "missing"), dir, second}, Inbound: inbound}
+	given := []string{"file", filepath.Join(dir, "file"), "two", "media://inbound/id-1.pdf", "media/inbound/id-1.pdf", filepath.Join(second, "two")}
+	got, err := u.Resolve(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, path := range got {
+		if real, err := filepath.EvalSymlinks(path); err != nil || real != path || !filepath.IsAbs(path) {
+			t.Errorf("%q: got %q, which is not a real path", given[i], path)
+		}
+	}
+	for _, path := range []string{
+		"", "none", "..", "sub", "linked", "hard", "out/secret", "../outside/secret", outside + "/secret", "/etc/passwd", "file\x00", "file:///etc/passwd",
+		"media://inbound/", "media://inbound/..", "media://inbound/../x", "media://inbound/a/b", `media://inbound/a\b`, "media://inbound/none",
+		"media://outbound/id-1.pdf", "media://inbound/%2e%2e", "media://inbound/id-1.pdf?x",
+	} {
+		if got, err := u.Resolve([]string{"file", path}); err == nil || !strings.Contains(err.Error(), "Invalid path") {
+			t.Errorf("%q: got %q, %v; want it refused", path, got, err)
+		}
+	}
+	if _, err := (transfer.Uploads{Folders: []string{dir}}).Resolve([]string{"media://inbound/id-1.pdf"}); err == nil {
+		t.Error("got no error without a folder for what was sent")
+	}
+}
+
+func FuzzUploads(f *testing.F) {
+	dir, _ := garden(f)
+	inbound := f.TempDir()
+	u := transfer.Uploads{Folders: []string{dir}, Inbound: inbound}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, s := range []string{"file", "../file", dir + "/file", "media://inbound/x", "media/inbound/../x", "linked", "out/secret", "hard", "sub/../file"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, path string) {
+		if got, err := u.Resolve([]string{path}); err == nil && got[0] != filepath.Join(real, "file") {
+			t.Errorf("%q: got %q", path, got)
+		}
+	})
+}
