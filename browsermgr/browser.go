@@ -49,7 +49,7 @@ func newBrowser(p *profile, pl plan.Plan) *browser {
 		owners: map[string]*Window{}, windows: map[*Window]struct{}{}, notes: map[string]*tabNote{},
 	}
 	if p.manager.Observe != nil {
-		b.observers = p.manager.Observe(pl.mode == launched)
+		b.observers = p.manager.Observe(pl.Mode == plan.Launched)
 	}
 	return b
 }

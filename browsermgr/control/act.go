@@ -29,6 +29,7 @@ func actFields() []field {
 		may("doubleClick", "boolean", "click, clickCoords"), oneOf("button", "click, clickCoords", "left", "right", "middle"),
 		may("modifiers", "array", "click: Alt, Control, ControlOrMeta, Meta, Shift"), may("delayMs", "integer", "click, clickCoords, press"),
 		may("x", "number", "clickCoords, in CSS pixels of the viewport"), may("y", "number", "clickCoords"),
+		may("endX", "number", "dragCoords"), may("endY", "number", "dragCoords"),
 		may("text", "string", "type: what to write; wait: what to wait for"), may("submit", "boolean", "type: press Enter afterwards"),
 		may("slowly", "boolean", "type: key by key"), may("key", "string", "press, such as Enter or Control+Shift+T"),
 		may("startRef", "string", "drag"), may("startSelector", "string", "drag"), may("endRef", "string", "drag"), may("endSelector", "string", "drag"),

@@ -44,7 +44,6 @@ var statuses = []struct {
 	{transfer.ErrNoCapture, http.StatusNotImplemented},
 	{browsermgr.ErrClosed, http.StatusServiceUnavailable},
 	{page.ErrBrowserGone, http.StatusConflict},
-	{page.ErrNoDialog, http.StatusNotFound},
 	{errClosing, http.StatusServiceUnavailable},
 }
 

@@ -12,6 +12,7 @@ import (
 	"clank/browsermgr/emulate"
 	"clank/browsermgr/frame"
 	"clank/browsermgr/page"
+	"clank/browsermgr/picture"
 	"clank/browsermgr/record"
 	"clank/browsermgr/trace"
 	"clank/browsermgr/transfer"
@@ -44,8 +45,8 @@ func (f *Features) Observe(local bool) []page.Observer {
 	}
 	recorder := record.New()
 	tracer := trace.New(f.folder("traces"), recorder, log)
-	c := &connection{features: f, tracer: tracer}
-	out := []page.Observer{recorder, tracer, emulate.New(log), c}
+	c := &connection{features: f, tracer: tracer, casts: picture.NewCasts(log)}
+	out := []page.Observer{recorder, tracer, emulate.New(log), c.casts, c}
 	files, err := transfer.New(transfer.Options{
 		Downloads: f.folder("downloads"), Uploads: transfer.Uploads{Folders: []string{f.folder("uploads")}, Inbound: f.Inbound},
 		Allowed: f.Allowed, External: !local, Logger: log,
@@ -91,6 +92,7 @@ func (f *Features) Close() {
 type connection struct {
 	features *Features
 	tracer   *trace.Tracer
+	casts    *picture.Casts
 	files    *transfer.Desk // nil if files cannot be moved
 	begun    sync.Once
 	ended    sync.Once
@@ -114,6 +116,7 @@ func (c *connection) Event(*page.Tab, *frame.Frame, cdp.Event) {}
 func (c *connection) close() {
 	c.ended.Do(func() {
 		c.tracer.Close()
+		c.casts.Close()
 		if c.files != nil {
 			if err := c.files.Close(); err != nil && c.features.Logger != nil {
 				c.features.Logger.Warn("close files of a browser", "error", err)

@@ -11,6 +11,8 @@ import (
 func profileRoutes() []route {
 	return []route{
 		on("GET", "/", "Tells what is known of the profile and its browser. Starts nothing.", status),
+		on("GET", "/doctor", "Looks for what keeps the browser from working. Starts nothing.", doctor).
+			params(may("deep", "boolean", "look at a page, too"), may("live", "boolean", "the same")),
 		on("GET", "/profiles", "Lists the profiles.", listProfiles),
 		on("POST", "/start", "Starts the browser, if it does not run.", start).
 			params(may("headless", "boolean", "without or with a window, for this start")),
@@ -34,6 +36,16 @@ func status(ctx context.Context, c *call) (browsermgr.ProfileStatus, error) {
 		return browsermgr.ProfileStatus{}, err
 	}
 	return p.Status(ctx)
+}
+
+func doctor(ctx context.Context, c *call) (browsermgr.Report, error) {
+	deep := c.query.Flag("deep", false)
+	live := c.query.Flag("live", false)
+	p, err := c.owner()
+	if err != nil {
+		return browsermgr.Report{}, err
+	}
+	return p.Doctor(ctx, deep || live)
 }
 
 type profilesAnswer struct {

@@ -3,8 +3,6 @@ package control
 import (
 	"cmp"
 	"context"
-	"errors"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -12,6 +10,7 @@ import (
 	"clank/browsermgr/fault"
 	"clank/browsermgr/outline"
 	"clank/browsermgr/page"
+	"clank/browsermgr/picture"
 )
 
 func snapshotRoutes() []route {
@@ -46,6 +45,7 @@ type view struct {
 	format string
 	mode   string
 	limit  int // of format aria: how many nodes
+	labels bool
 }
 
 // readView reads the parameters of a snapshot. mode holds if they name none.
@@ -94,9 +94,7 @@ func readView(q *body.Fields, mode string) (view, error) {
 	default:
 		return v, fault.Invalidf("refs must be role or aria")
 	}
-	if labels {
-		return v, &failure{status: http.StatusNotImplemented, err: errors.New("snapshot: labels are not available")}
-	}
+	v.labels = labels
 	return v, q.Err()
 }
 
@@ -117,6 +115,7 @@ func charLimit(q *body.Fields, efficient bool) int {
 
 type snapshotAnswer struct {
 	targetAnswer
+	labelled
 
 	Format          string                      `json:"format"`
 	URL             string                      `json:"url"`
@@ -125,6 +124,8 @@ type snapshotAnswer struct {
 	Stats           *outline.Stats              `json:"stats,omitempty"`
 	Nodes           *[]page.Node                `json:"nodes,omitempty"`
 	Truncated       bool                        `json:"truncated,omitempty"`
+	ImagePath       string                      `json:"imagePath,omitempty"`
+	ImageType       string                      `json:"imageType,omitempty"`
 	NewElements     *int                        `json:"newElements,omitempty"`
 	Reason          string                      `json:"reason,omitempty"` // why there is nothing to see
 	BlockedByDialog bool                        `json:"blockedByDialog,omitempty"`
@@ -155,7 +156,7 @@ func snapshot(ctx context.Context, c *call) (snapshotAnswer, error) {
 	if v.format == formatARIA {
 		err = answer.tree(ctx, h, v)
 	} else {
-		err = answer.text(ctx, h, v)
+		err = answer.text(ctx, c.server, h, v)
 	}
 	if pendingDialog(err) {
 		answer.BlockedByDialog, answer.BrowserState, err = true, h.state(), nil
@@ -168,7 +169,7 @@ func snapshot(ctx context.Context, c *call) (snapshotAnswer, error) {
 }
 
 // text describes the page as text.
-func (a *snapshotAnswer) text(ctx context.Context, h *held, v view) error {
+func (a *snapshotAnswer) text(ctx context.Context, s *Server, h *held, v view) error {
 	snap, err := h.tab.Snapshot(ctx, v.SnapshotOptions)
 	a.URL = cmp.Or(snap.URL, h.url())
 	refs, stats := snap.Describe()
@@ -176,9 +177,19 @@ func (a *snapshotAnswer) text(ctx context.Context, h *held, v view) error {
 		refs = map[string]outline.RefInfo{}
 	}
 	a.Snapshot, a.Refs = &snap.Text, &refs
-	if err == nil {
-		a.Stats, a.Truncated, a.NewElements, a.Reason = &stats, snap.Truncated, snap.NewElements, snap.Reason
+	if err != nil {
+		return err
 	}
+	a.Stats, a.Truncated, a.NewElements, a.Reason = &stats, snap.Truncated, snap.NewElements, snap.Reason
+	if !v.labels {
+		return nil
+	}
+	img, err := picture.Screenshot(ctx, h.tab, picture.Options{Labels: marks(snap.Refs()), Timeout: v.Timeout})
+	if err != nil {
+		return err
+	}
+	a.labelled, a.ImageType = labelsOf(img), img.Type
+	a.ImagePath, err = s.keep("pictures", "browser-", "."+img.Type, img.Data)
 	return err
 }
 
