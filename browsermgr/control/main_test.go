@@ -77,6 +77,7 @@ func newSite() *httptest.Server {
 		"/opens":  `<title>Opens</title><button onclick="window.open('/two')">Open</button>`,
 		"/shuts":  `<title>Shuts</title><button onclick="window.close()">Shut</button>`,
 		"/leaves": `<title>Leaves</title><button onclick="location='/secret'">Leave</button>`,
+		"/files":  `<title>Files</title><a href="/report">Get</a><input type="file">`,
 		"/secret": `<title>Secret</title><p>not for you</p>`,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
@@ -85,6 +86,10 @@ func newSite() *httptest.Server {
 		})
 	}
 	mux.HandleFunc("GET /redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/secret", http.StatusFound) })
+	mux.HandleFunc("GET /report", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Disposition", "attachment; filename=report.txt")
+		fmt.Fprint(w, "the report")
+	})
 	mux.HandleFunc("GET /silent", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	return httptest.NewServer(mux)
 }
