@@ -37,25 +37,6 @@ func TestWhatPagesTellIsKept(t *testing.T) {
 func TestPagesSeeTheStateThatWasSet(t *testing.T) {
 	c := serve(t, nil)
 	c.open("/")
-	for path, body := range map[string]string{
-		"/set/timezone": `{"timezoneId":"Asia/Tokyo"}`, "/set/media": `{"colorScheme":"dark"}`, "/storage/local/set": `{"key":" k ","value":"v"}`,
-		"/cookies/set": `{"cookie":{"name":"crumb","value":"1","url":"` + site + `"}}`,
-	} {
-		c.ok("POST", path, body)
-	}
-	got := c.ok("POST", "/act", map[string]any{"kind": "evaluate", "fn": `[Intl.DateTimeFormat().resolvedOptions().timeZone,
-		matchMedia('(prefers-color-scheme: dark)').matches, localStorage.getItem(' k '), document.cookie].join()`})
-	if got.body["result"] != "Asia/Tokyo,true,v,crumb=1" {
-		t.Errorf("the page sees %s", got.text)
-	}
-	values, _ := c.ok("GET", "/storage/local?key=%20k%20", nil).body["values"].(map[string]any)
-	if values[" k "] != "v" {
-		t.Errorf("storage: %v", values)
-	}
-	grant := c.ok("POST", "/permissions/grant", map[string]any{"origin": site + "/x", "permissions": []string{"geolocation"}})
-	if grant.str("origin") != site || grant.str("grantMethod") != "cdp" {
-		t.Errorf("grant: %s", grant.text)
-	}
 	for path, want := range map[string]struct {
 		body   string
 		status int
@@ -74,6 +55,25 @@ func TestPagesSeeTheStateThatWasSet(t *testing.T) {
 		if a := c.do("POST", path, want.body); a.status != want.status || !strings.Contains(a.str("error"), want.says) {
 			t.Errorf("%s %s: got %d %s, want %d %q", path, want.body, a.status, a.text, want.status, want.says)
 		}
+	}
+	for path, body := range map[string]string{
+		"/set/timezone": `{"timezoneId":"Asia/Tokyo"}`, "/set/media": `{"colorScheme":"dark"}`, "/storage/local/set": `{"key":" k ","value":"v"}`,
+		"/cookies/set": `{"cookie":{"name":"crumb","value":"1","url":"` + site + `"}}`,
+	} {
+		c.ok("POST", path, body)
+	}
+	got := c.ok("POST", "/act", map[string]any{"kind": "evaluate", "fn": `[Intl.DateTimeFormat().resolvedOptions().timeZone,
+		matchMedia('(prefers-color-scheme: dark)').matches, localStorage.getItem(' k '), document.cookie].join()`})
+	if got.body["result"] != "Asia/Tokyo,true,v,crumb=1" {
+		t.Errorf("the page sees %s", got.text)
+	}
+	values, _ := c.ok("GET", "/storage/local?key=%20k%20", nil).body["values"].(map[string]any)
+	if values[" k "] != "v" {
+		t.Errorf("storage: %v", values)
+	}
+	grant := c.ok("POST", "/permissions/grant", map[string]any{"origin": site + "/x", "permissions": []string{"geolocation"}})
+	if grant.str("origin") != site || grant.str("grantMethod") != "cdp" {
+		t.Errorf("grant: %s", grant.text)
 	}
 	c.ok("POST", "/cookies/clear", nil)
 	c.ok("POST", "/storage/local/clear", nil)
@@ -114,13 +114,13 @@ func TestATabCanBeWatchedLive(t *testing.T) {
 	c.open("/")
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, strings.Replace(c.server.URL(), "http", "ws", 1)+"/screencast?maxWidth=400", &websocket.DialOptions{ //nolint:bodyclose // the connection's
+	conn, _, err := websocket.Dial(ctx, strings.Replace(c.server.URL(), "http", "ws", 1)+"/screencast?maxWidth=400", &websocket.DialOptions{
 		HTTPHeader: http.Header{"Authorization": {"Bearer " + token}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.CloseNow() //nolint:errcheck // it is over
+	defer conn.CloseNow()
 	conn.SetReadLimit(16 << 20)
 	for _, want := range []websocket.MessageType{websocket.MessageText, websocket.MessageBinary} {
 		kind, data, err := conn.Read(ctx)

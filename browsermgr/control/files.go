@@ -32,7 +32,7 @@ func fileRoutes() []route {
 
 // fileLimit is how long moving a file may take.
 func (c *call) fileLimit() time.Duration {
-	return c.milliseconds("timeoutMs", transfer.Longest, transfer.Shortest, transfer.Longest)
+	return c.timeout(transfer.Longest, transfer.Shortest, transfer.Longest)
 }
 
 func upload(ctx context.Context, c *call) (targetAnswer, error) {
@@ -113,7 +113,9 @@ func startTrace(ctx context.Context, c *call) (targetAnswer, error) {
 	opts := trace.Options{
 		Screenshots: c.body.Flag("screenshots", true), Snapshots: c.body.Flag("snapshots", true), Sources: c.body.Flag("sources", false),
 	}
-	return tracing(ctx, c, func(h *held, t *trace.Tracer) (targetAnswer, error) { return h.answer(), t.Start(h.use.Browser, opts) })
+	return tracing(ctx, c, func(h *held, t *trace.Tracer) (targetAnswer, error) { //nolint:contextcheck // a trace outlives the request
+		return h.answer(), t.Start(h.use.Browser, opts)
+	})
 }
 
 type traceAnswer struct {

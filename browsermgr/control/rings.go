@@ -119,7 +119,7 @@ type bodyAnswer struct {
 
 func responseBody(ctx context.Context, c *call) (bodyAnswer, error) {
 	pattern := c.body.Required("url")
-	limit := c.milliseconds("timeoutMs", record.DefaultBodyTimeout, record.MinBodyTimeout, record.MaxBodyTimeout)
+	limit := c.timeout(record.DefaultBodyTimeout, record.MinBodyTimeout, record.MaxBodyTimeout)
 	chars := c.body.Clamp("maxChars", record.DefaultBodyChars, record.MinBodyChars, record.MaxBodyChars)
 	return recorded(ctx, c, func(h *held, r *record.Recorder) (bodyAnswer, error) {
 		res, err := r.ResponseBody(ctx, h.tab, pattern, limit, chars)
@@ -127,9 +127,9 @@ func responseBody(ctx context.Context, c *call) (bodyAnswer, error) {
 	})
 }
 
-// milliseconds is a time of the body, held between two bounds.
-func (c *call) milliseconds(name string, otherwise, least, most time.Duration) time.Duration {
-	ms := c.body.Clamp(name, int(otherwise.Milliseconds()), int(least.Milliseconds()), int(most.Milliseconds()))
+// timeout is the body's timeoutMs, held between two bounds.
+func (c *call) timeout(otherwise, least, most time.Duration) time.Duration {
+	ms := c.body.Clamp("timeoutMs", int(otherwise.Milliseconds()), int(least.Milliseconds()), int(most.Milliseconds()))
 	return time.Duration(ms) * time.Millisecond
 }
 

@@ -57,7 +57,7 @@ func screencast(ctx context.Context, c *call) (any, error) {
 	defer view.Close()
 	conn, err := websocket.Accept(c.w, c.r, nil)
 	if err != nil {
-		return nil, nil //nolint:nilerr // it has been answered
+		return nil, nil // it has been answered
 	}
 	defer conn.CloseNow() //nolint:errcheck // nothing is left to be said
 	watching, stop := context.WithCancelCause(ctx)
