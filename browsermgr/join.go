@@ -11,6 +11,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/endpoint"
 	"clank/browsermgr/page"
+	"clank/browsermgr/plan"
 )
 
 // attach connects to a browser that runs already, here or elsewhere.
@@ -40,7 +41,7 @@ var errNoConsent = errors.New("the browser did not allow the connection")
 // join connects to the browser that a person uses, over the port that it has written into its directory. Such a browser
 // asks the person first, at each connection: so there is one attempt, and after a refusal none for a while.
 func (p *profile) join(ctx context.Context, b *browser) error {
-	session, err := findSession(b.plan.UserDataDir)
+	session, err := findSession(b.plan)
 	if err != nil {
 		return err
 	}
@@ -73,25 +74,11 @@ func explainEnd(ctx context.Context, err error) error {
 	return err
 }
 
-// findSession looks for a browser with open DevTools on the directory given, or on the usual ones. It does not connect.
-func findSession(dir string) (chrome.Session, error) {
-	dirs := chrome.DataDirs()
-	if dir != "" {
-		dirs = []chrome.DataDir{{Path: dir, Kind: chrome.Custom}}
+// findSession looks for the browser that the plan means. It does not connect.
+func findSession(pl plan.Plan) (chrome.Session, error) {
+	session, err := chrome.AnySession(pl.UserDataDir)
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, switchOn)
 	}
-	var last error
-	for _, dir := range dirs {
-		session, err := chrome.FindSession(dir)
-		if err == nil {
-			return session, nil
-		}
-		if last == nil || !errors.Is(err, chrome.ErrNoSession) {
-			last = err
-		}
-	}
-	if dir != "" && last != nil {
-		return chrome.Session{}, fmt.Errorf("%w: %s, or start it with --remote-debugging-port=0", last, switchOn)
-	}
-	return chrome.Session{}, fmt.Errorf("%w (looked at %d usual directories of Chrome, Chromium, Brave and Edge): %s",
-		chrome.ErrNoSession, len(dirs), switchOn)
+	return session, err
 }

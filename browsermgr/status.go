@@ -1,6 +1,7 @@
 package browsermgr
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -64,7 +65,7 @@ func (p *Profile) Status(ctx context.Context) (ProfileStatus, error) {
 	s := ProfileStatus{
 		Enabled: !pl.Config.Disabled, Profile: p.Name(), Driver: pl.DriverName(), Transport: transport,
 		CDPPort: pl.Port(), CDPURL: pl.URL(), Color: pl.Color, NoSandbox: pl.Config.NoSandbox, AttachOnly: pl.Mode != plan.Launched,
-		ExecutablePath: optional(firstOf(pl.Executable, pl.Config.Executable)),
+		ExecutablePath: optional(cmp.Or(pl.Executable, pl.Config.Executable)),
 	}
 	s.Headless, s.HeadlessSource = pl.Windowless(nil)
 	if pl.Mode == plan.Launched {
@@ -134,7 +135,7 @@ func (p *Profile) detect(ctx context.Context, pl plan.Plan, s *ProfileStatus) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, detectTimeout)
 	defer cancel()
-	found, err := chrome.Find(ctx, firstOf(pl.Executable, pl.Config.Executable))
+	found, err := chrome.Find(ctx, cmp.Or(pl.Executable, pl.Config.Executable))
 	if err != nil {
 		s.DetectError = optional(err.Error())
 		return
@@ -147,7 +148,7 @@ func (p *profile) probe(ctx context.Context, pl plan.Plan, s *ProfileStatus) {
 	switch {
 	case pl.Mode == plan.Launched:
 	case pl.Mode == plan.Joined && pl.At.IsZero():
-		session, err := findSession(pl.UserDataDir)
+		session, err := findSession(pl)
 		if err != nil {
 			s.ProbeError = err.Error()
 			return
@@ -264,11 +265,4 @@ func optional(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

@@ -37,6 +37,8 @@ type Field struct {
 	Options  []Option
 	Optional bool // a Model may be empty
 
+	check func(string) error // what else a Text must be; nil: anything
+
 	at func(*Settings) any // where the value lives: *bool, *int, *string or *time.Duration
 }
 

@@ -7,7 +7,10 @@
 // [Store] is given to [Live].
 package settings
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Settings is a snapshot of every setting. It is a value: it never changes
 // under its reader. What each one does stands in the table, see [Fields].
@@ -16,6 +19,7 @@ type Settings struct {
 	Headed          bool
 	Profile         string // name or folder; empty = a fresh one for each start
 	BrowserPath     string // empty = found by itself
+	Browser         Browser
 	Runtime         string // empty = clank chooses, see the Runtime constants
 	AgentMode       string // see the Mode constants
 	AgentModel      string // "provider:model"
@@ -34,6 +38,35 @@ type Settings struct {
 	WhoMayStop      string // see the Stop constants
 	RetentionInDays int    // 0 = for ever
 }
+
+// Browser is how browsers are started and worked.
+type Browser struct {
+	EvaluateEnabled  bool // scripts of clients may run in pages
+	NoSandbox        bool
+	AttachOnly       bool   // browsers are joined, never started
+	ExtraArgs        string // one flag a line, see [Browser.Args]
+	Color            string // #RRGGBB, of the default profile
+	FirstPort        int    // of the DevTools ports that profiles get, 100 in all
+	RemoteTimeout    time.Duration
+	RemoteHandshake  time.Duration
+	LaunchTimeout    time.Duration
+	ReadyTimeout     time.Duration
+	ActionTimeout    time.Duration
+	SnapshotMode     string // see the Snapshot constants
+	TabCleanup       bool
+	TabIdle          time.Duration
+	TabsPerSession   int
+	TabSweepInterval time.Duration
+}
+
+// Args are the flags of ExtraArgs.
+func (b Browser) Args() []string { return strings.Fields(b.ExtraArgs) }
+
+// Values of [Browser.SnapshotMode].
+const (
+	SnapshotFull      = ""
+	SnapshotEfficient = "efficient"
+)
 
 // PerCaller limits the tasks that run at once for one guild and for one person.
 type PerCaller struct {

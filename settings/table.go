@@ -49,6 +49,87 @@ var table = []Field{
 		Kind:   Text, Default: "", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.BrowserPath },
 	},
 	{
+		Key: runtimeKeys + "evaluateEnabled", Group: groupBrowser, Label: "Scripts in pages",
+		Effect: "Whether clients of the control API may run scripts of their own in pages (evaluate, and wait with fn).",
+		Kind:   Toggle, Default: true, at: func(s *Settings) any { return &s.Browser.EvaluateEnabled },
+	},
+	{
+		Key: runtimeKeys + "attachOnly", Group: groupBrowser, Label: "Only join browsers",
+		Effect: "Browsers are never started, only joined where they run already. A profile may say otherwise.",
+		Kind:   Toggle, Default: false, at: func(s *Settings) any { return &s.Browser.AttachOnly },
+	},
+	{
+		Key: runtimeKeys + "noSandbox", Group: groupBrowser, Label: "Without Chromium's sandbox",
+		Effect: "Starts browsers without their sandbox even where they could have it. Leave it off: where it cannot be had, it is left out anyway.",
+		Kind:   Toggle, Default: false, at: func(s *Settings) any { return &s.Browser.NoSandbox },
+	},
+	{
+		Key: runtimeKeys + "extraArgs", Group: groupBrowser, Label: "More flags for the browser",
+		Effect: "Added to the command line of browsers, separated by spaces or lines. They take effect when a browser next starts.",
+		Kind:   LongText, Default: "", MaxLen: longTextMax, at: func(s *Settings) any { return &s.Browser.ExtraArgs },
+	},
+	{
+		Key: runtimeKeys + "color", Group: groupBrowser, Label: "Colour",
+		Effect: "The colour of the default profile's window, as #RRGGBB.",
+		Kind:   Text, Default: "#FF4500", MaxLen: len("#RRGGBB"), check: checkColor, at: func(s *Settings) any { return &s.Browser.Color },
+	},
+	{
+		Key: runtimeKeys + "cdpPortRangeStart", Group: groupBrowser, Label: "First DevTools port",
+		Effect: "New profiles get a port of the 100 from this one on, never 9222. It takes effect when clank next starts.",
+		Kind:   Number, Default: 18800, Min: 1024, Max: 65436, at: func(s *Settings) any { return &s.Browser.FirstPort },
+	},
+	{
+		Key: runtimeKeys + "localLaunchTimeoutMs", Group: groupBrowser, Label: "Time to start",
+		Effect: "A browser whose DevTools do not listen within this time is ended, and its start has failed.",
+		Kind:   Duration, Default: 15 * time.Second, Min: second, Max: 2 * minute, at: func(s *Settings) any { return &s.Browser.LaunchTimeout },
+	},
+	{
+		Key: runtimeKeys + "localCdpReadyTimeoutMs", Group: groupBrowser, Label: "Time to answer",
+		Effect: "A browser that listens, but does not answer its first command within this time, is ended.",
+		Kind:   Duration, Default: 8 * time.Second, Min: second, Max: 2 * minute, at: func(s *Settings) any { return &s.Browser.ReadyTimeout },
+	},
+	{
+		Key: runtimeKeys + "remoteCdpTimeoutMs", Group: groupBrowser, Label: "Time to find a remote browser",
+		Effect: "How long a browser on another machine may take to say where its DevTools are.",
+		Kind:   Duration, Default: 1500 * time.Millisecond, Min: 100, Max: minute, at: func(s *Settings) any { return &s.Browser.RemoteTimeout },
+	},
+	{
+		Key: runtimeKeys + "remoteCdpHandshakeTimeoutMs", Group: groupBrowser, Label: "Time to reach a remote browser",
+		Effect: "How long each try to connect to it may take. 0 allows 5, 7 and 9 s for the three tries.",
+		Kind:   Duration, Default: time.Duration(0), Min: 0, Max: 2 * minute, at: func(s *Settings) any { return &s.Browser.RemoteHandshake },
+	},
+	{
+		Key: runtimeKeys + "actionTimeoutMs", Group: groupBrowser, Label: "Time for one action",
+		Effect: "An action asked for over the control API, without a time of its own, ends after this time at the latest.",
+		Kind:   Duration, Default: time.Minute, Min: 500, Max: 10 * minute, at: func(s *Settings) any { return &s.Browser.ActionTimeout },
+	},
+	{
+		Key: runtimeKeys + "snapshotDefaults.mode", Group: groupBrowser, Label: "Snapshots",
+		Effect: "What clients of the control API get when they do not say how they want a page described.",
+		Kind:   Choice, Default: SnapshotFull, at: func(s *Settings) any { return &s.Browser.SnapshotMode },
+		Options: []Option{{SnapshotFull, "The whole page"}, {SnapshotEfficient, "Only what can be acted on"}},
+	},
+	{
+		Key: runtimeKeys + "tabCleanup.enabled", Group: groupBrowser, Label: "Close forgotten tabs",
+		Effect: "Tabs that were opened for a session are closed when they are idle or too many.",
+		Kind:   Toggle, Default: true, at: func(s *Settings) any { return &s.Browser.TabCleanup },
+	},
+	{
+		Key: runtimeKeys + "tabCleanup.idleMs", Group: groupBrowser, Label: "Forgotten after",
+		Effect: "A session's tab that nobody has used for this long is closed.",
+		Kind:   Duration, Default: 2 * time.Hour, Min: minute, Max: 24 * 60 * minute, at: func(s *Settings) any { return &s.Browser.TabIdle },
+	},
+	{
+		Key: runtimeKeys + "tabCleanup.maxTabsPerSession", Group: groupBrowser, Label: "Tabs of one session",
+		Effect: "Beyond so many, those unused the longest are closed.",
+		Kind:   Number, Default: 8, Min: 1, Max: 100, at: func(s *Settings) any { return &s.Browser.TabsPerSession },
+	},
+	{
+		Key: runtimeKeys + "tabCleanup.sweepMs", Group: groupBrowser, Label: "Look for forgotten tabs every",
+		Effect: "How often forgotten tabs are looked for.",
+		Kind:   Duration, Default: 5 * time.Minute, Min: 10 * second, Max: 60 * minute, at: func(s *Settings) any { return &s.Browser.TabSweepInterval },
+	},
+	{
 		Key: "agentStack.overrides.browserRuntime", Group: groupBrowser, Label: "Runtime",
 		Effect: "What drives the browser when a task does not say.",
 		Kind:   Choice, Default: RuntimeAuto, at: func(s *Settings) any { return &s.Runtime },

@@ -16,6 +16,11 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 		BrowsesPerHour: 10, MaxSteps: 10, StepTimeout: 30 * time.Second, TabTimeout: 5 * time.Minute,
 		SessionTimeout: 5 * time.Minute, MaxSessions: 20, MaxTasks: 4, MaxTasksPer: settings.PerCaller{Guild: 3, User: 2},
 		TaskTimeout: 10 * time.Minute, WhoMayStop: settings.StopRequester, RetentionInDays: 30,
+		Browser: settings.Browser{
+			EvaluateEnabled: true, Color: "#FF4500", FirstPort: 18800, RemoteTimeout: 1500 * time.Millisecond, LaunchTimeout: 15 * time.Second,
+			ReadyTimeout: 8 * time.Second, ActionTimeout: time.Minute, TabCleanup: true, TabIdle: 2 * time.Hour, TabsPerSession: 8,
+			TabSweepInterval: 5 * time.Minute,
+		},
 	}
 	if diff := cmp.Diff(want, settings.Defaults()); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
@@ -131,4 +136,24 @@ func FuzzAValueIsAppliedOrRefusedButNeverHalf(f *testing.F) {
 			t.Fatalf("%s = %s reads back as something else", field.Key, raw)
 		}
 	})
+}
+
+func TestColourIsHeldToItsForm(t *testing.T) {
+	const key = "agentStack.runtimeConfig.browser.color"
+	l := open(t, &memory{})
+	for _, bad := range []string{`"red"`, `"#FF45"`, `"#GG4500"`, `"FF4500"`, `"#+12345"`, `""`} {
+		if _, _, err := l.Update(t.Context(), map[string]json.RawMessage{key: json.RawMessage(bad)}, ""); err == nil || !strings.Contains(err.Error(), "must be a colour") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	if _, _, err := l.Update(t.Context(), map[string]json.RawMessage{key: json.RawMessage(`" #00aa00 "`)}, ""); err != nil || l.Now().Browser.Color != "#00aa00" {
+		t.Errorf("got %q, %v", l.Now().Browser.Color, err)
+	}
+}
+
+func TestFlagsAreTakenApart(t *testing.T) {
+	b := settings.Browser{ExtraArgs: " --lang=de\n\n--mute-audio --a=b\t"}
+	if diff := cmp.Diff([]string{"--lang=de", "--mute-audio", "--a=b"}, b.Args()); diff != "" {
+		t.Error(diff)
+	}
 }

@@ -205,8 +205,19 @@ func (f Field) checkText(v string, providers []string) (any, error) {
 	case URL:
 		return v, checkURL(v)
 	default:
+		if f.check != nil {
+			return v, f.check(v)
+		}
 		return v, nil
 	}
+}
+
+func checkColor(v string) error {
+	rgb, ok := strings.CutPrefix(v, "#")
+	if _, err := strconv.ParseUint(rgb, 16, 24); !ok || err != nil || len(rgb) != 6 {
+		return errors.New("must be a colour like #FF4500")
+	}
+	return nil
 }
 
 func (f Field) checkModel(v string, providers []string) error {

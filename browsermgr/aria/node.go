@@ -19,6 +19,17 @@ type Node struct {
 	Depth            int    `json:"depth"`
 }
 
+// mask hides what a secret field holds: its value, or the text that is in it.
+func (n *Node) mask() {
+	const dots = "••••••••"
+	if n.Value != "" {
+		n.Value = dots
+	}
+	if n.Role == "StaticText" {
+		n.Name = dots
+	}
+}
+
 // value is a CDP AXValue.
 type value struct {
 	Value any `json:"value"`

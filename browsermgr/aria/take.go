@@ -53,6 +53,9 @@ func Take(ctx context.Context, frames []*frame.Frame, refs *frame.Registry, limi
 	nodes := make([]Node, len(entries))
 	for i, e := range entries {
 		nodes[i] = e.Node
+		if bounds[i].Secret {
+			nodes[i].mask()
+		}
 	}
 	return nodes, nil
 }

@@ -43,6 +43,8 @@ type Options struct {
 	Frame string
 	// URLs appends the addresses of the links, at most 100.
 	URLs bool
+	// Addresses writes below each link where it leads, as a line "/url: …".
+	Addresses bool
 	// Query keeps only lines that contain all its words, in any case.
 	Query string
 	// Delta compares with the previous snapshot of the same document and options that was asked for with Delta, marks the

@@ -117,6 +117,7 @@ type snapshotArg struct {
 	Interactive bool   `json:"interactive"`
 	Compact     bool   `json:"compact"`
 	Numbered    bool   `json:"numbered"`
+	Addresses   bool   `json:"addresses"`
 	Depth       *int   `json:"depth,omitempty"`
 	MaxChars    int    `json:"maxChars,omitempty"`
 	Selector    string `json:"selector,omitempty"`
@@ -129,7 +130,8 @@ type snapshotArg struct {
 func (c *capture) gather(ctx context.Context) {
 	o := c.opts
 	arg := snapshotArg{
-		Interactive: o.Interactive, Compact: o.Compact, Numbered: o.Refs == RefsRole, Depth: o.Depth, MaxChars: o.MaxChars, URLs: o.URLs,
+		Interactive: o.Interactive, Compact: o.Compact, Numbered: o.Refs == RefsRole,
+		Addresses: o.Addresses, Depth: o.Depth, MaxChars: o.MaxChars, URLs: o.URLs,
 	}
 	if o.Query != "" {
 		arg.MaxChars = 0 // what is looked for may be anywhere

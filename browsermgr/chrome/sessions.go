@@ -82,5 +82,20 @@ func FindSession(dir DataDir) (Session, error) {
 	return Session{DataDir: dir, WebSocketURL: url, Port: portOf(url)}, nil
 }
 
+// AnySession is [FindSession] on the directory given, or, if that is empty, on the first of [DataDirs] on which one runs.
+func AnySession(dir string) (Session, error) {
+	if dir != "" {
+		return FindSession(DataDir{Path: dir, Kind: Custom})
+	}
+	dirs := DataDirs()
+	for _, d := range dirs {
+		session, err := FindSession(d)
+		if err == nil || !errors.Is(err, ErrNoSession) {
+			return session, err
+		}
+	}
+	return Session{}, fmt.Errorf("%w: looked at the %d usual directories of Chrome, Chromium, Brave and Edge", ErrNoSession, len(dirs))
+}
+
 // HasDisplay reports whether a window could be shown: always, except on Linux without a desktop session.
 func HasDisplay() bool { return runtime.GOOS != "linux" || hasDisplay(os.Environ()) }

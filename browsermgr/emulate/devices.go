@@ -43,8 +43,8 @@ func Devices() []string {
 	return names
 }
 
-// FindDevice finds a device by its name, whatever its case and spaces. An unknown name is an error that wraps
-// page.ErrInvalid and offers the nearest ones.
+// FindDevice finds a device by its name, whatever its case and spaces. An unknown name is an error that
+// offers the nearest ones; no name at all is one that wraps page.ErrInvalid.
 func FindDevice(name string) (Device, error) {
 	wanted := fold(name)
 	if wanted == "" {
@@ -60,7 +60,7 @@ func FindDevice(name string) (Device, error) {
 		}
 	}
 	shown := []rune(name)
-	return Device{}, fault.Invalidf("unknown device %q; the nearest are %s", string(shown[:min(len(shown), 80)]), strings.Join(nearest(wanted), ", "))
+	return Device{}, fmt.Errorf("unknown device %q; the nearest are %s", string(shown[:min(len(shown), 80)]), strings.Join(nearest(wanted), ", "))
 }
 
 func fold(name string) string { return strings.Join(strings.Fields(strings.ToLower(name)), " ") }

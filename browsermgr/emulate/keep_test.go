@@ -17,17 +17,15 @@ import (
 
 func evaluate(expression string) proto.Request { return proto.RuntimeEvaluate{Expression: expression} }
 
-func text(s string) *string { return &s }
-
 func TestCookiesAreThoseOfTheContext(t *testing.T) {
 	srv := site(t)
 	b, state := connect(t)
 	tab, other := openIn(t, b, isolated(t, b), srv.URL), openIn(t, b, isolated(t, b), srv.URL)
 	ctx := within(t, 20*time.Second)
 	expires := float64(time.Now().Add(time.Hour).Unix())
-	must(t, state.SetCookie(ctx, tab, &emulate.NewCookie{Name: "a", Value: text("1"), URL: srv.URL + "/deep/x"}))
+	must(t, state.SetCookie(ctx, tab, &emulate.NewCookie{Name: "a", Value: new("1"), URL: srv.URL + "/deep/x"}))
 	must(t, state.SetCookie(ctx, tab, &emulate.NewCookie{
-		Name: "b", Value: text(""), Domain: "example.com", Path: "/p", Expires: &expires, HTTPOnly: true, Secure: true, SameSite: "Strict",
+		Name: "b", Value: new(""), Domain: "example.com", Path: "/p", Expires: &expires, HTTPOnly: true, Secure: true, SameSite: "Strict",
 	}))
 	got, err := state.Cookies(ctx, tab)
 	must(t, err)
@@ -117,11 +115,11 @@ func TestStorageKeepsKeysAsTheyAre(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s (-want +got)\n%s", kind, d)
 		}
-		got, err = state.Storage(ctx, tab, kind, text("  padded "))
+		got, err = state.Storage(ctx, tab, kind, new("  padded "))
 		if d := cmp.Diff(map[string]string{"  padded ": " v "}, got); d != "" || err != nil {
 			t.Errorf("one key: %v (-want +got)\n%s", err, d)
 		}
-		got, err = state.Storage(ctx, tab, kind, text("padded"))
+		got, err = state.Storage(ctx, tab, kind, new("padded"))
 		if len(got) != 0 || got == nil || err != nil {
 			t.Errorf("a key that is not there: got %v, %v", got, err)
 		}

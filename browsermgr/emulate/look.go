@@ -3,6 +3,7 @@ package emulate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -36,7 +37,7 @@ func (s *State) Timezone(ctx context.Context, t *page.Tab, id string) error {
 	req := proto.EmulationSetTimezoneOverride{TimezoneID: id}
 	err := s.try(ctx, t, "set time zone", req)
 	if refused(err, "Invalid timezone") {
-		return fault.Invalidf("Invalid timezone ID: %s", id)
+		return fmt.Errorf("Invalid timezone ID: %s", id) //nolint:staticcheck // clients of the control API match on this spelling
 	}
 	if refused(err, "already in effect") {
 		return errors.New("set time zone: another tab that shares this one's process has a time zone of its own; clear that one first")

@@ -77,7 +77,8 @@ func TestWrongValuesChangeNothing(t *testing.T) {
 	before := js(t, tab, "["+zone+","+geometry+",navigator.language]")
 	for _, tt := range tests {
 		err := tt.set(within(t, 10*time.Second))
-		if !errors.Is(err, page.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
+		unknown := tt.name == "zone" || tt.name == "device" // well formed, but the browser or the list does not have them
+		if err == nil || errors.Is(err, page.ErrInvalid) == unknown || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want a refusal with %q", tt.name, err, tt.want)
 		}
 	}

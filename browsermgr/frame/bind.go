@@ -73,7 +73,8 @@ func (f *Frame) Bind(ctx context.Context, id proto.PageFrameID, nodes []proto.DO
 	}
 	for i, local := range strings.Split(res.Result.Value.Value, " ") {
 		if i < len(at) && local != "" {
-			bounds[at[i]] = Bound{Frame: f, Token: token, Local: local}
+			ref, secret := strings.CutPrefix(local, "!")
+			bounds[at[i]] = Bound{Frame: f, Token: token, Local: ref, Secret: secret}
 		}
 	}
 	return bounds, nil

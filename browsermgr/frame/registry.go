@@ -27,6 +27,8 @@ type Bound struct {
 	Frame *Frame
 	Token string // of the document's world
 	Local string // ref there; "" if the node is no element
+	// Secret says that what the element holds must not be told. Only [Frame.Bind] finds out.
+	Secret bool
 }
 
 // Seen is what a snapshot showed of a document, to tell later what is new.

@@ -254,12 +254,12 @@ func TestHoverDragAndCoordinates(t *testing.T) {
 	wantContains(t, jsString(t, tab, "log.join(' ')"), "at 700,20")
 	js(t, tab, "log = []")
 	act(t, tab, page.Action{Kind: page.KindDragCoords, X: 140, Y: 140, EndX: 440, EndY: 340})
-	wantContains(t, jsString(t, tab, "log.join(' ')"), "down up")
+	wantContains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
 	act(t, tab, page.Action{Kind: page.KindDragCoords, X: 140, Y: 340, EndX: 440, EndY: 340})
 	wantContains(t, jsString(t, tab, "log.join(' ')"), "drop x")
 	js(t, tab, "log = []")
 	act(t, tab, page.Action{Kind: page.KindDrag, StartSelector: "#a", EndSelector: "#z"})
-	wantContains(t, jsString(t, tab, "log.join(' ')"), "down up")
+	wantContains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
 }
 
 func TestCoordinatesAreHeldAndClickedTwice(t *testing.T) {

@@ -83,6 +83,18 @@ func TestSnapshotQueryKeepsMatchingLines(t *testing.T) {
 	act(t, tab, page.Action{Kind: page.KindEvaluate, Ref: "e3", Fn: "el => el.id"})
 }
 
+func TestAddressesStandBelowLinks(t *testing.T) {
+	tab := show(t, `<a href=/docs?a=1>Docs</a><a href="#x"><h2>Head</h2></a><a>None</a>`)
+	want := `- link "Docs" [ref=e1]:
+  - /url: /docs?a=1
+- link "Head" [ref=e2]:
+  - /url: #x
+- text: None`
+	if d := cmp.Diff(want, snapshot(t, tab, page.SnapshotOptions{Addresses: true}).Text); d != "" {
+		t.Errorf("snapshot (-want +got)\n%s", d)
+	}
+}
+
 func TestLinksAppendixIsScoped(t *testing.T) {
 	var near strings.Builder
 	near.WriteString(`<a href=/f>In frame</a>`)

@@ -128,14 +128,6 @@ func (t *Tab) Stop(ctx context.Context) error {
 	if err := t.Err(); err != nil {
 		return err
 	}
-	if t.pendingDialog() != nil {
-		// The page stands still until the dialog is answered; then its script ends.
-		for _, f := range t.allFrames() {
-			f.Post(proto.RuntimeTerminateExecution{})
-		}
-		t.main.Post(proto.PageStopLoading{})
-		return nil
-	}
 	var calls []*cdp.Call
 	for _, f := range t.allFrames() {
 		f.Post(proto.RuntimeTerminateExecution{})
@@ -143,6 +135,9 @@ func (t *Tab) Stop(ctx context.Context) error {
 		calls = append(calls, f.Begin(proto.RuntimeEvaluate{Expression: "0"}))
 	}
 	calls = append(calls, t.main.Begin(proto.PageStopLoading{}))
+	if t.pendingDialog() != nil {
+		return nil // the page stands still until the dialog is answered; loading has been stopped
+	}
 	for _, c := range calls {
 		if err := c.Wait(ctx, nil); err != nil && !cdp.DocumentGone(err) {
 			return fmt.Errorf("stop tab %s: %w", t.id, err)

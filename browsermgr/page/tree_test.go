@@ -82,3 +82,17 @@ func TestTreeRefsAreElementsToo(t *testing.T) {
 	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: nodes[1].Ref})
 	wantError(t, err, "Unknown ref")
 }
+
+func TestTreeMasksSecrets(t *testing.T) {
+	tab := show(t, `<input type=password value=hunter2 aria-label=a><input autocomplete="one-time-code" value=123456 aria-label=b><input value=open aria-label=c>`)
+	for _, n := range tree(t, tab, 0) {
+		for _, secret := range []string{"hunter", "123456"} {
+			if strings.Contains(n.Name+n.Value+n.Description, secret) {
+				t.Errorf("the tree shows a secret: %+v", n)
+			}
+		}
+	}
+	if got := nodeOf(t, tree(t, tab, 0), "textbox", "c").Value; got != "open" {
+		t.Errorf("got value %q, want what is no secret", got)
+	}
+}

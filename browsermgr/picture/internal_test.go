@@ -40,10 +40,10 @@ func TestPicturesAreBroughtToSize(t *testing.T) {
 		longest       int
 	}{
 		{"within both limits", 300, 200, MaxBytes, "png", 300},
-		{"too long", 2400, 100, MaxBytes, "jpeg", 2000},
+		{"too long", 2100, 20, MaxBytes, "jpeg", 2000},
 		{"too many bytes, quality suffices", 300, 200, 60_000, "jpeg", 300},
-		{"too many bytes for its size", 1300, 400, 160_000, "jpeg", 1300},
-		{"down the ladder", 1300, 400, 90_000, "jpeg", 1000},
+		{"too many bytes for its quality", 1100, 100, 34_000, "jpeg", 1100},
+		{"down the ladder", 1100, 100, 19_000, "jpeg", 1000},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -60,13 +60,13 @@ func TestPicturesAreBroughtToSize(t *testing.T) {
 			}
 		})
 	}
-	if _, err := fitWithin(t.Context(), noise(t, 900, 900), "png", nil, 1000); !errors.Is(err, errTooLarge) {
+	if _, err := fitWithin(t.Context(), noise(t, 200, 200), "png", nil, 300); !errors.Is(err, errTooLarge) {
 		t.Errorf("got %v, want it to be too large", err)
 	}
 	stopped := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stopped)
-	if _, err := fitWithin(ctx, noise(t, 900, 900), "png", nil, 1000); !errors.Is(err, stopped) {
+	if _, err := fitWithin(ctx, noise(t, 200, 200), "png", nil, 300); !errors.Is(err, stopped) {
 		t.Errorf("got %v, want the cause", err)
 	}
 }
@@ -84,7 +84,11 @@ func TestBoxesAreScaledWithThePicture(t *testing.T) {
 		"e1":    {box: box{100, 200, 300, 260}, Seen: true, Part: box{100, 200, 300, 260}},
 		"f2e34": {box: box{3000, 0, 3900, 50}, Seen: true, Part: box{3000, 0, 3900, 50}},
 	}
-	got, err := fitWithin(t.Context(), noise(t, 4000, 400), "png", newSketch(labels, places, view{scale: 1}), MaxBytes)
+	var black bytes.Buffer
+	if err := png.Encode(&black, image.NewGray(image.Rect(0, 0, 4000, 400))); err != nil {
+		t.Fatal(err)
+	}
+	got, err := fitWithin(t.Context(), black.Bytes(), "png", newSketch(labels, places, view{scale: 1}), MaxBytes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -183,8 +183,10 @@ var (
 func frameBox(canvas draw.Image, r image.Rectangle, thick int) {
 	fill := image.NewUniform(amber)
 	for _, side := range []image.Rectangle{
-		{r.Min, image.Pt(r.Max.X, r.Min.Y+thick)}, {image.Pt(r.Min.X, r.Max.Y-thick), r.Max},
-		{r.Min, image.Pt(r.Min.X+thick, r.Max.Y)}, {image.Pt(r.Max.X-thick, r.Min.Y), r.Max},
+		{r.Min, image.Pt(r.Max.X, r.Min.Y+thick)},
+		{image.Pt(r.Min.X, r.Max.Y-thick), r.Max},
+		{r.Min, image.Pt(r.Min.X+thick, r.Max.Y)},
+		{image.Pt(r.Max.X-thick, r.Min.Y), r.Max},
 	} {
 		draw.Draw(canvas, side.Intersect(r), fill, image.Point{}, draw.Src)
 	}

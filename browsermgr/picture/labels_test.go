@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,9 +15,9 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-const labelled = `<style>body{height:1200px;background:#fff} button{position:absolute;border:0;padding:0;width:121px;height:45px;background:#0000ff;color:#00f}</style>
-	<button style="left:33px;top:51px">One</button><button style="left:301px;top:403px">Two</button><button style="left:60px;top:1000px">Below</button>
-	<button id=gone style="left:400px;top:20px">Gone</button><button id=hid style="left:600px;top:20px">Hid</button>`
+const labelled = `<style>body{height:600px;background:#fff} button{position:absolute;border:0;padding:0;width:121px;height:45px;background:#0000ff;color:#00f}</style>
+	<button style="left:33px;top:51px">One</button><button style="left:201px;top:203px">Two</button><button style="left:60px;top:500px">Below</button>
+	<button id=gone style="left:200px;top:20px">Gone</button><button id=hid style="left:270px;top:120px">Hid</button>`
 
 // blue is the bounding box of what is blue in the given area.
 func blue(img image.Image, area image.Rectangle) image.Rectangle {
@@ -47,6 +48,7 @@ func TestLabelsAreWhereTheElementsAre(t *testing.T) {
 	for _, dpr := range []float64{1, 2, 3} {
 		t.Run(fmt.Sprintf("dpr %g", dpr), func(t *testing.T) {
 			tab := show(t, labelled, dpr)
+			size(t, tab, 400, 300, dpr, false)
 			found := refs(t, tab, 5)
 			js(t, tab, "(gone.remove(), hid.style.visibility = 'hidden', scrollTo(0, 17), 1)")
 			labels := []picture.Label{found["One"], found["Two"], found["Below"], found["Gone"], found["Hid"], {Ref: "rubbish"}, {}}
@@ -75,7 +77,7 @@ func TestLabelsAreWhereTheElementsAre(t *testing.T) {
 						}
 						wantBox(t, plain, a)
 						wantColor(t, img, a.Box.X+1, max(a.Box.Y-3, 1), "#ffb020")
-						if a.Role != "button" || "e"+fmt.Sprint(a.Number) != a.Ref {
+						if a.Role != "button" || "e"+strconv.Itoa(a.Number) != a.Ref {
 							t.Errorf("got annotation %+v", a)
 						}
 					}

@@ -242,7 +242,8 @@ func refs(tb testing.TB, tab *page.Tab, wanted int) map[string]picture.Label {
 
 func shoot(tb testing.TB, tab *page.Tab, o picture.Options) (picture.Image, image.Image) {
 	tb.Helper()
-	shot, err := picture.Screenshot(within(tb, 30*time.Second), tab, o)
+	o.Timeout = time.Minute // the race detector makes scaling slow
+	shot, err := picture.Screenshot(within(tb, time.Minute), tab, o)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -34,9 +34,6 @@ type box struct {
 	Bottom float64 `json:"bottom"`
 }
 
-func (b box) width() float64  { return b.Right - b.Left }
-func (b box) height() float64 { return b.Bottom - b.Top }
-
 // place is where an element is, and whether something of it shows as far as its surroundings decide.
 type place struct {
 	box
@@ -91,7 +88,7 @@ func find(t *page.Tab, ref, selector string) (frame.Element, frame.Locator, erro
 }
 
 // reveal has an element show, its frames included, and returns its box in the viewport of the main frame.
-func reveal(ctx context.Context, t *page.Tab, e frame.Element, at frame.Locator) (box, error) {
+func reveal(ctx context.Context, e frame.Element, at frame.Locator) (box, error) {
 	remote := e.Frame.Parent() != nil
 	found, err := run[*box](ctx, e.Frame, []frame.Locator{at}, argument{Do: "reveal"})
 	if err != nil {

@@ -174,14 +174,14 @@ func (o Options) clip(ctx context.Context, t *page.Tab, before geometry) (*proto
 	if err != nil {
 		return nil, false, err
 	}
-	clip, beyond, err := elementClip(ctx, t, func() (box, error) { return reveal(ctx, t, e, at) })
+	clip, beyond, err := elementClip(ctx, t, func() (box, error) { return reveal(ctx, e, at) })
 	if err != nil || !beyond || !before.Bars {
 		return clip, beyond, err
 	}
 	if err := hideBars(ctx, t, before); err != nil {
 		return nil, false, err
 	}
-	clip, _, err = elementClip(ctx, t, func() (box, error) { return reveal(ctx, t, e, at) })
+	clip, _, err = elementClip(ctx, t, func() (box, error) { return reveal(ctx, e, at) })
 	return clip, true, err
 }
 

@@ -170,7 +170,8 @@ func (w *waiter) explain(err error, pattern string, timeout time.Duration) error
 	}
 	select {
 	case <-w.matched:
-		return fmt.Errorf("Response body read timed out after %dms: %s answered with status %d, but its body has not ended: %w", //nolint:revive // clients of the control API match on this spelling
+		// Clients of the control API match on this spelling.
+		return fmt.Errorf("Response body read timed out after %dms: %s answered with status %d, but its body has not ended: %w",
 			timeout.Milliseconds(), w.url, w.answer.Status, err)
 	default:
 		return fmt.Errorf("no response matched %q: %w; use the requests command to see which addresses the page asks for, and start "+

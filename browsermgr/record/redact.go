@@ -47,7 +47,15 @@ func secretName(name string) bool {
 // secretText finds secrets that are known by their own look: JSON Web Tokens and credentials of HTTP.
 var secretText = regexp.MustCompile(`eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|(?i:\b(?:bearer|basic)) +[\w+/=.~-]{8,}`)
 
-func redactText(s string) string { return secretText.ReplaceAllLiteralString(s, Redacted) }
+func redactText(s string) string {
+	if !strings.Contains(s, "eyJ") {
+		// Most texts hold no secrets, and the expression is slow to say so.
+		if lower := strings.ToLower(s); !strings.Contains(lower, "bearer ") && !strings.Contains(lower, "basic ") {
+			return s
+		}
+	}
+	return secretText.ReplaceAllLiteralString(s, Redacted)
+}
 
 // RedactURL removes user information and the values of query and fragment parameters that are secrets by their name or
 // look. Everything else stays as it is written; what is no address is treated like one.
@@ -145,6 +153,9 @@ var nested = regexp.MustCompile(`([^?#&;="'\s<>,]+)=([^?#&;"'\s<>,]+)`)
 func redactNested(s string) string {
 	if strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[") {
 		s = redactJSON(s)
+	}
+	if !strings.Contains(s, "=") {
+		return redactText(redactUser(s))
 	}
 	var b strings.Builder
 	last := 0

@@ -58,7 +58,7 @@ func TestBodiesAreRedactedByTheirForm(t *testing.T) {
 			"--XX\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n[REDACTED]\r\n--XX\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--XX--\r\n",
 		},
 		{"xml", "text/xml", "<login><user>ada</user><password>s3cret</password></login>", "<login><user>ada</user><password>[REDACTED]</password></login>"},
-		{"text", "text/plain", "password: s3cret and Bearer abcdefgh12345", "password: [REDACTED] and [REDACTED]"},
+		{"text", "text/plain", "user: ada\npassword: s3cret phrase\nx-api-key = s3cret, Bearer abcdefgh12345 'pin'=\"1234\"", "user: ada\npassword: [REDACTED]\nx-api-key = [REDACTED], [REDACTED] 'pin'=\"[REDACTED]\""},
 	} {
 		got, ok := record.RedactBody(c.mime, c.in)
 		if !ok || got != c.want {
@@ -92,6 +92,22 @@ func TestHeadersAreRedactedByName(t *testing.T) {
 		if got := record.RedactHeader(c.name, c.in); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// Bodies are redacted on the goroutine that reads the connection.
+func BenchmarkRedactBody(b *testing.B) {
+	for name, body := range map[string]string{
+		"text": strings.Repeat("x", 256<<10), "prose": strings.Repeat("note: all is well = fine > bad. ", 8<<10),
+		"json": "[" + strings.Repeat(`{"name":"value","other":[1,2,3]},`, 8<<10) + "]", "form": strings.Repeat("name=value&", 24<<10),
+		"quotes": "{" + strings.Repeat(`"`, 256<<10), "nested": `{"token":` + strings.Repeat("[", 256<<10),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				record.RedactBody("", body)
+			}
+		})
 	}
 }
 

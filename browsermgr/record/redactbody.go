@@ -26,8 +26,19 @@ func RedactBody(mime, body string) (string, bool) {
 	return redactLoose(body), true
 }
 
-// jsonString matches a string of JSON, also one that was cut off.
-var jsonString = regexp.MustCompile(`^"(?:[^"\\]|\\.|\\$)*(?:"|$)`)
+// stringEnd is the length of the JSON string that s begins with, also of one that was cut off.
+func stringEnd(s string) int {
+	for i := 1; ; {
+		at := strings.IndexAny(s[i:], `"\\`)
+		switch {
+		case at < 0 || s[i+at] == '\\' && i+at+2 > len(s):
+			return len(s)
+		case s[i+at] == '"':
+			return i + at + 1
+		}
+		i += at + 2
+	}
+}
 
 // redactJSON removes the values of members whose name is that of a secret. The text need not be valid or whole, and stays as
 // it is written otherwise.
@@ -43,10 +54,7 @@ func redactJSON(s string) string {
 			s = s[end:]
 			continue
 		}
-		text := jsonString.FindString(s)
-		if text == "" {
-			text = s // not to be read as a string: keep to the end
-		}
+		text := s[:stringEnd(s)]
 		s = s[len(text):]
 		b.WriteString(redactText(text))
 		gap, isKey := colon(s)
@@ -88,7 +96,7 @@ func skipValue(s string) string {
 	for s != "" {
 		switch s[0] {
 		case '"':
-			s = s[max(len(jsonString.FindString(s)), 1):]
+			s = s[stringEnd(s):]
 		case '{', '[':
 			depth++
 			s = s[1:]
@@ -160,18 +168,50 @@ func redactMultipart(body string) string {
 	return strings.Join(parts, boundary)
 }
 
-// assignment finds "name: value", "name=value" and, in XML, <name>value<, in text without a known form.
-var assignment = regexp.MustCompile(`([\w.-]{2,64})("?\s*[:=]\s*"?|(?:\s[^<>]*)?>)([^\s"<>&,;]+)`)
-
+// redactLoose removes what follows the name of a secret in text without a known form: after a colon to the end of the
+// line or part of it, after an equals sign to the next space, or in XML to the next tag.
 func redactLoose(s string) string {
 	s = redactText(s)
 	var b strings.Builder
-	last := 0
-	for _, m := range assignment.FindAllStringSubmatchIndex(s, -1) {
-		if secretName(s[m[2]:m[3]]) {
-			b.WriteString(s[last:m[6]] + Redacted)
-			last = m[7]
+	for {
+		at := strings.IndexAny(s, ":=>")
+		if at < 0 {
+			b.WriteString(s)
+			return b.String()
+		}
+		ends := map[byte]string{':': "\r\n,;&<\"'", '=': "\r\n\t ,;&<>\"'", '>': "<"}[s[at]]
+		secret := secretName(nameBefore(s[:at], s[at]))
+		rest := strings.TrimLeft(s[at+1:], "\"' ")
+		b.WriteString(s[:len(s)-len(rest)])
+		s = rest
+		if !secret {
+			continue
+		}
+		end := strings.IndexAny(s, ends)
+		if end < 0 {
+			end = len(s)
+		}
+		if strings.TrimSpace(s[:end]) != "" {
+			b.WriteString(Redacted)
+			s = s[end:]
 		}
 	}
-	return b.String() + s[last:]
+}
+
+// maxName is the longest name that is looked for.
+const maxName = 100
+
+// nameBefore is the name at the end of a text: that of the tag, or of what is assigned to.
+func nameBefore(s string, sign byte) string {
+	s = s[max(len(s)-maxName, 0):]
+	if sign == '>' {
+		tag := s[strings.LastIndexByte(s, '<')+1:]
+		name, _, _ := strings.Cut(tag, " ")
+		if strings.HasPrefix(name, "/") {
+			return ""
+		}
+		return name
+	}
+	s = strings.TrimRight(s, "\"' ")
+	return s[strings.LastIndexAny(s, "\"'\r\n\t ,;&<>{}()[]=:")+1:]
 }

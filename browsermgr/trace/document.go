@@ -25,8 +25,6 @@ var script string
 
 const (
 	worldName = "clank-trace"
-	// documentLimit bounds the time that capturing the documents of a tab takes.
-	documentLimit = time.Second
 	// maxDocument is the size from which the documents of one process are left out, in characters.
 	maxDocument = 2 << 20
 	// maxFrames bounds the processes that are asked.
@@ -74,7 +72,7 @@ func (r *run) document(ctx context.Context, tab *page.Tab, call, phase string) {
 		skip("a dialog is open")
 		return
 	}
-	err := tab.Within(ctx, documentLimit, func(ctx context.Context) error {
+	err := tab.Within(ctx, r.opts.DocumentLimit, func(ctx context.Context) error {
 		frames := tab.Frames()
 		for i, f := range frames {
 			if i == maxFrames {

@@ -50,6 +50,9 @@ const (
 )
 
 func newRun(s *spool, opts Options, log *slog.Logger) *run {
+	if opts.DocumentLimit <= 0 {
+		opts.DocumentLimit = time.Second
+	}
 	return &run{
 		spool: s, opts: opts, log: log, began: time.Now(), ended: make(chan struct{}),
 		jobs: make(chan job, queueLength), bodies: make(chan job, queueLength), acks: make(chan ack, queueLength),

@@ -23,6 +23,9 @@ import (
 	"clank/browsermgr/trace"
 )
 
+// patient are the options of somebody whose machine is slow.
+var patient = trace.Options{Screenshots: true, Snapshots: true, DocumentLimit: 20 * time.Second}
+
 // line is any line of a trace.
 type line = map[string]any
 
@@ -121,7 +124,7 @@ func buy(t *testing.T, w world, opts trace.Options, url string) string {
 func TestATraceTellsWhatHappened(t *testing.T) {
 	w := open(t, shared(t))
 	url := site(t, shop)
-	lines, network, files := contents(t, buy(t, w, trace.Defaults(), url))
+	lines, network, files := contents(t, buy(t, w, patient, url))
 	w.wantNothingLeft(t)
 	for name, data := range files {
 		if bytes.Contains(data, []byte("hunter2")) {
@@ -186,7 +189,7 @@ func TestFramesOfOtherProcessesAreInTheTrace(t *testing.T) {
 	w := open(t, shared(t))
 	inner := strings.Replace(site(t, map[string]any{"/": `<p>from elsewhere<iframe srcdoc="<p>innermost"></iframe>`}), "127.0.0.1", "localhost", 1)
 	tab := openTab(t, w.browser, site(t, map[string]any{"/": `<iframe src="` + inner + `"></iframe><iframe srcdoc="<p>beside"></iframe>`}))
-	if err := w.tracer.Start(w.browser, trace.Defaults()); err != nil {
+	if err := w.tracer.Start(w.browser, patient); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the frame is attached", func() bool { return len(tab.Frames()) == 2 })
@@ -213,7 +216,7 @@ func TestFramesOfOtherProcessesAreInTheTrace(t *testing.T) {
 func TestAHugeDocumentIsLeftOutAndSaidSo(t *testing.T) {
 	w := open(t, shared(t))
 	tab := openTab(t, w.browser, site(t, map[string]any{"/": `<p>short<script>document.body.append('x'.repeat(3_000_000))</script>`}))
-	if err := w.tracer.Start(w.browser, trace.Defaults()); err != nil {
+	if err := w.tracer.Start(w.browser, patient); err != nil {
 		t.Fatal(err)
 	}
 	w.tracer.Begin(t.Context(), tab, "look", nil)(nil)
@@ -274,7 +277,7 @@ func TestNothingIsLeftOfATraceThatIsGivenUp(t *testing.T) {
 	w := open(t, shared(t))
 	tab := openTab(t, w.browser, site(t, shop))
 	start := func() func(error) {
-		if err := w.tracer.Start(w.browser, trace.Defaults()); err != nil {
+		if err := w.tracer.Start(w.browser, patient); err != nil {
 			t.Fatal(err)
 		}
 		return w.tracer.Begin(t.Context(), tab, "look", nil)
@@ -312,7 +315,7 @@ func TestNothingIsLeftWhenTheBrowserIsKilled(t *testing.T) {
 	defer func() { _ = browser.Stop(context.Background()) }()
 	w := open(t, browser)
 	tab := openTab(t, w.browser, site(t, shop))
-	if err := w.tracer.Start(w.browser, trace.Defaults()); err != nil {
+	if err := w.tracer.Start(w.browser, patient); err != nil {
 		t.Fatal(err)
 	}
 	end := w.tracer.Begin(t.Context(), tab, "look", nil)
@@ -330,7 +333,7 @@ func TestNothingIsLeftWhenTheBrowserIsKilled(t *testing.T) {
 	if !errors.Is(err, trace.ErrNone) || !errors.Is(err, page.ErrBrowserGone) {
 		t.Errorf("got %v, want that there is none because the browser is gone", err)
 	}
-	if err := w.tracer.Start(w.browser, trace.Defaults()); !errors.Is(err, page.ErrBrowserGone) {
+	if err := w.tracer.Start(w.browser, patient); !errors.Is(err, page.ErrBrowserGone) {
 		t.Errorf("got %v from starting, want that the browser is gone", err)
 	}
 }
@@ -338,7 +341,7 @@ func TestNothingIsLeftWhenTheBrowserIsKilled(t *testing.T) {
 func TestADialogDoesNotHoldUpATrace(t *testing.T) {
 	w := open(t, shared(t))
 	tab := openTab(t, w.browser, site(t, map[string]any{"/": `<button onclick="alert('stop')">Ask</button>`}))
-	if err := w.tracer.Start(w.browser, trace.Defaults()); err != nil {
+	if err := w.tracer.Start(w.browser, patient); err != nil {
 		t.Fatal(err)
 	}
 	end := w.tracer.Begin(t.Context(), tab, "click", nil)
@@ -359,7 +362,7 @@ func TestADialogDoesNotHoldUpATrace(t *testing.T) {
 
 func TestPicturesComeAtABoundedRate(t *testing.T) {
 	w := open(t, shared(t))
-	tab := openTab(t, w.browser, site(t, map[string]any{"/": `<p id=p>0<script>const draw = () => { p.textContent++; requestAnimationFrame(draw) }; draw()</script>`}))
+	tab := openTab(t, w.browser, site(t, map[string]any{"/": `<p id=p>0</p><script>const draw = () => { p.textContent++; requestAnimationFrame(draw) }; draw()</script>`}))
 	if err := w.tracer.Start(w.browser, trace.Options{Screenshots: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -388,5 +391,39 @@ func TestPicturesComeAtABoundedRate(t *testing.T) {
 		if gap := times[i+3] - times[i]; gap < 240 {
 			t.Errorf("pictures %d to %d came within %.0f ms, want at least the interval of 250", i, i+3, gap)
 		}
+	}
+}
+
+func TestWhatThereIsNoRoomForIsLeftOutAndSaidOnce(t *testing.T) {
+	w := open(t, shared(t))
+	tab := openTab(t, w.browser, site(t, shop))
+	if err := w.tracer.Start(w.browser, patient); err != nil {
+		t.Fatal(err)
+	}
+	w.tracer.LeaveRoom("bodies", 3)
+	for range 2 {
+		if _, err := tab.Act(within(t, 20*time.Second), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "both answers are recorded", func() bool {
+		ended := 0
+		for _, e := range w.recorder.HAR(tab).Log.Entries {
+			if strings.HasSuffix(e.Request.URL, "/api") && e.Time > 0 && e.Response.TransferSize > 0 {
+				ended++
+			}
+		}
+		return ended == 2
+	})
+	path := filepath.Join(t.TempDir(), "trace.zip")
+	if err := w.tracer.Stop(within(t, 20*time.Second), path); err != nil {
+		t.Fatal(err)
+	}
+	lines, network, _ := contents(t, path)
+	if notes := of(lines, "stderr"); len(notes) != 1 || !strings.Contains(fmt.Sprint(notes), "bodies are left out from here on") {
+		t.Errorf("got notes %v, want one", notes)
+	}
+	if len(network) < 2 {
+		t.Errorf("got %d requests, want them without their bodies", len(network))
 	}
 }

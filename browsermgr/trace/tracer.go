@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/frame"
@@ -28,6 +29,10 @@ type Options struct {
 	Screenshots bool // pictures of the pages, some each second
 	Snapshots   bool // the documents before and after each action
 	Sources     bool // accepted; there are none to show, and the trace says so
+
+	// DocumentLimit bounds the time that the documents of a tab take, before an action and after it; 0 means a second.
+	// What takes longer is left out.
+	DocumentLimit time.Duration
 }
 
 // Defaults are the options of somebody who gives none.
@@ -175,7 +180,7 @@ func (t *Tracer) Event(tab *page.Tab, f *frame.Frame, ev cdp.Event) {
 
 // Begin notes that an action begins in the tab, with the document before it, and returns what notes its end. Without a
 // trace both do nothing. What is typed or filled in is not written down; nor are secrets in addresses. The document is
-// given no more than a second; ctx ends that, too.
+// given no more than Options.DocumentLimit; ctx ends that, too.
 func (t *Tracer) Begin(ctx context.Context, tab *page.Tab, action string, params any) (end func(error)) {
 	r := t.running()
 	if r == nil {

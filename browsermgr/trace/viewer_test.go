@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
-	"clank/browsermgr/trace"
 )
 
 // viewer finds the command line of the trace viewer, or skips the test: it needs node and an unpacked playwright-core.
@@ -31,7 +30,7 @@ func viewer(t *testing.T) (node, cli string) {
 func TestTheViewersOwnReaderOpensATrace(t *testing.T) {
 	node, cli := viewer(t)
 	w := open(t, shared(t))
-	path := buy(t, w, trace.Defaults(), site(t, shop))
+	path := buy(t, w, patient, site(t, shop))
 	dir := t.TempDir()
 	command := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), node, append([]string{cli, "trace"}, args...)...)

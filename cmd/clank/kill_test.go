@@ -40,7 +40,7 @@ func noTempFiles(t *testing.T, environ []string) {
 // serving starts clank serve and waits until it is ready.
 func serving(t *testing.T, home string, environ []string, args ...string) *program {
 	t.Helper()
-	args = append([]string{"serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0"}, args...)
+	args = append([]string{"serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0", "--control-addr", "127.0.0.1:0"}, args...)
 	p := start(t, home, environ, args...)
 	await(t, p.stdout, "clank is ready")
 	return p

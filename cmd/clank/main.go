@@ -47,7 +47,9 @@ func commands() []command {
 	return []command{
 		{"serve", "[flags]", "start the dashboard, the browser's keeper and, with a token, the Discord bot", serve},
 		{"browse", `[flags] "<task>"`, "send the browser to do something and print the answer", browse},
+		{"browser", "<command>", "work a browser by hand: open pages, read them, click and type", workBrowser},
 		{"sessions", "[flags]", "list the sessions that can be continued", listSessions},
+		{"completion", "<shell>", "print a script that completes command lines in bash, zsh or fish", printCompletion},
 		{"version", "", "print the version", printVersion},
 	}
 }
@@ -146,7 +148,7 @@ func report(e *env, c command, err error) int {
 func overview(w io.Writer) {
 	fmt.Fprint(w, "clank gives a Discord channel, a terminal or a web page its own browser.\n\nUsage: clank <command> [arguments]\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(w, "  %-9s %s\n", c.name, c.short)
+		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.short)
 	}
 	fmt.Fprint(w, "\n\"clank <command> --help\" says more. State lives in ~/.clank, or in the directory that CLANK_HOME names.\n")
 }

@@ -24,7 +24,7 @@ const defaultShopAddr = "127.0.0.1:8788"
 
 // serveFlags are the flags of "clank serve".
 type serveFlags struct {
-	addr, shopAddr, logLevel string
+	addr, shopAddr, controlAddr, logLevel string
 }
 
 func serve(ctx context.Context, e *env, args []string) error {
@@ -32,6 +32,7 @@ func serve(ctx context.Context, e *env, args []string) error {
 	fs := newFlags("serve", serveIntro)
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:8787", "`ADDRESS` of the dashboard")
 	fs.StringVar(&f.shopAddr, "shop-addr", defaultShopAddr, "`ADDRESS` of the demo shop; any free port if it is taken")
+	fs.StringVar(&f.controlAddr, "control-addr", "", "`ADDRESS` of the browser's control API, on loopback (default 127.0.0.1:18791, or any free port if that is taken)")
 	fs.StringVar(&f.logLevel, "log", "warn", "`LEVEL` of the log on stderr: debug, info, warn, error")
 	if err := parse(e, fs, args, 0); err != nil {
 		return err
@@ -75,11 +76,15 @@ func (a *app) serve(ctx context.Context, e *env, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	api, err := a.openControl(ctx, e, f.controlAddr)
+	if err != nil {
+		return err
+	}
 	discord, err := a.openDiscord(ctx, e)
 	if err != nil {
 		return err
 	}
-	a.greet(ctx, e, board, discord.first(ctx))
+	a.greet(ctx, e, doors{board.LoginURL(), api.URL(), discord.first(ctx)})
 	discord.follow(ctx, e)
 	fmt.Fprintln(e.stderr, "ending …")
 	a.scopes.StopAll(&cancel.Cause{Reason: cancel.ShuttingDown})
@@ -115,13 +120,17 @@ func present(e *env, name string) bool {
 	return err == nil && v.Present()
 }
 
+// doors are where people come in: the page's address, the control API's, and what is said of Discord.
+type doors struct{ page, control, discord string }
+
 // greet prints where the doors are and what is missing.
-func (a *app) greet(ctx context.Context, e *env, board *dashboard.Server, discord string) {
+func (a *app) greet(ctx context.Context, e *env, d doors) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "clank is ready: %s\n", board.LoginURL())
+	fmt.Fprintf(&b, "clank is ready: %s\n", d.page)
 	fmt.Fprintf(&b, "  browser  %s\n", a.browserLine(ctx))
 	fmt.Fprintf(&b, "  model    %s\n", a.modelLine(e))
-	fmt.Fprintf(&b, "  discord  %s\n", discord)
+	fmt.Fprintf(&b, "  control  %s (clank browser --help)\n", d.control)
+	fmt.Fprintf(&b, "  discord  %s\n", d.discord)
 	fmt.Fprintf(&b, "  try      open the demo shop, type \"lamp\" into Search, press Enter, read\n")
 	fmt.Fprint(&b, "Ctrl-C ends it.\n")
 	fmt.Fprint(e.stdout, b.String())

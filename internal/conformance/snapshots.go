@@ -24,7 +24,6 @@ func snapshots() []check {
 		get("refs of the engine's own", "refs=aria"),
 		get("efficient", "mode=efficient", `button \"Save\"`),
 		get("links", "urls=true", "Links:", "Docs -"),
-		bad("an unknown format", "format=xml"),
 		bad("labels with the tree", "format=aria&labels=true"),
 		bad("efficient with the tree", "format=aria&mode=efficient"),
 		bad("refs of the engine's own in a scope", "refs=aria&selector=main"),

@@ -49,7 +49,7 @@ func (s *scene) serve(ctx context.Context) (string, error) {
 
 func (s *scene) startServer(ctx context.Context, env []string, wants ...string) (string, error) {
 	begin := time.Now()
-	p, err := s.start(s.environ(env...), "serve", "--addr", s.addr, "--shop-addr", s.shop)
+	p, err := s.start(s.environ(env...), "serve", "--addr", s.addr, "--shop-addr", s.shop, "--control-addr", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}

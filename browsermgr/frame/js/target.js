@@ -264,10 +264,14 @@ const look = (read) => (drawn ? drawn.then(read) : read());
 // refOf is called by the driver with the element that embeds a frame of another process.
 FUNCTIONS.refOf = (element) => refOf(element);
 
-// refsOf names the elements of nodes for the driver: of a text the one it is in, of a document its root.
+// refsOf names the elements of nodes for the driver: of a text the one it is in, of a document its root, of what makes up a
+// field the field. A "!" before it says that what the field holds is not to be told.
 FUNCTIONS.refsOf = (nodes) => nodes.map((node) => {
-  const element = node.nodeType === 1 ? node : node.nodeType === 9 ? node.documentElement : parentOf(node);
-  return element?.nodeType === 1 && element.isConnected ? refOf(element) : '';
+  let element = node.nodeType === 1 ? node : node.nodeType === 9 ? node.documentElement : parentOf(node);
+  const host = element?.getRootNode().host;
+  if (host && /^(input|textarea)$/.test(host.localName)) element = host;
+  if (element?.nodeType !== 1 || !element.isConnected) return '';
+  return (isSecret(element) ? '!' : '') + refOf(element);
 }).join(' ');
 
 // embed maps a point of an embedded document's viewport to this document's local root, through the frame element a.ref.

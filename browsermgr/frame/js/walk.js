@@ -34,6 +34,7 @@ class Walk {
     // What compact leaves out is known at the end only.
     this.limit = (this.compact && !this.interactive ? 0 : options.maxChars) || Infinity;
     this.numbered = options.numbered;
+    this.addresses = options.addresses;
     this.lines = [];
     this.kinds = [];
     this.marks = [];
@@ -284,9 +285,14 @@ class Walk {
     return nameOf(element, role);
   }
 
-  // hints are property lines below a node: what a field asks for beyond its name. Returns how many were added.
+  // hints are property lines below a node: what a field asks for beyond its name, where a link leads. Returns how many there are.
   hints(element, tag, role, name, depth) {
-    if (this.interactive || (tag !== 'input' && tag !== 'textarea') || depth + 1 > this.maxDepth) return 0;
+    if (this.interactive || depth + 1 > this.maxDepth) return 0;
+    if (role === 'link' && this.addresses && element.hasAttribute('href')) {
+      this.push(`${this.indent(depth + 1)}- /url: ${clip(squeeze(element.getAttribute('href')), 1000)}`);
+      return 1;
+    }
+    if (tag !== 'input' && tag !== 'textarea') return 0;
     const placeholder = squeeze(element.getAttribute('placeholder') ?? '');
     if (!placeholder || placeholder === name) return 0;
     this.push(`${this.indent(depth + 1)}- /placeholder: ${clip(placeholder, 200)}`);

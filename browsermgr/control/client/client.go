@@ -1,0 +1,206 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// MaxAnswer is the most bytes of one answer that are read.
+const MaxAnswer = 64 << 20
+
+const dialTimeout = 10 * time.Second
+
+// Config says which server to speak to.
+type Config struct {
+	URL     string        // http or https, may have a path; the scheme may be left out
+	Secret  Secret        // sent as its fields say
+	Profile string        // the profile of every call; "" is the server's default
+	Timeout time.Duration // the whole of each call; 0 derives it from what the call may take, see [Budget]
+}
+
+// Client sends requests to one control server. It may be used from several goroutines at once.
+type Client struct {
+	base    *url.URL
+	secret  Secret
+	profile string
+	timeout time.Duration
+	http    *http.Client
+}
+
+// New returns a client for the server of cfg. Nothing is sent yet. It must be closed.
+func New(cfg Config) (*Client, error) {
+	base, err := parseURL(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	secret := cfg.Secret
+	if base.User != nil {
+		if password, ok := base.User.Password(); ok && secret.empty() {
+			secret = Secret{Password: password, AnyHost: true}
+		}
+		base.User = nil
+	}
+	transport := &http.Transport{
+		DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		MaxResponseHeaderBytes: 1 << 20,
+		IdleConnTimeout:        time.Minute,
+		DisableCompression:     true,
+	}
+	if !isLoopback(base.Hostname()) {
+		transport.Proxy = http.ProxyFromEnvironment
+	}
+	return &Client{
+		base: base, secret: secret, profile: cfg.Profile, timeout: cfg.Timeout,
+		http: &http.Client{
+			Transport:     transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}, nil
+}
+
+// URL is the address of the server, without credentials.
+func (c *Client) URL() string { return c.base.String() }
+
+// Close ends the connections that are kept for a next call.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Do sends one request and decodes the answer into out, unless out is nil. path begins with a slash and is escaped;
+// body is sent as JSON unless it is nil. The call ends with ctx, or when its own time is over (see [Config.Timeout]);
+// then the server stops what it was doing. Errors are an [*Error] if the server answered with one, and otherwise wrap
+// [ErrNotListening], [ErrTimeout], [ErrBroken], [ErrBadAnswer] or the cause of ctx.
+func (c *Client) Do(ctx context.Context, method, path string, query url.Values, body, out any) error {
+	status, data, err := c.Call(ctx, method, path, query, body)
+	if err != nil {
+		return err
+	}
+	if err := judge(status, data); err != nil {
+		return c.explain(err)
+	}
+	switch out := out.(type) {
+	case nil:
+		return nil
+	case *json.RawMessage:
+		if !json.Valid(data) {
+			return badAnswer(status, data, errors.New("it is not JSON"))
+		}
+		*out = data
+		return nil
+	}
+	if err := json.Unmarshal(data, out); err != nil {
+		return badAnswer(status, data, err)
+	}
+	return nil
+}
+
+// Call sends one request and returns the status and the body of whatever the server answers, errors included. It is Do
+// for those who judge the answer themselves; err is never an [*Error].
+func (c *Client) Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error) {
+	var payload []byte
+	if body != nil {
+		if payload, err = json.Marshal(body); err != nil {
+			return 0, nil, fmt.Errorf("write the request of %s %s: %w", method, path, err)
+		}
+	}
+	limit := c.timeout
+	if own := Budget(method, path, query, payload); limit == 0 {
+		limit = own.Whole()
+	} else if own.Explicit {
+		limit = max(limit, own.Whole()) // what was asked of the action is not cut by the wait for it
+	}
+	callCtx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	req, err := c.request(callCtx, method, path, query, payload)
+	if err != nil {
+		return 0, nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return 0, nil, c.lost(ctx, callCtx, limit, err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, MaxAnswer+1))
+	if err != nil {
+		return 0, nil, c.lost(ctx, callCtx, limit, err)
+	}
+	if len(data) > MaxAnswer {
+		return 0, nil, fmt.Errorf("%w: it is larger than %d MiB; ask for less", ErrBadAnswer, MaxAnswer>>20)
+	}
+	return resp.StatusCode, data, nil
+}
+
+func (c *Client) request(ctx context.Context, method, path string, query url.Values, payload []byte) (*http.Request, error) {
+	target := strings.TrimSuffix(c.base.String(), "/") + path
+	values := url.Values{}
+	maps.Copy(values, query)
+	if c.profile != "" && !values.Has("profile") {
+		values.Set("profile", c.profile)
+	}
+	if len(values) > 0 {
+		target += "?" + values.Encode()
+	}
+	var body io.Reader
+	if payload != nil {
+		body = bytes.NewReader(payload)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, target, body)
+	if err != nil {
+		return nil, fmt.Errorf("write the request: %w", err)
+	}
+	if payload != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept", "application/json")
+	if c.sendsSecret() {
+		c.secret.attach(req.Header)
+	}
+	return req, nil
+}
+
+// sendsSecret reports whether the secret may go to this server.
+func (c *Client) sendsSecret() bool { return c.secret.AnyHost || isLoopback(c.base.Hostname()) }
+
+// explain adds the way out to a refusal that comes from a secret which was kept back, missing or wrong.
+func (c *Client) explain(err *Error) error {
+	if err.Status != http.StatusUnauthorized {
+		return err
+	}
+	switch {
+	case c.secret.empty():
+		err.Message = "the server wants a secret (401 " + err.Message + "): give it with --token or CLANK_BROWSER_TOKEN"
+	case !c.sendsSecret():
+		err.Message = "the server wants a secret (401 " + err.Message + "): none was sent, because " + c.base.Host +
+			" is not this machine; give it with --token"
+	default:
+		err.Message = "the server refused the secret (401 " + err.Message + "): check --token, CLANK_BROWSER_TOKEN and the server's configuration"
+	}
+	return err
+}
+
+// lost tells why there is no answer. parent is the caller's context, own the one of the call.
+func (c *Client) lost(parent, own context.Context, limit time.Duration, err error) error {
+	var dial *net.OpError
+	switch {
+	case parent.Err() != nil && !errors.Is(parent.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("the request was cancelled: %w", context.Cause(parent))
+	case parent.Err() != nil:
+		return fmt.Errorf("%w from %s in the time that was given", ErrTimeout, c.URL())
+	case own.Err() != nil:
+		return fmt.Errorf("%w from %s within %s; the server was told to stop", ErrTimeout, c.URL(), limit)
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return fmt.Errorf("%w at %s (%w): start it with \"clank serve\", or name another with --url", ErrNotListening, c.URL(), dial.Err)
+	}
+	if sent, ok := errors.AsType[*url.Error](err); ok {
+		err = sent.Err
+	}
+	return fmt.Errorf("%w: %s: %w", ErrBroken, c.URL(), err)
+}

@@ -1,0 +1,391 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/browsermgr/control/client"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func newClient(t *testing.T, cfg client.Config) *client.Client {
+	t.Helper()
+	c, err := client.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// serve answers every request with status and body.
+func serve(t *testing.T, status int, body string) string {
+	t.Helper()
+	return serveFunc(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	})
+}
+
+func serveFunc(t *testing.T, handler http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(handler)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// deadURL is an address where nobody listens.
+func deadURL(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return "http://" + l.Addr().String()
+}
+
+func TestARequestIsSentAsItWasMade(t *testing.T) {
+	type sent struct{ Method, URI, Body, Type, Auth, Password string }
+	got := make(chan sent, 1)
+	address := serveFunc(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		h := r.Header
+		got <- sent{r.Method, r.RequestURI, string(body), h.Get("Content-Type"), h.Get("Authorization"), h.Get("X-Openclaw-Password")}
+		_, _ = io.WriteString(w, `{"ok":true,"n":7}`)
+	})
+	for name, tc := range map[string]struct {
+		cfg    client.Config
+		method string
+		path   string
+		query  url.Values
+		body   any
+		want   sent
+	}{
+		"without body": {
+			client.Config{URL: address},
+			"GET", "/tabs", nil, nil,
+			sent{Method: "GET", URI: "/tabs"},
+		},
+		"body and token": {
+			client.Config{URL: address, Secret: client.Secret{Token: "s3", Password: "pw"}},
+			"POST", "/act", nil,
+			map[string]any{"kind": "close"},
+			sent{Method: "POST", URI: "/act", Body: `{"kind":"close"}`, Type: "application/json", Auth: "Bearer s3"},
+		},
+		"password": {
+			client.Config{URL: address, Secret: client.Secret{Password: "pw"}},
+			"GET", "/", nil, nil,
+			sent{Method: "GET", URI: "/", Password: "pw"},
+		},
+		"password within the address": {
+			client.Config{URL: strings.Replace(address, "http://", "http://me:pw@", 1)},
+			"GET", "/", nil, nil,
+			sent{Method: "GET", URI: "/", Password: "pw"},
+		},
+		"profile": {
+			client.Config{URL: address, Profile: "work"},
+			"GET", "/tabs",
+			url.Values{"a": {"b c"}},
+			nil,
+			sent{Method: "GET", URI: "/tabs?a=b+c&profile=work"},
+		},
+		"a profile of its own": {
+			client.Config{URL: address, Profile: "work"},
+			"GET", "/tabs",
+			url.Values{"profile": {"home"}},
+			nil,
+			sent{Method: "GET", URI: "/tabs?profile=home"},
+		},
+		"below a path": {
+			client.Config{URL: address + "/clank/"},
+			"DELETE", "/tabs/a%2Fb", nil, nil,
+			sent{Method: "DELETE", URI: "/clank/tabs/a%2Fb"},
+		},
+		"without scheme": {
+			client.Config{URL: strings.TrimPrefix(address, "http://")},
+			"GET", "/", nil, nil,
+			sent{Method: "GET", URI: "/"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var answer struct{ N int }
+			if err := newClient(t, tc.cfg).Do(t.Context(), tc.method, tc.path, tc.query, tc.body, &answer); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, <-got); diff != "" {
+				t.Error(diff)
+			}
+			if answer.N != 7 {
+				t.Errorf("got answer %+v, want n 7", answer)
+			}
+		})
+	}
+}
+
+func TestWhatTheServerAnsweredIsTold(t *testing.T) {
+	for name, tc := range map[string]struct {
+		status int
+		body   string
+		want   client.Error
+	}{
+		"an error": {
+			400, `{"error":"kind is required","code":"ACT_KIND_REQUIRED","reason":"r","details":{"a":1}}`,
+			client.Error{Status: 400, Message: "kind is required", Code: "ACT_KIND_REQUIRED", Reason: "r", Details: json.RawMessage(`{"a":1}`)},
+		},
+		"plain text":               {403, "Forbidden\n", client.Error{Status: 403, Message: "Forbidden"}},
+		"a page":                   {502, "<html>\n\x1b[31mbad\x00 gateway", client.Error{Status: 502, Message: "<html> [31mbad gateway"}},
+		"an error of another form": {500, `{"error":{"message":"x"}}`, client.Error{Status: 500, Message: `{"error":{"message":"x"}}`}},
+		"nothing":                  {503, "", client.Error{Status: 503, Message: "the server answered 503 Service Unavailable and does not say why"}},
+		"failure with status 200":  {200, `{"ok":false,"error":"no"}`, client.Error{Status: 200, Message: "no"}},
+		"redirect": {
+			302, "",
+			client.Error{Status: 302, Message: "the server answered 302 and points elsewhere, which is not followed; name the address itself with --url"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := newClient(t, client.Config{URL: serve(t, tc.status, tc.body)}).Do(t.Context(), "GET", "/", nil, nil, nil)
+			got, ok := errors.AsType[*client.Error](err)
+			if !ok {
+				t.Fatalf("got %v, want a *client.Error", err)
+			}
+			if diff := cmp.Diff(tc.want, *got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAReportThatIsNotOKIsNoError(t *testing.T) {
+	report, err := newClient(t, client.Config{URL: serve(t, 200, `{"ok":false,"checks":[{"id":"display","status":"fail"}]}`)}).Doctor(t.Context(), true)
+	if err != nil || report.OK || len(report.Checks) != 1 {
+		t.Errorf("got %+v, %v", report, err)
+	}
+}
+
+func TestAnAnswerThatCannotBeReadIsToldApart(t *testing.T) {
+	for name, body := range map[string]string{"garbage": "<html>hello", "cut": `{"running":tr`, "nothing": "", "another form": `[1]`} {
+		t.Run(name, func(t *testing.T) {
+			_, err := newClient(t, client.Config{URL: serve(t, 200, body)}).Tabs(t.Context())
+			if !errors.Is(err, client.ErrBadAnswer) {
+				t.Errorf("got %v, want ErrBadAnswer", err)
+			}
+		})
+	}
+	var raw json.RawMessage
+	if err := newClient(t, client.Config{URL: serve(t, 200, "hello")}).Do(t.Context(), "GET", "/", nil, nil, &raw); !errors.Is(err, client.ErrBadAnswer) {
+		t.Errorf("raw: got %v, want ErrBadAnswer", err)
+	}
+}
+
+func TestAnAnswerBeyondTheLimitIsRefused(t *testing.T) {
+	chunk := strings.Repeat(" ", 1<<20)
+	address := serveFunc(t, func(w http.ResponseWriter, _ *http.Request) {
+		for range client.MaxAnswer>>20 + 2 {
+			if _, err := io.WriteString(w, chunk); err != nil {
+				return
+			}
+		}
+	})
+	if err := newClient(t, client.Config{URL: address}).Do(t.Context(), "GET", "/", nil, nil, nil); !errors.Is(err, client.ErrBadAnswer) {
+		t.Errorf("got %v, want ErrBadAnswer", err)
+	}
+}
+
+func TestNobodyListening(t *testing.T) {
+	err := newClient(t, client.Config{URL: deadURL(t)}).Do(t.Context(), "GET", "/", nil, nil, nil)
+	if !errors.Is(err, client.ErrNotListening) || !strings.Contains(err.Error(), "clank serve") {
+		t.Errorf("got %v, want ErrNotListening and how to start it", err)
+	}
+}
+
+func TestAConnectionThatBreaks(t *testing.T) {
+	for name, wire := range map[string]string{
+		"before the answer":    "",
+		"within the head":      "HTTP/1.1 200 OK\r\nContent-",
+		"within the body":      "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"ok\":",
+		"no HTTP at all":       "SSH-2.0-OpenSSH_9.2\r\n",
+		"an endless long head": "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 2<<20),
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			go func() {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				defer conn.Close()
+				_, _ = conn.Read(make([]byte, 4096))
+				_, _ = io.WriteString(conn, wire)
+			}()
+			err = newClient(t, client.Config{URL: "http://" + l.Addr().String()}).Do(t.Context(), "POST", "/act", nil, map[string]any{"kind": "close"}, nil)
+			if !errors.Is(err, client.ErrBroken) {
+				t.Errorf("got %v, want ErrBroken", err)
+			}
+		})
+	}
+}
+
+// hang is a server that answers nothing, and tells when a client has left it.
+func hang(t *testing.T) (address string, arrived, left chan struct{}) {
+	t.Helper()
+	arrived, left = make(chan struct{}, 1), make(chan struct{}, 1)
+	address = serveFunc(t, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		arrived <- struct{}{}
+		<-r.Context().Done()
+		left <- struct{}{}
+	})
+	return address, arrived, left
+}
+
+func TestATimeoutEndsTheRequestOnTheServer(t *testing.T) {
+	address, _, left := hang(t)
+	err := newClient(t, client.Config{URL: address, Timeout: 50 * time.Millisecond}).Do(t.Context(), "GET", "/tabs", nil, nil, nil)
+	if !errors.Is(err, client.ErrTimeout) {
+		t.Errorf("got %v, want ErrTimeout", err)
+	}
+	<-left
+}
+
+func TestTheWaitDoesNotCutTheTimeThatAnActionWasGiven(t *testing.T) {
+	address := serveFunc(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		select {
+		case <-r.Context().Done():
+		case <-time.After(50 * time.Millisecond):
+			_, _ = io.WriteString(w, `{"ok":true}`)
+		}
+	})
+	c := newClient(t, client.Config{URL: address, Timeout: time.Millisecond})
+	if _, err := c.Act(t.Context(), map[string]any{"kind": "wait", "timeoutMs": 500, "text": "x"}); err != nil {
+		t.Errorf("with its own time: %v", err)
+	}
+	if _, err := c.Act(t.Context(), map[string]any{"kind": "click"}); !errors.Is(err, client.ErrTimeout) {
+		t.Errorf("without: got %v, want ErrTimeout", err)
+	}
+}
+
+func TestTheDeadlineOfTheCallerIsATimeout(t *testing.T) {
+	address, _, left := hang(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := newClient(t, client.Config{URL: address}).Do(ctx, "GET", "/tabs", nil, nil, nil); !errors.Is(err, client.ErrTimeout) {
+		t.Errorf("got %v, want ErrTimeout", err)
+	}
+	<-left
+}
+
+func TestACancelledCallTellsTheCauseAndEndsOnTheServer(t *testing.T) {
+	address, arrived, left := hang(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped by @ada")
+	go func() {
+		<-arrived
+		cancel(stopped)
+	}()
+	err := newClient(t, client.Config{URL: address}).Do(ctx, "POST", "/act", nil, map[string]any{"kind": "wait"}, nil)
+	if !errors.Is(err, stopped) || errors.Is(err, client.ErrTimeout) {
+		t.Errorf("got %v, want the cause alone", err)
+	}
+	<-left
+}
+
+func TestAnUnwritableBodyIsNotSent(t *testing.T) {
+	if err := newClient(t, client.Config{URL: deadURL(t)}).Do(t.Context(), "POST", "/act", nil, make(chan int), nil); err == nil || errors.Is(err, client.ErrNotListening) {
+		t.Errorf("got %v, want that the body cannot be written", err)
+	}
+}
+
+func TestSecretsStayOnThisMachine(t *testing.T) {
+	got := make(chan string, 1)
+	server := serveFunc(t, func(w http.ResponseWriter, r *http.Request) {
+		got <- r.Header.Get("Authorization")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, "Unauthorized")
+	})
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(server, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := client.Secret{Token: "s3"}
+	for name, tc := range map[string]struct {
+		host   string
+		secret client.Secret
+		want   string
+		hint   string
+	}{
+		"loopback":             {"127.0.0.1", kept, "Bearer s3", "refused the secret"},
+		"another loopback":     {"127.8.9.1", kept, "Bearer s3", "refused the secret"},
+		"localhost":            {"LOCALHOST", kept, "Bearer s3", "refused the secret"},
+		"IPv6":                 {"[::1]", kept, "Bearer s3", "refused the secret"},
+		"mapped":               {"[::ffff:127.0.0.1]", kept, "Bearer s3", "refused the secret"},
+		"elsewhere":            {"control.example", kept, "", "is not this machine"},
+		"looks like localhost": {"localhost.example", kept, "", "is not this machine"},
+		"looks like loopback":  {"127.0.0.1.example", kept, "", "is not this machine"},
+		"private":              {"192.168.0.7", kept, "", "is not this machine"},
+		"unspecified":          {"0.0.0.0", kept, "", "is not this machine"},
+		"elsewhere, explicit":  {"control.example", client.Secret{Token: "s3", AnyHost: true}, "Bearer s3", "refused the secret"},
+		"none":                 {"127.0.0.1", client.Secret{}, "", "--token"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClient(t, client.Config{URL: "http://" + tc.host + ":" + port, Secret: tc.secret})
+			c.DialTo(strings.TrimPrefix(server, "http://"))
+			err := c.Do(t.Context(), "GET", "/", nil, nil, nil)
+			if got := <-got; got != tc.want {
+				t.Errorf("got authorization %q, want %q", got, tc.want)
+			}
+			if err == nil || !strings.Contains(err.Error(), tc.hint) {
+				t.Errorf("got %v, want a hint with %q", err, tc.hint)
+			}
+		})
+	}
+}
+
+func TestARedirectIsNotFollowed(t *testing.T) {
+	visited := make(chan struct{}, 1)
+	elsewhere := serveFunc(t, func(http.ResponseWriter, *http.Request) { visited <- struct{}{} })
+	address := serveFunc(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, elsewhere, http.StatusTemporaryRedirect)
+	})
+	c := newClient(t, client.Config{URL: address, Secret: client.Secret{Token: "s3"}})
+	if err := c.Do(t.Context(), "POST", "/act", nil, map[string]any{}, nil); err == nil {
+		t.Error("got no error")
+	}
+	if len(visited) != 0 {
+		t.Error("the redirect was followed")
+	}
+}
+
+func TestAddressesThatAreNone(t *testing.T) {
+	for _, address := range []string{"", "http://", "ws://127.0.0.1:18789", "file:///etc/passwd", "http://[::1", "127.0.0.1:x"} {
+		if c, err := client.New(client.Config{URL: address}); err == nil {
+			t.Errorf("%q: got %s, want an error", address, c.URL())
+		}
+	}
+	_, err := client.New(client.Config{URL: "ftp://me:geheim@127.0.0.1"})
+	if err == nil || strings.Contains(err.Error(), "geheim") {
+		t.Errorf("got %v, want an error without the password", err)
+	}
+}
+
+func TestCallGivesWhateverWasAnswered(t *testing.T) {
+	status, answer, err := newClient(t, client.Config{URL: serve(t, 404, `{"error":"tab not found"}`)}).Call(t.Context(), "GET", "/", nil, nil)
+	if status != 404 || string(answer) != `{"error":"tab not found"}` || err != nil {
+		t.Errorf("got %d %s %v", status, answer, err)
+	}
+}

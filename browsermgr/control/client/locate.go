@@ -1,0 +1,136 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+const (
+	defaultControlPort = 18791
+	controlPortOffset  = 2 // from the gateway's port
+)
+
+// Secret is what opens a control server.
+type Secret struct {
+	Token    string // sent as a bearer token
+	Password string // sent in its own header, if there is no token
+	AnyHost  bool   // given for this very server: send it also when the server is not on this machine
+}
+
+func (s Secret) empty() bool { return s.Token == "" && s.Password == "" }
+
+func (s Secret) attach(h http.Header) {
+	switch {
+	case s.Token != "":
+		h.Set("Authorization", "Bearer "+s.Token)
+	case s.Password != "":
+		h.Set("X-Openclaw-Password", s.Password)
+	}
+}
+
+// Hints is what may say where the server is.
+type Hints struct {
+	URL    string              // given by the person; "" if not
+	Token  string              // given by the person; "" if not
+	Home   string              // directory of clank's state, see [Discover]; "" is none
+	Getenv func(string) string // the environment
+}
+
+// Locate finds the server and its secret. The address: h.URL, CLANK_BROWSER_URL, what a server announced in h.Home, the
+// well-known port. The secret: h.Token, CLANK_BROWSER_TOKEN, OPENCLAW_GATEWAY_TOKEN, OPENCLAW_GATEWAY_PASSWORD, what the
+// server announced, which is used for that server only. A token from the environment leaves this machine only if
+// CLANK_BROWSER_URL named the server beside it. Whether something listens is not tried.
+func Locate(h Hints) (address string, secret Secret, err error) {
+	fromEnv := h.Getenv("CLANK_BROWSER_URL")
+	announced, err := Discover(h.Home)
+	if named := h.URL != "" || fromEnv != ""; err != nil && !named && !errors.Is(err, ErrNotAnnounced) {
+		return "", Secret{}, err
+	}
+	switch {
+	case h.URL != "":
+		address = h.URL
+	case fromEnv != "":
+		address = fromEnv
+	case announced.URL != "":
+		address = announced.URL
+	default:
+		if address, err = wellKnown(h.Getenv); err != nil {
+			return "", Secret{}, err
+		}
+	}
+	base, err := parseURL(address)
+	if err != nil {
+		return "", Secret{}, err
+	}
+	paired := h.URL == "" && fromEnv != ""
+	switch token := strings.TrimSpace(h.Getenv("CLANK_BROWSER_TOKEN")); {
+	case h.Token != "":
+		secret = Secret{Token: strings.TrimSpace(h.Token), AnyHost: true}
+	case token != "":
+		secret = Secret{Token: token, AnyHost: paired}
+	default:
+		secret = legacySecret(h.Getenv)
+	}
+	if secret.empty() && sameHost(base, announced.URL) {
+		secret = Secret{Token: announced.Token}
+	}
+	return address, secret, nil
+}
+
+// legacySecret reads the variables that scripts for the contract's first server set.
+func legacySecret(getenv func(string) string) Secret {
+	return Secret{
+		Token:    strings.TrimSpace(getenv("OPENCLAW_GATEWAY_TOKEN")),
+		Password: strings.TrimSpace(getenv("OPENCLAW_GATEWAY_PASSWORD")),
+	}
+}
+
+// wellKnown is where a server listens that was told nothing else.
+func wellKnown(getenv func(string) string) (string, error) {
+	port := defaultControlPort
+	if text := strings.TrimSpace(getenv("OPENCLAW_GATEWAY_PORT")); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > 65535-controlPortOffset {
+			return "", fmt.Errorf("OPENCLAW_GATEWAY_PORT is %q, which is no port", text)
+		}
+		port = n + controlPortOffset
+	}
+	return "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
+}
+
+func sameHost(base *url.URL, address string) bool {
+	other, err := parseURL(address)
+	return err == nil && strings.EqualFold(base.Host, other.Host) && base.Scheme == other.Scheme
+}
+
+// parseURL reads the address of a control server.
+func parseURL(address string) (*url.URL, error) {
+	address = strings.TrimSpace(address)
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("the server's address is no URL; it looks like http://127.0.0.1:18791")
+	}
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
+		return nil, fmt.Errorf("the server's address %q is not an http address; it looks like http://127.0.0.1:18791", u.Redacted())
+	}
+	u.RawQuery, u.Fragment = "", ""
+	return u, nil
+}
+
+// isLoopback reports whether host, as in a URL, is this machine without asking anybody.
+func isLoopback(host string) bool {
+	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}

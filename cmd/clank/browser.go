@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"clank/internal/browsercli"
+)
+
+// workBrowser hands the rest of the command line to the commands of the managed browser.
+func workBrowser(ctx context.Context, e *env, args []string) error {
+	code := browsercli.Run(ctx, browsercli.Env{Stdin: os.Stdin, Stdout: e.stdout, Stderr: e.stderr, Getenv: e.getenv}, args)
+	if code == exitDone {
+		return nil
+	}
+	return &exitError{code: code}
+}
+
+func printCompletion(_ context.Context, e *env, args []string) error {
+	fs := newFlags("completion", "clank completion "+strings.Join(browsercli.Shells(), "|")+"\n\nPrints a script that completes command lines, such as:  source <(clank completion bash)")
+	if err := parse(e, fs, args, 1); err != nil {
+		return err
+	}
+	if len(fs.rest) == 0 {
+		return usageErrorf("name the shell: %s", strings.Join(browsercli.Shells(), ", "))
+	}
+	var verbs []browsercli.Verb
+	for _, c := range commands() {
+		verbs = append(verbs, browsercli.Verb{Name: c.name, Short: c.short})
+	}
+	if err := browsercli.Completion(e.stdout, fs.rest[0], verbs); err != nil {
+		return usageErrorf("%v", err)
+	}
+	return nil
+}

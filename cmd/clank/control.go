@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"syscall"
+
+	"clank/browsermgr/control"
+	"clank/browsermgr/control/client"
+	"clank/browsermgr/control/gate"
+	"clank/settings"
+)
+
+// controlAddr is where the control API listens unless a flag says otherwise. Scripts that know the port of a gateway
+// expect it two above.
+func controlAddr(getenv func(string) string) string {
+	if port, err := strconv.Atoi(getenv("OPENCLAW_GATEWAY_PORT")); err == nil && port > 0 && port < 65534 {
+		return net.JoinHostPort("127.0.0.1", strconv.Itoa(port+2))
+	}
+	return control.DefaultAddr
+}
+
+// openControl serves the control API and tells commands of the same person where it is. If its usual port is taken, it
+// takes any: the commands find it all the same.
+func (a *app) openControl(ctx context.Context, e *env, addr string) (*control.Server, error) {
+	secrets, err := a.controlSecrets(e)
+	if err != nil {
+		return nil, err
+	}
+	s := &control.Server{Manager: a.browsers, Addr: addr, Secrets: secrets, Version: version, Logger: a.logger}
+	if s.Addr == "" {
+		s.Addr = controlAddr(e.getenv)
+	}
+	err = s.Open(ctx)
+	if addr == "" && errors.Is(err, syscall.EADDRINUSE) {
+		a.logger.Warn("the port of the control API is taken: it listens on another", "address", s.Addr)
+		s.Addr = "127.0.0.1:0"
+		err = s.Open(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.onClose(s.Close)
+	withdraw, err := client.Announce(a.home.dir, s.URL(), secrets.Token)
+	if err != nil {
+		return nil, fmt.Errorf("announce the control API: %w", err)
+	}
+	a.onClose(func(context.Context) error { withdraw(); return nil })
+	return s, nil
+}
+
+// controlSecrets are the token of the environment or, on the first start, a new one that is kept in the home; and a password
+// if one is set.
+func (a *app) controlSecrets(e *env) (gate.Secrets, error) {
+	var s gate.Secrets
+	for _, name := range []string{"CLANK_BROWSER_TOKEN", "OPENCLAW_GATEWAY_TOKEN"} {
+		v, err := settings.ReadSecret(name, e.getenv)
+		if err != nil {
+			return s, err
+		}
+		if s.Token == "" && v.Present() {
+			s.Token = v.Reveal()
+		}
+	}
+	v, err := settings.ReadSecret("OPENCLAW_GATEWAY_PASSWORD", e.getenv)
+	if err != nil {
+		return s, err
+	}
+	s.Password = v.Reveal()
+	if s.Token == "" {
+		s.Token, err = gate.OpenToken(a.home.path("control.token"))
+	}
+	return s, err
+}
