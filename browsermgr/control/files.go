@@ -32,7 +32,7 @@ func fileRoutes() []route {
 
 // fileLimit is how long moving a file may take.
 func (c *call) fileLimit() time.Duration {
-	return c.timeout(transfer.Longest, transfer.Shortest, transfer.Longest)
+	return c.timeout(transfer.Longest, transfer.Shortest)
 }
 
 func upload(ctx context.Context, c *call) (targetAnswer, error) {

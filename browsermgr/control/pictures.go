@@ -49,7 +49,7 @@ type screenshotAnswer struct {
 func screenshot(ctx context.Context, c *call) (screenshotAnswer, error) {
 	o := picture.Options{
 		FullPage: c.body.Flag("fullPage", false), Ref: c.body.String("ref"), Element: c.body.String("element"), Type: c.body.String("type"),
-		Timeout: c.timeout(picture.DefaultTimeout, time.Millisecond, 2*time.Minute),
+		Timeout: c.timeout(picture.DefaultTimeout, time.Millisecond),
 	}
 	labels := c.body.Flag("labels", false)
 	if o.FullPage && (o.Ref != "" || o.Element != "") {

@@ -119,7 +119,7 @@ type bodyAnswer struct {
 
 func responseBody(ctx context.Context, c *call) (bodyAnswer, error) {
 	pattern := c.body.Required("url")
-	limit := c.timeout(record.DefaultBodyTimeout, record.MinBodyTimeout, record.MaxBodyTimeout)
+	limit := c.timeout(record.DefaultBodyTimeout, record.MinBodyTimeout)
 	chars := c.body.Clamp("maxChars", record.DefaultBodyChars, record.MinBodyChars, record.MaxBodyChars)
 	return recorded(ctx, c, func(h *held, r *record.Recorder) (bodyAnswer, error) {
 		res, err := r.ResponseBody(ctx, h.tab, pattern, limit, chars)
@@ -127,9 +127,12 @@ func responseBody(ctx context.Context, c *call) (bodyAnswer, error) {
 	})
 }
 
-// timeout is the body's timeoutMs, held between two bounds.
-func (c *call) timeout(otherwise, least, most time.Duration) time.Duration {
-	ms := c.body.Clamp("timeoutMs", int(otherwise.Milliseconds()), int(least.Milliseconds()), int(most.Milliseconds()))
+// longest is how long a request may ask to wait for something.
+const longest = 2 * time.Minute
+
+// timeout is the body's timeoutMs, held between what is sensible and longest.
+func (c *call) timeout(otherwise, least time.Duration) time.Duration {
+	ms := c.body.Clamp("timeoutMs", int(otherwise.Milliseconds()), int(least.Milliseconds()), int(longest.Milliseconds()))
 	return time.Duration(ms) * time.Millisecond
 }
 

@@ -146,7 +146,7 @@ func grant(ctx context.Context, c *call) (grantAnswer, error) {
 	if len(wanted) == 0 {
 		c.body.Fail(fault.Invalidf("permissions is required"))
 	}
-	limit := c.timeout(5*time.Second, time.Second, 2*time.Minute)
+	limit := c.timeout(5*time.Second, time.Second)
 	name := c.body.String("targetId")
 	if err := c.err(); err != nil {
 		return grantAnswer{}, err

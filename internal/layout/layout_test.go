@@ -14,24 +14,6 @@ import (
 // table lists what each package of ours may import of ours. A path stands for
 // itself alone. Packages not listed fail the test: a new package is a decision.
 var table = map[string][]string{
-	"cancel":             {},
-	"llm":                {},
-	"settings":           {},
-	"browsermgr/chrome":  {},
-	"browsermgr/fault":   {},
-	"browsermgr/cdp":     {},
-	"browsermgr/address": {"browsermgr/fault"},
-	"browsermgr/input":   {"browsermgr/fault"},
-	"browsermgr/outline": {"browsermgr/fault"},
-	"browsermgr/frame":   {"browsermgr/cdp", "browsermgr/fault", "browsermgr/input", "browsermgr/outline"},
-	"browsermgr/act": {
-		"browsermgr/address", "browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/outline",
-	},
-	"browsermgr/capture": {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/outline"},
-	"browsermgr/aria":    {"browsermgr/cdp", "browsermgr/frame"},
-	"browsermgr/page": {
-		"browsermgr/act", "browsermgr/address", "browsermgr/aria", "browsermgr/capture", "browsermgr/cdp", "browsermgr/dialog",
-		"browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/outline",
 	"cancel":   {},
 	"llm":      {},
 	"settings": {},
@@ -78,19 +60,8 @@ var table = map[string][]string{
 	"browsermgr/control/gate":   {},
 	"browsermgr/control/client": {},
 	"browsermgr/control": {
-		"browsermgr", "browsermgr/cdp", "browsermgr/control/body", "browsermgr/control/gate", "browsermgr/emulate",
-		"browsermgr/fault", "browsermgr/frame", "browsermgr/har", "browsermgr/outline", "browsermgr/page", "browsermgr/picture",
-		"browsermgr/record", "browsermgr/tabname", "browsermgr/trace", "browsermgr/transfer",
-	},
-	"browsermgr/emulate":    {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
-	"browsermgr/picture":    {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
-	"browsermgr/har":        {},
-	"browsermgr/record":     {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/har", "browsermgr/page"},
-	"browsermgr/trace":      {"browsermgr/cdp", "browsermgr/frame", "browsermgr/har", "browsermgr/page", "browsermgr/record"},
-	"browsermgr/dialog":     {"browsermgr/fault"},
-	"browsermgr/transfer":   {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
-		"browsermgr", "browsermgr/control/body", "browsermgr/control/gate", "browsermgr/emulate", "browsermgr/fault", "browsermgr/har",
-		"browsermgr/page", "browsermgr/picture", "browsermgr/record", "browsermgr/tabname", "browsermgr/trace", "browsermgr/transfer",
+		"browsermgr", "browsermgr/cdp", "browsermgr/control/body", "browsermgr/control/gate", "browsermgr/emulate", "browsermgr/fault",
+		"browsermgr/frame", "browsermgr/har", "browsermgr/outline", "browsermgr/page", "browsermgr/picture", "browsermgr/record", "browsermgr/tabname", "browsermgr/trace", "browsermgr/transfer",
 	},
 
 	"sessions":              {"cancel"},
