@@ -1,6 +1,7 @@
 package browsermgr
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -31,7 +32,7 @@ func (p *Profile) Doctor(ctx context.Context, deep bool) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	pl, _, err := p.profile.setup()
+	pl, err := p.profile.setup()
 	if err != nil {
 		return Report{}, err
 	}
@@ -46,12 +47,13 @@ func (p *Profile) Doctor(ctx context.Context, deep bool) (Report, error) {
 	if running := p.profile.look(); running != nil && running.enter() {
 		b.Connected = true
 		if deep {
-			b.Nodes, err = running.lookAtPage(ctx)
-			b.LookError = errorText(err)
+			if b.Nodes, err = running.lookAtPage(ctx); err != nil {
+				b.LookError = err.Error()
+			}
 		}
 		running.leave()
 	} else if b.Started {
-		b.Port, b.Holder = strangers(pl, deref(s.UserDataDir))
+		b.Port, b.Holder = strangers(ctx, pl, deref(s.UserDataDir))
 	}
 	checks := b.Checks()
 	if b.Started && runtime.GOOS == "linux" {
@@ -64,8 +66,8 @@ func (p *Profile) Doctor(ctx context.Context, deep bool) (Report, error) {
 }
 
 // strangers says who else has the profile's port or directory.
-func strangers(pl plan.Plan, dir string) (port, holder string) {
-	if pl.CDPPort != 0 && !chrome.Free(context.Background(), pl.CDPPort) {
+func strangers(ctx context.Context, pl plan.Plan, dir string) (port, holder string) {
+	if pl.CDPPort != 0 && !chrome.Free(ctx, pl.CDPPort) {
 		port = "port " + chrome.HolderOf(pl.CDPPort).String()
 	}
 	if h, runs := chrome.LastHolder(dir); runs && h.PID != os.Getpid() {
@@ -89,16 +91,5 @@ func (b *browser) lookAtPage(ctx context.Context) (nodes int, err error) {
 	return nodes, err
 }
 
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}
+// deref is the empty text for nil.
+func deref(s *string) string { return *cmp.Or(s, new(string)) }

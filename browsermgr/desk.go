@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"clank/browsermgr/cdp"
-	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
 	"clank/browsermgr/plan"
 	"clank/browsermgr/roster"
@@ -81,9 +80,6 @@ type StartOptions struct {
 	Headless *bool
 }
 
-// startProbe bounds the question whether a browser that runs is well.
-const startProbe = 5 * time.Second
-
 // Start sees to it that the profile's browser runs and answers: one that does not is started again. For a browser that a
 // person uses, it asks that person again also after a refusal.
 func (p *Profile) Start(ctx context.Context, opts StartOptions) error {
@@ -100,7 +96,7 @@ func (p *Profile) Start(ctx context.Context, opts StartOptions) error {
 		return err
 	}
 	if opts.Headless != nil && pl.Mode != plan.Launched {
-		return fault.Invalidf("profile %q joins a browser that runs already: headless or not is not ours to say", p.Name())
+		return errNotOurs(p.Name())
 	}
 	if pl.Mode == plan.Joined {
 		p.profile.breaker = breaker{}
@@ -109,7 +105,8 @@ func (p *Profile) Start(ctx context.Context, opts StartOptions) error {
 	if err != nil {
 		return err
 	}
-	if err = b.ping(ctx, startProbe); err == nil || !errors.Is(err, cdp.ErrNoAnswer) {
+	const well = 5 * time.Second
+	if err = b.ping(ctx, well); err == nil || !errors.Is(err, cdp.ErrNoAnswer) {
 		b.leave()
 		return err
 	}
@@ -158,17 +155,14 @@ func (p *profile) stopNow(ctx context.Context) (stopped bool, err error) {
 	return true, nil
 }
 
-// setup is how the profile is stored, and what that means now. known is false if it is not on the list any more.
-func (p *profile) setup() (pl plan.Plan, known bool, err error) {
+// setup is how the profile is stored, and what that means now. One that runs and is not on the list any more is as it was.
+func (p *profile) setup() (plan.Plan, error) {
 	stored, err := p.manager.roster.Find(p.name)
-	if errors.Is(err, roster.ErrNotFound) {
-		if b := p.look(); b != nil {
-			return b.plan, false, nil
-		}
+	if b := p.look(); errors.Is(err, roster.ErrNotFound) && b != nil {
+		return b.plan, nil
 	}
 	if err != nil {
-		return plan.Plan{}, false, err
+		return plan.Plan{}, err
 	}
-	pl, err = p.manager.plan(stored)
-	return pl, true, err
+	return p.manager.plan(stored)
 }

@@ -38,6 +38,10 @@ var (
 	ErrEndpointBlocked = endpoint.ErrBlocked
 )
 
+func errNotOurs(profile string) error {
+	return fault.Invalidf("profile %q joins a browser that runs already: headless or not is not ours to say", profile)
+}
+
 // NoDisplayError says that a browser with a window was asked for where none can be shown. It wraps [ErrUnavailable] and
 // [chrome.ErrNoDisplay].
 type NoDisplayError struct {

@@ -1,6 +1,7 @@
 package browsermgr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,20 +59,13 @@ func (p *profile) join(ctx context.Context, b *browser) error {
 			return fmt.Errorf("the browser on %s was restarted, or another one has its port: %w; %s", session.Path, refused, switchOn)
 		case ok, errors.Is(context.Cause(ctx), context.DeadlineExceeded), ctx.Err() != nil:
 			err = fmt.Errorf("%w: look for its question \"Allow remote debugging?\" and accept it, then start the profile again: %w",
-				errNoConsent, explainEnd(ctx, err))
+				errNoConsent, cmp.Or(context.Cause(ctx), err))
 			p.breaker.hold(err)
 		}
 		return err
 	}
 	b.conn, b.port, b.executable.Kind = conn, session.Port, session.Kind
 	return nil
-}
-
-func explainEnd(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
 }
 
 // findSession looks for the browser that the plan means. It does not connect.

@@ -41,7 +41,7 @@ func (m *Manager) Create(ctx context.Context, opts CreateOptions) (Created, erro
 		return Created{}, err
 	}
 	p := roster.Profile{
-		Name: opts.Name, Driver: roster.Driver(opts.Driver), Color: opts.Color, CDPURL: opts.CDPURL, UserDataDir: expandHome(opts.UserDataDir),
+		Name: opts.Name, Driver: roster.Driver(opts.Driver), Color: opts.Color, CDPURL: opts.CDPURL, UserDataDir: opts.UserDataDir,
 	}
 	if p.CDPURL != "" {
 		e, err := endpoint.Parse(p.CDPURL)
@@ -50,11 +50,6 @@ func (m *Manager) Create(ctx context.Context, opts CreateOptions) (Created, erro
 		}
 		if err := m.connector(m.config()).Permit(ctx, e); err != nil {
 			return Created{}, err
-		}
-	}
-	if p.UserDataDir != "" && p.Driver == roster.Existing {
-		if info, err := os.Stat(p.UserDataDir); err != nil || !info.IsDir() {
-			return Created{}, fault.Invalidf("userDataDir %s is not there, or no directory", p.UserDataDir)
 		}
 	}
 	p, err := m.roster.Create(p)
@@ -70,14 +65,6 @@ func (m *Manager) Create(ctx context.Context, opts CreateOptions) (Created, erro
 		c.UserDataDir = &p.UserDataDir
 	}
 	return c, nil
-}
-
-func expandHome(path string) string {
-	home, err := os.UserHomeDir()
-	if err == nil && (path == "~" || len(path) > 1 && path[:2] == "~/") {
-		return filepath.Join(home, path[1:])
-	}
-	return path
 }
 
 // Delete ends the profile's browser, moves the profile's folder to the trash and takes the profile off the list. deleted
@@ -116,7 +103,7 @@ func (p *Profile) Reset(ctx context.Context) (Moved, error) {
 		return Moved{}, err
 	}
 	defer give(p.profile.turn)
-	pl, _, err := p.profile.setup()
+	pl, err := p.profile.setup()
 	if err != nil {
 		return Moved{}, err
 	}

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"clank/browsermgr/chrome"
-	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
 	"clank/browsermgr/plan"
 )
@@ -119,7 +118,7 @@ func (p *profile) start(ctx context.Context, headless *bool) (*browser, error) {
 	case pl.Mode == plan.Launched:
 		err = p.launch(ctx, b, headless)
 	case headless != nil:
-		return nil, fault.Invalidf("profile %q joins a browser that runs already: headless or not is not ours to say", p.name)
+		return nil, errNotOurs(p.name)
 	case pl.Mode == plan.Joined && pl.At.IsZero():
 		err = p.join(ctx, b)
 	default:

@@ -58,10 +58,11 @@ type ProfileStatus struct {
 // Status looks at the profile and its browser. It starts nothing, connects to no person's browser, and takes about a second
 // at most.
 func (p *Profile) Status(ctx context.Context) (ProfileStatus, error) {
-	pl, _, err := p.profile.setup()
+	pl, err := p.profile.setup()
 	if err != nil {
 		return ProfileStatus{}, err
 	}
+	pl = p.profile.manager.withPort(pl)
 	s := ProfileStatus{
 		Enabled: !pl.Config.Disabled, Profile: p.Name(), Driver: pl.DriverName(), Transport: transport,
 		CDPPort: pl.Port(), CDPURL: pl.URL(), Color: pl.Color, NoSandbox: pl.Config.NoSandbox, AttachOnly: pl.Mode != plan.Launched,
@@ -71,11 +72,6 @@ func (p *Profile) Status(ctx context.Context) (ProfileStatus, error) {
 	if pl.Mode == plan.Launched {
 		dir := p.profile.manager.userDataDir(p.Name())
 		s.UserDataDir = &dir
-		if s.CDPPort == nil {
-			if ports, err := p.profile.manager.roster.Ports(pl.Profile); err == nil {
-				s.CDPPort, s.CDPURL = &ports[0], optional(endpoint.Local(ports[0]).String())
-			}
-		}
 	} else {
 		s.UserDataDir = optional(pl.UserDataDir)
 	}
@@ -212,20 +208,25 @@ func (m *Manager) Profiles(ctx context.Context) ([]ProfileInfo, error) {
 	return append(list, m.strays(list)...), nil
 }
 
+// withPort is the plan with the port that a first start would try first, for those who look.
+func (m *Manager) withPort(pl plan.Plan) plan.Plan {
+	if ports, err := m.roster.Ports(pl.Profile); err == nil && pl.Mode == plan.Launched {
+		pl.CDPPort = cmp.Or(pl.CDPPort, ports[0])
+	}
+	return pl
+}
+
 func (p *profile) info(ctx context.Context, pl plan.Plan) ProfileInfo {
+	own := pl.CDPPort
+	pl = p.manager.withPort(pl)
 	info := ProfileInfo{
 		Name: p.name, Transport: transport, CDPPort: pl.Port(), CDPURL: pl.URL(), Color: pl.Color, Driver: pl.DriverName(),
 		IsDefault: p.name == p.manager.Profile, IsRemote: pl.Remote(),
 	}
-	if info.CDPPort == nil && pl.Mode == plan.Launched {
-		if ports, err := p.manager.roster.Ports(pl.Profile); err == nil {
-			info.CDPPort, info.CDPURL = &ports[0], optional(endpoint.Local(ports[0]).String())
-		}
-	}
 	if b := p.look(); b != nil && b.enter() {
 		defer b.leave()
 		info.Running, info.TabCount = true, len(b.conn.Tabs())
-		if was := b.plan; was.Mode != pl.Mode || was.CDPURL != pl.CDPURL || pl.CDPPort != 0 && b.port != pl.CDPPort && pl.Mode == plan.Launched {
+		if was := b.plan; was.Mode != pl.Mode || was.CDPURL != pl.CDPURL || own != 0 && b.port != own && pl.Mode == plan.Launched {
 			info.ReconcileReason = optional("its setup has changed since it was started: stop and start it")
 		}
 		return info

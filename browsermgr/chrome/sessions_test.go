@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestRunningSessionIsReadFromItsDirectory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, text := range []string{"", "x\n/devtools/browser/1", fmt.Sprint(port), fmt.Sprintf("%d\n/other", port), "99999\n/devtools/browser/1"} {
+	for _, text := range []string{"", "x\n/devtools/browser/1", strconv.Itoa(port), fmt.Sprintf("%d\n/other", port), "99999\n/devtools/browser/1"} {
 		write(text)
 		if got, err := chrome.FindSession(dir); !errors.Is(err, chrome.ErrNoSession) {
 			t.Errorf("%q reads as %+v, %v", text, got, err)

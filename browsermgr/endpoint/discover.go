@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -55,9 +56,7 @@ func (c Connector) Discover(ctx context.Context, e Endpoint) (t Target, version 
 	if err != nil {
 		return Target{}, "", errors.New("the address makes no request")
 	}
-	for key, values := range header(e.url) {
-		req.Header[key] = values
-	}
+	maps.Copy(req.Header, header(e.url))
 	resp, err := client(e).Do(req)
 	if err != nil {
 		return Target{}, "", clean(ctx, e.url.Hostname(), err)
@@ -91,13 +90,13 @@ func discoveryStatus(host string, code int) error {
 	if code == http.StatusTooManyRequests {
 		return &RateLimitError{Host: host}
 	}
-	return &statusOfDiscovery{code: code}
+	return &noVersionError{code: code}
 }
 
-// statusOfDiscovery is a status that is no success. Hosted browsers without discovery answer so.
-type statusOfDiscovery struct{ code int }
+// noVersionError is a status that is no success. Hosted browsers without discovery answer so.
+type noVersionError struct{ code int }
 
-func (e *statusOfDiscovery) Error() string {
+func (e *noVersionError) Error() string {
 	return fmt.Sprintf("HTTP %d %s instead of the browser's version", e.code, http.StatusText(e.code))
 }
 

@@ -1,6 +1,10 @@
-package graphics
+package graphics_test
 
-import "testing"
+import (
+	"testing"
+
+	"clank/browsermgr/graphics"
+)
 
 func TestAccelerationIsJudgedByRendererAndCompositor(t *testing.T) {
 	for _, tc := range []struct{ renderer, compositing, want string }{
@@ -11,7 +15,7 @@ func TestAccelerationIsJudgedByRendererAndCompositor(t *testing.T) {
 		{"", "disabled_software", "software"},
 		{"", "", "unknown"},
 	} {
-		if got := acceleration(tc.renderer, tc.compositing); got != tc.want {
+		if got := graphics.Acceleration(tc.renderer, tc.compositing); got != tc.want {
 			t.Errorf("%q, %q: %s, want %s", tc.renderer, tc.compositing, got, tc.want)
 		}
 	}

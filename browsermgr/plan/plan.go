@@ -20,6 +20,7 @@ type Config struct {
 	Headless   *bool    // nil: with a window, except on a Linux machine without a display
 	NoSandbox  bool     // without Chromium's sandbox even where it could be had
 	AttachOnly bool     // browsers are joined, never started
+	Color      string   // in place of [roster.DefaultColor]
 	Args       []string // flags for Chromium besides our own
 
 	LaunchTimeout   time.Duration // until the DevTools listen; [chrome.DefaultTimeout]
@@ -67,6 +68,9 @@ type Plan struct {
 // Make settles how the profile is to be used. The error wraps [fault.ErrInvalid].
 func Make(p roster.Profile, config Config) (Plan, error) {
 	pl := Plan{Profile: p, Config: config}
+	if p.Color == roster.DefaultColor && config.Color != "" {
+		pl.Color = config.Color
+	}
 	e, err := p.Endpoint()
 	if err != nil {
 		return pl, err

@@ -43,6 +43,9 @@ func TestModeFollowsFromProfileAndSettings(t *testing.T) {
 			t.Errorf("%s: mode %d, remote %t, at %q, port %d, %v", name, pl.Mode, pl.Remote(), at, port, err)
 		}
 	}
+	if pl, err := plan.Make(roster.Profile{Color: roster.DefaultColor}, plan.Config{Color: "#000001"}); err != nil || pl.Color != "#000001" {
+		t.Errorf("colour %s, %v", pl.Color, err)
+	}
 	if _, err := plan.Make(roster.Profile{AttachOnly: &yes}, plan.Config{}); !errors.Is(err, fault.ErrInvalid) {
 		t.Errorf("attach-only without an address: %v", err)
 	}

@@ -145,8 +145,12 @@ func (f *File) Create(p Profile) (Profile, error) {
 	if p.Name == "" {
 		return Profile{}, fault.Invalidf("name is required")
 	}
+	p.UserDataDir = expandHome(p.UserDataDir)
 	if err := p.check(); err != nil {
 		return Profile{}, err
+	}
+	if info, err := os.Stat(p.UserDataDir); p.UserDataDir != "" && (err != nil || !info.IsDir()) {
+		return Profile{}, fault.Invalidf("userDataDir %s is not there, or no directory", p.UserDataDir)
 	}
 	err := f.change(func(c contents) error {
 		list := f.withBuiltIn(c)
@@ -169,6 +173,15 @@ func (f *File) Create(p Profile) (Profile, error) {
 		return nil
 	})
 	return p, err
+}
+
+// expandHome resolves ~ at the beginning.
+func expandHome(path string) string {
+	home, err := os.UserHomeDir()
+	if err == nil && (path == "~" || strings.HasPrefix(path, "~/")) {
+		return filepath.Join(home, path[1:])
+	}
+	return path
 }
 
 // Ensure returns the profile of that name, and makes a managed one if there is none.

@@ -105,7 +105,7 @@ func TestPortsOfAddressesCountAsUsedAnd9222IsNeverGivenOut(t *testing.T) {
 	if _, err := f.Create(roster.Profile{Name: "c"}); !errors.Is(err, roster.ErrNoPort) {
 		t.Errorf("got %v", err)
 	}
-	if p := create(t, f, roster.Profile{Name: "mine", Driver: roster.Existing, UserDataDir: "/data"}); p.CDPPort != 0 {
+	if p := create(t, f, roster.Profile{Name: "mine", Driver: roster.Existing, UserDataDir: t.TempDir()}); p.CDPPort != 0 {
 		t.Errorf("a profile that needs no port has %d", p.CDPPort)
 	}
 }
@@ -157,6 +157,7 @@ func TestWhatCannotBeIsRefused(t *testing.T) {
 		{roster.Profile{Name: "a", CDPURL: "ftp://u:s3cr3t@h"}, "cdpUrl", fault.ErrInvalid},
 		{roster.Profile{Name: "a", UserDataDir: "/x"}, "driver=existing-session is required", fault.ErrInvalid},
 		{roster.Profile{Name: "a", Driver: roster.Existing, UserDataDir: "x"}, "absolute", fault.ErrInvalid},
+		{roster.Profile{Name: "a", Driver: roster.Existing, UserDataDir: "~/nowhere/at/all"}, "not there", fault.ErrInvalid},
 		{roster.Profile{Name: "a", CDPPort: 70000}, "no port", fault.ErrInvalid},
 	} {
 		_, err := f.Create(tc.p)

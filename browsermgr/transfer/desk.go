@@ -13,6 +13,7 @@ import (
 	"clank/browsermgr/fault"
 	"clank/browsermgr/frame"
 	"clank/browsermgr/page"
+	"clank/browsermgr/transfer/place"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -36,6 +37,9 @@ var (
 	ErrClosed = errors.New("the browser is no longer served")
 )
 
+// Uploads says which files may be put into pages.
+type Uploads = place.Uploads
+
 // Options say how a [Desk] works. Downloads is required unless External.
 type Options struct {
 	// Downloads is the folder that downloads are saved in; it is made if it is missing.
@@ -58,7 +62,7 @@ type Options struct {
 type Desk struct {
 	opts    Options
 	log     *slog.Logger
-	folder  *folder // nil if External
+	folder  *place.Folder // nil if External
 	staging string
 
 	mu       sync.Mutex
@@ -82,11 +86,11 @@ func New(opts Options) (*Desk, error) {
 		return d, nil
 	}
 	var err error
-	if d.folder, err = openFolder(opts.Downloads); err != nil {
+	if d.folder, err = place.Open(opts.Downloads); err != nil {
 		return nil, err
 	}
-	if d.staging, err = d.folder.makeStaging(); err != nil {
-		return nil, errors.Join(err, d.folder.root.Close())
+	if d.staging, err = d.folder.MakeStaging(); err != nil {
+		return nil, errors.Join(err, d.folder.Close())
 	}
 	return d, nil
 }
@@ -111,7 +115,7 @@ func (d *Desk) Close() error {
 	if d.folder == nil {
 		return nil
 	}
-	if err := errors.Join(os.RemoveAll(d.staging), d.folder.root.Close()); err != nil {
+	if err := errors.Join(os.RemoveAll(d.staging), d.folder.Close()); err != nil {
 		return fmt.Errorf("tidy up downloads: %w", err)
 	}
 	return nil

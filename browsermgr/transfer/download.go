@@ -51,7 +51,7 @@ func (d *Desk) fetch(ctx context.Context, tab *page.Tab, path string, limit time
 	w := &waiter{}
 	if path != "" {
 		var err error
-		if w.out, err = d.folder.output(path); err != nil {
+		if w.out, err = d.folder.Output(path); err != nil {
 			return Download{}, err
 		}
 	}

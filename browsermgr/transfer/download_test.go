@@ -413,3 +413,42 @@ func TestBrowserOfSomebodyElseIsLeftAlone(t *testing.T) {
 		t.Errorf("the folder was made: %v", err)
 	}
 }
+
+func TestBrowserThatDiesLeavesNothing(t *testing.T) {
+	c, err := launch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.stop()
+	b, s := openAt(t, c, nil), openShop(t)
+	tab, other := b.tab(t, s.URL), b.tab(t, s.URL)
+	done := make(chan error, 2)
+	ref := refOf(t, tab, "Slow")
+	go func() {
+		_, err := b.Download(t.Context(), tab, ref, "slow.bin", 0)
+		done <- err
+	}()
+	go func() {
+		_, err := b.WaitDownload(t.Context(), other, "", 0)
+		done <- err
+	}()
+	waitFor(t, "it begins", func() bool { return len(b.Downloads(tab)) > 0 && b.Waiting(other) })
+	if err := c.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := <-done; !errors.Is(err, page.ErrBrowserGone) {
+			t.Errorf("got %v, want the browser to be gone", err)
+		}
+	}
+	if _, err := b.WaitDownload(t.Context(), tab, "", 0); !errors.Is(err, page.ErrBrowserGone) {
+		t.Errorf("got %v, want the browser to be gone", err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b.empty(t)
+	if _, err := b.WaitDownload(t.Context(), tab, "", 0); err == nil {
+		t.Error("got no error from a closed desk")
+	}
+}

@@ -17,12 +17,3 @@ func (d *Desk) Armed(t *page.Tab) bool {
 	c := d.tabs[t]
 	return c != nil && c.arming != nil
 }
-
-// OutputCheck is how paths to write to are read in a folder.
-func OutputCheck(dir string) (func(path string) (string, error), error) {
-	f, err := openFolder(dir)
-	if err != nil {
-		return nil, err
-	}
-	return f.output, nil
-}

@@ -12,6 +12,7 @@ import (
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
+	"clank/browsermgr/transfer/place"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -68,7 +69,7 @@ func (d *Desk) begin(t *page.Tab, ev cdp.Event) {
 		return
 	}
 	it := &item{
-		Download: Download{URL: p.URL, SuggestedFilename: CleanName(p.SuggestedFilename)},
+		Download: Download{URL: p.URL, SuggestedFilename: place.CleanName(p.SuggestedFilename)},
 		guid:     p.GUID, began: time.Now(), done: make(chan struct{}),
 	}
 	d.items[p.GUID] = it
@@ -169,14 +170,14 @@ func (d *Desk) save(it *item) {
 	if rel == "" {
 		rel = identifier() + "-" + it.SuggestedFilename
 	}
-	err := d.folder.take(filepath.Join(d.staging, it.guid), rel)
+	err := d.folder.Take(filepath.Join(d.staging, it.guid), rel)
 	if err != nil {
 		err = fmt.Errorf("save download: %w", err)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err == nil {
-		it.Path = filepath.Join(d.folder.dir, rel)
+		it.Path = filepath.Join(d.folder.Dir(), rel)
 	}
 	it.saving = false
 	d.finish(it, err)

@@ -123,6 +123,11 @@ type bench struct {
 // open connects a desk, and closes both at the end.
 func open(tb testing.TB, adjust func(*transfer.Options)) *bench {
 	tb.Helper()
+	return openAt(tb, shared, adjust)
+}
+
+func openAt(tb testing.TB, c *chromium, adjust func(*transfer.Options)) *bench {
+	tb.Helper()
 	home := tb.TempDir()
 	b := &bench{downloads: filepath.Join(home, "downloads"), uploads: filepath.Join(home, "uploads")}
 	if err := os.Mkdir(b.uploads, 0o700); err != nil {
@@ -136,13 +141,13 @@ func open(tb testing.TB, adjust func(*transfer.Options)) *bench {
 	if b.Desk, err = transfer.New(opts); err != nil {
 		tb.Fatal(err)
 	}
-	b.browser, err = page.Connect(within(tb, 20*time.Second), shared.url, page.Options{Observers: []page.Observer{b.Desk}})
+	b.browser, err = page.Connect(within(tb, 20*time.Second), c.url, page.Options{Observers: []page.Observer{b.Desk}})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
 		_ = b.browser.Close()
-		if err := b.Desk.Close(); err != nil {
+		if err := b.Close(); err != nil {
 			tb.Error(err)
 		}
 		if left, _ := filepath.Glob(filepath.Join(b.downloads, ".staging-*")); len(left) > 0 {

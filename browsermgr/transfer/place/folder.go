@@ -1,4 +1,8 @@
-package transfer
+// Package place says where files may be written and taken from, and how they are named: paths stay inside the folders that
+// are meant for them, whatever links lie around, and names that come from pages are made harmless.
+//
+// It knows no browser and decides nothing about what the files hold.
+package place
 
 import (
 	"errors"
@@ -12,13 +16,14 @@ import (
 	"clank/browsermgr/fault"
 )
 
-// folder is a directory that files may be written to, and nothing beside it. Paths are compared after links are resolved.
-type folder struct {
+// Folder is a directory that files may be written to, and nothing beside it. Paths are compared after links are resolved.
+type Folder struct {
 	dir  string // its real path
 	root *os.Root
 }
 
-func openFolder(dir string) (*folder, error) {
+// Open opens a folder, and makes it if it is missing. The caller closes it.
+func Open(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the downloads folder: %w", err)
 	}
@@ -30,8 +35,14 @@ func openFolder(dir string) (*folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the downloads folder: %w", err)
 	}
-	return &folder{dir: real, root: root}, nil
+	return &Folder{dir: real, root: root}, nil
 }
+
+// Dir is the folder's real path.
+func (f *Folder) Dir() string { return f.dir }
+
+// Close lets go of the folder. What is in it stays.
+func (f *Folder) Close() error { return f.root.Close() }
 
 func realPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
@@ -46,10 +57,10 @@ func outside(path, why string) error {
 	return fault.Invalidf("Invalid path: must stay within downloads directory (%q %s)", path, why)
 }
 
-// output reads where a file is to be written: relative to the folder, or absolute inside of it. Its directory must exist
+// Output reads where a file is to be written: relative to the folder, or absolute inside of it. Its directory must exist
 // and be no link; what is there already must be a file of its own. It returns the path relative to the folder. The error
 // wraps fault.ErrInvalid.
-func (f *folder) output(path string) (string, error) {
+func (f *Folder) Output(path string) (string, error) {
 	if strings.ContainsRune(path, 0) {
 		return "", outside(path, "holds a zero byte")
 	}
@@ -74,7 +85,7 @@ func (f *folder) output(path string) (string, error) {
 }
 
 // checkTarget says whether a file may be written there. path is how it was given.
-func (f *folder) checkTarget(path, rel string) error {
+func (f *Folder) checkTarget(path, rel string) error {
 	for parent := filepath.Dir(rel); parent != "."; parent = filepath.Dir(parent) {
 		info, err := f.root.Lstat(parent)
 		if err != nil || !info.IsDir() {
@@ -95,8 +106,9 @@ func (f *folder) checkTarget(path, rel string) error {
 	return nil
 }
 
-// take moves a finished file to its place in the folder, in one step. from is absolute.
-func (f *folder) take(from, rel string) error {
+// Take moves a finished file to its place in the folder, in one step, in place of what is there. from is absolute and in the
+// folder too; rel is what Output returned, and is looked at again.
+func (f *Folder) Take(from, rel string) error {
 	if err := f.checkTarget(rel, rel); err != nil {
 		return err
 	}
@@ -119,14 +131,14 @@ func (f *folder) take(from, rel string) error {
 	return f.root.Remove(inside)
 }
 
-func (f *folder) remove(rel string) error {
+func (f *Folder) remove(rel string) error {
 	if err := f.root.Remove(rel); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-func (f *folder) copy(from, to string) (err error) {
+func (f *Folder) copy(from, to string) (err error) {
 	in, err := f.root.Open(from)
 	if err != nil {
 		return err

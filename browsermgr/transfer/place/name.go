@@ -1,4 +1,4 @@
-package transfer
+package place
 
 import (
 	"path"

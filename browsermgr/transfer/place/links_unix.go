@@ -1,6 +1,6 @@
 //go:build unix
 
-package transfer
+package place
 
 import (
 	"errors"

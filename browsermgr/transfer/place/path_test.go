@@ -1,14 +1,18 @@
-package transfer_test
+package place_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
-	"clank/browsermgr/transfer"
+	"clank/browsermgr/transfer/place"
 )
 
 func TestCleanName(t *testing.T) {
@@ -22,7 +26,7 @@ func TestCleanName(t *testing.T) {
 		strings.Repeat("你", 200) + ".txt":                         strings.Repeat("你", 68) + ".txt",
 	}
 	for in, want := range tests {
-		if got := transfer.CleanName(in); got != want {
+		if got := place.CleanName(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}
@@ -33,13 +37,13 @@ func FuzzCleanName(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		name := transfer.CleanName(s)
+		name := place.CleanName(s)
 		switch {
 		case name == "" || name == "." || name == "..", strings.ContainsAny(name, `/\`), name != strings.TrimSpace(name),
 			!utf8.ValidString(name), utf8.RuneCountInString(name) > 200, len(name) > 210, strings.ContainsFunc(name, unicode.IsControl):
 			t.Errorf("%q: got %q", s, name)
 		}
-		if again := transfer.CleanName(name); again != name {
+		if again := place.CleanName(name); again != name {
 			t.Errorf("%q: got %q, and of that %q", s, name, again)
 		}
 	})
@@ -67,14 +71,15 @@ func garden(tb testing.TB) (dir, outside string) {
 
 func TestOutputStaysInTheFolder(t *testing.T) {
 	dir, outside := garden(t)
-	check, err := transfer.OutputCheck(dir)
+	folder, err := place.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = folder.Close() })
 	for path, want := range map[string]string{
 		"a": "a", "sub/a": "sub/a", "./sub//deep/../a": "sub/a", "file": "file", "..a": "..a", filepath.Join(dir, "a"): "a", filepath.Join(dir, "sub", "a"): "sub/a",
 	} {
-		if got, err := check(path); err != nil || got != want {
+		if got, err := folder.Output(path); err != nil || got != want {
 			t.Errorf("%q: got %q, %v; want %q", path, got, err, want)
 		}
 	}
@@ -82,7 +87,7 @@ func TestOutputStaysInTheFolder(t *testing.T) {
 		"", ".", "..", "/", "../a", "sub/../../a", "/etc/passwd", outside + "/a", "out/a", "in/a", "linked", "hard", "sub", "sub/", "none/a", "file/a", "a\x00b",
 		filepath.Join(dir, "..", "outside", "a"), filepath.Join(dir, "out", "a"), dir,
 	} {
-		_, err := check(path)
+		_, err := folder.Output(path)
 		if err == nil || !strings.HasPrefix(err.Error(), "Invalid path: must stay within downloads directory") {
 			t.Errorf("%q: got %v, want it refused", path, err)
 		}
@@ -91,7 +96,7 @@ func TestOutputStaysInTheFolder(t *testing.T) {
 
 func FuzzOutput(f *testing.F) {
 	dir, _ := garden(f)
-	check, err := transfer.OutputCheck(dir)
+	folder, err := place.Open(dir)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -103,7 +108,7 @@ func FuzzOutput(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
-		rel, err := check(path)
+		rel, err := folder.Output(path)
 		if err != nil {
 			return
 		}
@@ -122,7 +127,7 @@ func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	u := transfer.Uploads{Folders: []string{filepath.Join(dir, "missing"), dir, second}, Inbound: inbound}
+	u := place.Uploads{Folders: []string{filepath.Join(dir, "missing"), dir, second}, Inbound: inbound}
 	given := []string{"file", filepath.Join(dir, "file"), "two", "media://inbound/id-1.pdf", "media/inbound/id-1.pdf", filepath.Join(second, "two")}
 	got, err := u.Resolve(given)
 	if err != nil {
@@ -142,7 +147,7 @@ func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 			t.Errorf("%q: got %q, %v; want it refused", path, got, err)
 		}
 	}
-	if _, err := (transfer.Uploads{Folders: []string{dir}}).Resolve([]string{"media://inbound/id-1.pdf"}); err == nil {
+	if _, err := (place.Uploads{Folders: []string{dir}}).Resolve([]string{"media://inbound/id-1.pdf"}); err == nil {
 		t.Error("got no error without a folder for what was sent")
 	}
 }
@@ -150,7 +155,7 @@ func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 func FuzzUploads(f *testing.F) {
 	dir, _ := garden(f)
 	inbound := f.TempDir()
-	u := transfer.Uploads{Folders: []string{dir}, Inbound: inbound}
+	u := place.Uploads{Folders: []string{dir}, Inbound: inbound}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		f.Fatal(err)
@@ -163,4 +168,75 @@ func FuzzUploads(f *testing.F) {
 			t.Errorf("%q: got %q", path, got)
 		}
 	})
+}
+
+func TestStagingRemovesWhatKilledProcessesLeft(t *testing.T) {
+	dir := t.TempDir()
+	ended := exec.Command("true")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-2 * time.Hour)
+	keep := map[string]bool{ // by name: whether it stays
+		fmt.Sprintf(".staging-%d-1", ended.Process.Pid): false, fmt.Sprintf(".staging-%d-1", os.Getpid()): true, ".staging-x": true, "mine": true,
+	}
+	for name := range keep {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.Mkdir(path, 0o700), os.Chtimes(path, old, old)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	recent := filepath.Join(dir, fmt.Sprintf(".staging-%d-2", ended.Process.Pid))
+	keep[filepath.Base(recent)] = true
+	if err := os.Mkdir(recent, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := place.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = folder.Close() }()
+	made, err := folder.MakeStaging()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(made); err != nil || info.Mode().Perm() != 0o700 || filepath.Dir(made) != folder.Dir() {
+		t.Errorf("got %s, %v; want a private directory in the folder", made, err)
+	}
+	for name, stays := range keep {
+		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != stays {
+			t.Errorf("%s: got %v, want it to stay: %v", name, err, stays)
+		}
+	}
+}
+
+func TestTakePutsAFileInPlaceOfAnother(t *testing.T) {
+	dir, outside := garden(t)
+	folder, err := place.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = folder.Close() }()
+	staging, err := folder.MakeStaging()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := filepath.Join(staging, "x")
+	for rel, ok := range map[string]bool{"file": true, "sub/new": true, "linked": false, "hard": false, "out/a": false, "none/a": false} {
+		if err := os.WriteFile(from, []byte("new"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := folder.Take(from, rel); (err == nil) != ok {
+			t.Errorf("%s: got %v", rel, err)
+		}
+		if got, _ := os.ReadFile(filepath.Join(dir, rel)); ok && string(got) != "new" {
+			t.Errorf("%s: got %q", rel, got)
+		}
+	}
+	if got, err := os.ReadFile(filepath.Join(outside, "secret")); err != nil || string(got) != "s" {
+		t.Errorf("got %q, %v outside", got, err)
+	}
+	if err := folder.Take(filepath.Join(staging, "gone"), "a"); err == nil {
+		t.Error("got no error for a file that is gone")
+	}
 }

@@ -1,4 +1,4 @@
-package transfer
+package place
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ var stagingName = regexp.MustCompile(`^\.staging-(\d+)-`)
 // staleAfter is the age from which a staging directory whose process is gone is removed.
 const staleAfter = time.Hour
 
-// makeStaging makes a private directory for files under way. Those that killed processes left behind are removed.
-func (f *folder) makeStaging() (string, error) {
+// MakeStaging makes a private directory in the folder for files under way, and returns its path; the caller removes it. Those that killed processes left behind are removed.
+func (f *Folder) MakeStaging() (string, error) {
 	f.sweep(time.Now())
 	dir, err := os.MkdirTemp(f.dir, fmt.Sprintf(".staging-%d-", os.Getpid()))
 	if err != nil {
@@ -25,7 +25,7 @@ func (f *folder) makeStaging() (string, error) {
 	return dir, nil
 }
 
-func (f *folder) sweep(now time.Time) {
+func (f *Folder) sweep(now time.Time) {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {
 		return // what cannot be listed cannot be tidied; making the directory tells the reason
