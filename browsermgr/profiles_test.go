@@ -380,7 +380,7 @@ func TestWhoDecidesOnTheWindow(t *testing.T) {
 func TestObserversBelongToOneConnection(t *testing.T) {
 	made := 0
 	m := manager(t, func(m *browsermgr.Manager) {
-		m.Observe = func() []page.Observer { made++; return []page.Observer{} }
+		m.Observe = func(bool) []page.Observer { made++; return []page.Observer{} }
 	})
 	p := profile(t, m, "")
 	a, b := use(t, p), use(t, p)
