@@ -173,7 +173,10 @@ func TestEndpointThatComesUpLateIsReached(t *testing.T) {
 
 func TestFailureNamesItsLayer(t *testing.T) {
 	silent := listen(t, func(net.Conn) {})
-	garbage := listen(t, func(c net.Conn) { _, _ = c.Write([]byte("SSH-2.0-hello\r\n\r\n")); _ = c.Close() })
+	garbage := listen(t, func(c net.Conn) {
+		_, _ = c.Read(make([]byte, 4096)) // the question first, as a server that is merely of another kind
+		_, _ = c.Write([]byte("SSH-2.0-hello\r\n\r\n"))
+	})
 	mute := (&fake{discovery: here("/ws"), path: "/ws", silent: true}).serve(t)
 	page := (&fake{discovery: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<h1>hello</h1>") }}).serve(t)
 	closed := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }

@@ -90,7 +90,7 @@ func clean(ctx context.Context, host string, err error) error {
 		return fmt.Errorf("no answer in time: what listens there is silent, or the way to it is slow: %w", cause(ctx, err))
 	case strings.Contains(text, "server gave HTTP response to HTTPS client"), strings.Contains(text, "first record does not look like a TLS handshake"):
 		return errors.New("it does not speak TLS: use http:// or ws://")
-	case strings.Contains(text, "malformed HTTP"):
+	case strings.Contains(text, "malformed HTTP"), strings.Contains(text, "readLoopPeekFailLocked"): // the latter: it spoke first
 		return errors.New("what answers there does not speak HTTP")
 	default:
 		return err
