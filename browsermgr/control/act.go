@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/transfer"
 )
 
 func actRoutes() []route {
@@ -28,6 +29,7 @@ func actFields() []field {
 		may("doubleClick", "boolean", "click, clickCoords"), oneOf("button", "click, clickCoords", "left", "right", "middle"),
 		may("modifiers", "array", "click: Alt, Control, ControlOrMeta, Meta, Shift"), may("delayMs", "integer", "click, clickCoords, press"),
 		may("x", "number", "clickCoords, in CSS pixels of the viewport"), may("y", "number", "clickCoords"),
+		may("endX", "number", "dragCoords"), may("endY", "number", "dragCoords"),
 		may("text", "string", "type: what to write; wait: what to wait for"), may("submit", "boolean", "type: press Enter afterwards"),
 		may("slowly", "boolean", "type: key by key"), may("key", "string", "press, such as Enter or Control+Shift+T"),
 		may("startRef", "string", "drag"), may("startSelector", "string", "drag"), may("endRef", "string", "drag"), may("endSelector", "string", "drag"),
@@ -43,12 +45,13 @@ func actFields() []field {
 type actAnswer struct {
 	targetAnswer
 
-	URL             string          `json:"url,omitempty"`
-	Result          json.RawMessage `json:"result,omitempty"`
-	Results         []entryAnswer   `json:"results,omitempty"`
-	Aborted         *aborted        `json:"aborted,omitempty"`
-	BlockedByDialog bool            `json:"blockedByDialog,omitempty"`
-	BrowserState    *browserState   `json:"browserState,omitempty"`
+	URL             string              `json:"url,omitempty"`
+	Result          json.RawMessage     `json:"result,omitempty"`
+	Results         []entryAnswer       `json:"results,omitempty"`
+	Aborted         *aborted            `json:"aborted,omitempty"`
+	Downloads       []transfer.Download `json:"downloads,omitempty"`
+	BlockedByDialog bool                `json:"blockedByDialog,omitempty"`
+	BrowserState    *browserState       `json:"browserState,omitempty"`
 }
 
 // act follows the order of checks of the contract.
@@ -124,7 +127,7 @@ func (c *call) perform(ctx context.Context, h *held, a action) (actAnswer, error
 	case err != nil:
 		return answer, operationFailed(a.Kind, err)
 	}
-	answer.Result, answer.Results, answer.Aborted = did.value, did.results, did.aborted
+	answer.Result, answer.Results, answer.Aborted, answer.Downloads = did.value, did.results, did.aborted, did.downloads
 	if did.closed {
 		return answer, nil
 	}

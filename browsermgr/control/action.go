@@ -25,7 +25,7 @@ const (
 // The kinds that are more than one thing done to a page.
 const (
 	kindBatch page.Kind = "batch"
-	kindClose page.Kind = "close"
+	kindClose           = page.KindClose
 )
 
 const (
@@ -59,6 +59,7 @@ func invalid(err error) error {
 var readers = map[page.Kind]func(*body.Fields, *action){
 	page.KindClick:          readClick,
 	page.KindClickCoords:    readClickCoords,
+	page.KindDragCoords:     readDragCoords,
 	page.KindType:           readType,
 	page.KindPress:          readPress,
 	page.KindHover:          readElement,
@@ -165,6 +166,11 @@ func readClickCoords(f *body.Fields, a *action) {
 	a.DoubleClick = f.Flag("doubleClick", false)
 	a.Button = f.String("button")
 	a.DelayMs, _ = f.NonNegative("delayMs")
+}
+
+func readDragCoords(f *body.Fields, a *action) {
+	a.X, a.Y = coordinate(f, "x"), coordinate(f, "y")
+	a.EndX, a.EndY = coordinate(f, "endX"), coordinate(f, "endY")
 }
 
 // coordinate is NaN if there is none, which no check accepts.

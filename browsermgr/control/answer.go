@@ -12,6 +12,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/page"
 	"clank/browsermgr/tabname"
+	"clank/browsermgr/transfer"
 )
 
 // failure is an error that knows how it is told to a client.
@@ -35,10 +36,14 @@ var statuses = []struct {
 	{browsermgr.ErrNoProfile, http.StatusNotFound},
 	{tabname.ErrNotFound, http.StatusNotFound},
 	{tabname.ErrAmbiguous, http.StatusConflict},
+	{browsermgr.ErrProfileExists, http.StatusConflict},
 	{browsermgr.ErrNotRunning, http.StatusConflict},
+	{browsermgr.ErrUnavailable, http.StatusConflict},
+	{browsermgr.ErrDisabled, http.StatusServiceUnavailable},
+	{browsermgr.ErrNoPort, http.StatusInsufficientStorage},
+	{transfer.ErrNoCapture, http.StatusNotImplemented},
 	{browsermgr.ErrClosed, http.StatusServiceUnavailable},
 	{page.ErrBrowserGone, http.StatusConflict},
-	{page.ErrNoDialog, http.StatusNotFound},
 	{errClosing, http.StatusServiceUnavailable},
 }
 
@@ -49,7 +54,15 @@ func classify(err error) failure {
 		out.err = err
 		return out
 	}
-	if errors.Is(err, page.ErrTabGone) {
+	if f, ok := noDisplay(err); ok {
+		return f
+	}
+	switch {
+	case errors.Is(err, browsermgr.ErrPolicyBlocked):
+		return failure{status: http.StatusForbidden, reason: "native_policy_blocked", err: err}
+	case errors.Is(err, browsermgr.ErrEndpointBlocked):
+		return failure{status: http.StatusBadRequest, err: fmt.Errorf("browser endpoint blocked by policy: %w", err)}
+	case errors.Is(err, page.ErrTabGone):
 		err = fmt.Errorf("%w: %w", tabname.ErrNotFound, err)
 	}
 	for _, s := range statuses {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/transfer"
 )
 
 // performer does the actions of one request.
@@ -24,6 +25,7 @@ type outcome struct {
 	dialog    bool
 	results   []entryAnswer
 	aborted   *aborted
+	downloads []transfer.Download
 }
 
 // entryAnswer is what came of one entry of a batch.
@@ -54,17 +56,20 @@ func (p performer) one(ctx context.Context, a action) (outcome, error) {
 		return outcome{closed: true}, p.held.close(ctx)
 	}
 	var res page.Result
+	var got []transfer.Download
 	before := p.held.url()
 	err := p.server.watched(ctx, p.held, func() error {
 		var err error
-		res, err = p.held.tab.Act(ctx, a.Action)
+		res, got, err = p.held.act(ctx, a.Action)
 		return err
 	})
 	if errors.Is(err, page.ErrTabGone) && slices.Contains(inputs, a.Kind) {
 		// The page closed itself for what was done to it.
 		return outcome{closed: true}, nil
 	}
-	return outcome{value: res.Value, navigated: res.Navigated && !anchor(before, res), dialog: res.BlockedByDialog}, err
+	return outcome{
+		value: res.Value, navigated: res.Navigated && !anchor(before, res), dialog: res.BlockedByDialog, downloads: got,
+	}, err
 }
 
 // inputs are the kinds that a page may answer by closing itself.
@@ -88,6 +93,7 @@ func (p performer) batch(ctx context.Context, a action) (outcome, error) {
 		}
 		out.results = append(out.results, answer)
 		out.navigated = out.navigated || did.navigated
+		out.downloads = append(out.downloads, did.downloads...)
 		out.closed, out.dialog = did.closed, did.dialog
 		if left := len(a.actions) - i - 1; left > 0 {
 			out.aborted = p.abort(did, i+1, left)

@@ -194,12 +194,13 @@ func (h *held) take(names tabname.Tab) error {
 		return fmt.Errorf("%w: %s has just been closed", tabname.ErrNotFound, names.ID)
 	}
 	h.names = names
+	h.use.Touch(h.tab)
 	return nil
 }
 
 // open opens a tab and holds it. If its page cannot be loaded it is held all the same.
 func (h *held) open(ctx context.Context, url string) error {
-	tab, err := h.use.Browser.NewTab(ctx, page.TabOptions{URL: url})
+	tab, err := h.use.NewTab(ctx, page.TabOptions{URL: url}, "")
 	if tab == nil {
 		return err
 	}

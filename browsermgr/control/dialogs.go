@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"clank/browsermgr/fault"
@@ -13,7 +12,7 @@ import (
 func dialogRoutes() []route {
 	return []route{
 		on("GET", "/dialogs", "Lists the JavaScript dialogs of a tab.", listDialogs).params(targetField),
-		on("POST", "/hooks/dialog", "Answers the dialog that is open.", answerDialog).takes(
+		on("POST", "/hooks/dialog", "Answers the dialog that is open, or the next one.", answerDialog).takes(
 			need("accept", "boolean", "accept or dismiss"), may("promptText", "string", "what a prompt returns"),
 			may("dialogId", "string", "which one"), targetField, timeoutField,
 		),
@@ -51,7 +50,13 @@ func listDialogs(ctx context.Context, c *call) (dialogsAnswer, error) {
 // dialogLimit bounds answering a dialog.
 const dialogLimit = 120_000
 
-func answerDialog(ctx context.Context, c *call) (targetAnswer, error) {
+type dialogAnswer struct {
+	targetAnswer
+
+	Armed bool `json:"armed,omitempty"` // none was open: the next one is answered so
+}
+
+func answerDialog(ctx context.Context, c *call) (dialogAnswer, error) {
 	accept, given := c.body.Bool("accept")
 	if !given {
 		c.body.Fail(fault.Invalidf("accept is required"))
@@ -61,25 +66,11 @@ func answerDialog(ctx context.Context, c *call) (targetAnswer, error) {
 	limit := time.Duration(c.body.Clamp("timeoutMs", dialogLimit, 500, dialogLimit)) * time.Millisecond
 	h, err := c.target(ctx)
 	if err != nil {
-		return targetAnswer{}, err
+		return dialogAnswer{}, err
 	}
 	defer h.release()
-	if err := h.checkDialog(id); err != nil {
-		return targetAnswer{}, err
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, &fault.LimitError{Limit: limit})
+	answering, cancel := context.WithTimeoutCause(ctx, limit, &fault.LimitError{Limit: limit})
 	defer cancel()
-	return h.answer(), h.tab.AnswerDialog(ctx, accept, reply)
-}
-
-// checkDialog says whether it is clear which dialog is meant.
-func (h *held) checkDialog(id string) error {
-	pending := h.tab.Dialogs().Pending
-	switch {
-	case id == "" && len(pending) > 1:
-		return errors.New("several dialogs are pending: say which by dialogId")
-	case id != "" && (len(pending) == 0 || pending[0].ID != id):
-		return fmt.Errorf("dialog %q is not pending", id)
-	}
-	return nil
+	armed, err := h.tab.HandleDialog(answering, page.DialogAnswer{ID: id, Accept: accept, PromptText: reply}, limit)
+	return dialogAnswer{h.answer(), armed}, err
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"net/http/httptest"
 	"strings"
 
@@ -34,21 +35,23 @@ func Table() []string {
 	return out
 }
 
-// Undeclared calls the handler of a route with that body and returns what it looks for in the request and the table does
+// Undeclared calls the handler of a route for that profile with that body and returns what it looks for in the request and the table does
 // not declare.
-func Undeclared(s *Server, route, json string) []string {
+func Undeclared(s *Server, profile, route, json string) []string {
 	for _, r := range table() {
 		if r.method+" "+r.path != route {
 			continue
 		}
-		req := httptest.NewRequest(r.method, strings.NewReplacer("{targetId}", "none", "{kind}", "local").Replace(r.path), nil)
+		req := httptest.NewRequest(r.method, strings.NewReplacer("{targetId}", "none", "{kind}", "local").Replace(r.path)+"?profile="+profile, nil)
 		fields, err := body.Decode([]byte(json))
 		if err != nil {
 			return []string{err.Error()}
 		}
 		c := newCall(s, &r, httptest.NewRecorder(), req)
 		c.body = fields
-		_, _ = r.handle(req.Context(), c)
+		ctx, cancel := context.WithCancel(req.Context())
+		cancel() // what it looks for it does before it does anything
+		_, _ = r.handle(ctx, c)
 		return append(missing(c.query.Asked(), r.query), missing(c.body.Asked(), r.body)...)
 	}
 	return []string{"no such route: " + route}

@@ -21,8 +21,9 @@ import (
 
 // shared has the browser of the whole test binary; site serves its pages.
 var (
-	shared *browsermgr.Manager
-	site   string
+	shared   *browsermgr.Manager
+	features *control.Features
+	site     string
 )
 
 const token = "the-secret-of-the-tests"
@@ -42,14 +43,22 @@ func runTests(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "these tests need Chromium:", err)
 		return 1
 	}
+	features = &control.Features{Dir: home}
 	shared = &browsermgr.Manager{
-		Home: home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18820, LastPort: 18849,
+		Observe: features.Observe,
+		Home:    home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18820, LastPort: 18849,
 	}
 	if err := shared.Open(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer shared.Close(ctx)
+	for _, name := range []string{"asleep", "elsewhere"} {
+		if _, err := shared.Create(ctx, browsermgr.CreateOptions{Name: name}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	pages := newSite()
 	defer pages.Close()
 	site = pages.URL
@@ -67,6 +76,7 @@ func newSite() *httptest.Server {
 		"/opens":  `<title>Opens</title><button onclick="window.open('/two')">Open</button>`,
 		"/shuts":  `<title>Shuts</title><button onclick="window.close()">Shut</button>`,
 		"/leaves": `<title>Leaves</title><button onclick="location='/secret'">Leave</button>`,
+		"/files":  `<title>Files</title><a href="/report">Get</a><input type="file">`,
 		"/secret": `<title>Secret</title><p>not for you</p>`,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
@@ -75,6 +85,10 @@ func newSite() *httptest.Server {
 		})
 	}
 	mux.HandleFunc("GET /redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/secret", http.StatusFound) })
+	mux.HandleFunc("GET /report", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Disposition", "attachment; filename=report.txt")
+		fmt.Fprint(w, "the report")
+	})
 	mux.HandleFunc("GET /silent", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	return httptest.NewServer(mux)
 }
@@ -88,7 +102,7 @@ type client struct {
 // serve opens a server on the shared browser. The end of the test closes it, and the tabs.
 func serve(tb testing.TB, adjust func(*control.Server)) *client {
 	tb.Helper()
-	s := &control.Server{Manager: shared, Addr: "127.0.0.1:0", Secrets: gate.Secrets{Token: token}}
+	s := &control.Server{Manager: shared, Features: features, Addr: "127.0.0.1:0", Secrets: gate.Secrets{Token: token}}
 	if adjust != nil {
 		adjust(s)
 	}

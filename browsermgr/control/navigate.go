@@ -8,6 +8,7 @@ import (
 
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
+	"clank/browsermgr/transfer"
 )
 
 func navigateRoutes() []route {
@@ -18,9 +19,10 @@ func navigateRoutes() []route {
 type navigateAnswer struct {
 	targetAnswer
 
-	URL             string        `json:"url"`
-	BlockedByDialog bool          `json:"blockedByDialog,omitempty"`
-	BrowserState    *browserState `json:"browserState,omitempty"`
+	URL             string             `json:"url"`
+	Download        *transfer.Download `json:"download,omitempty"`
+	BlockedByDialog bool               `json:"blockedByDialog,omitempty"`
+	BrowserState    *browserState      `json:"browserState,omitempty"`
 }
 
 func navigate(ctx context.Context, c *call) (navigateAnswer, error) {
@@ -44,12 +46,13 @@ func navigate(ctx context.Context, c *call) (navigateAnswer, error) {
 	defer h.release()
 	h.desk.book.Choose(h.tab.TargetID())
 	var res page.Result
+	var got []transfer.Download
 	err = h.exclusively(ctx, func() error {
 		return c.server.watched(ctx, h, func() error {
 			bounded, cancel := context.WithTimeoutCause(ctx, limit, &fault.LimitError{Limit: limit})
 			defer cancel()
 			var err error
-			res, err = h.tab.Navigate(bounded, url)
+			res, got, err = h.navigate(bounded, url)
 			return err
 		})
 	})
@@ -62,6 +65,9 @@ func navigate(ctx context.Context, c *call) (navigateAnswer, error) {
 	}
 	h.desk.pardon(h.tab.TargetID())
 	answer := navigateAnswer{targetAnswer: h.answer(), URL: h.url()}
+	if len(got) > 0 {
+		answer.Download = &got[0]
+	}
 	if res.BlockedByDialog {
 		answer.BlockedByDialog, answer.BrowserState = true, h.state()
 	}

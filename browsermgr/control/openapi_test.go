@@ -36,13 +36,16 @@ func TestTheDocumentListsEveryRouteThatIsServed(t *testing.T) {
 
 func TestHandlersReadNothingThatTheDocumentDoesNotDeclare(t *testing.T) {
 	c := serve(t, nil)
-	c.open("/")
 	bodies := map[string][]string{
-		"POST /tabs/open":    {`{"url":"about:blank","label":"x"}`},
-		"POST /navigate":     {`{"url":"about:blank","timeoutMs":1000}`},
-		"POST /tabs/action":  {`{"action":"select","index":0}`, `{"action":"label","targetId":"t1","label":"y"}`, `{"action":"new","label":"z"}`},
-		"POST /tabs/focus":   {`{"targetId":"x"}`},
-		"POST /hooks/dialog": {`{"accept":true,"promptText":"x","dialogId":"d1","timeoutMs":500}`},
+		"POST /tabs/open":          {`{"url":"about:blank","label":"x"}`},
+		"POST /navigate":           {`{"url":"about:blank","timeoutMs":1000}`},
+		"POST /tabs/action":        {`{"action":"select","index":0}`, `{"action":"label","targetId":"t1","label":"y"}`, `{"action":"new","label":"z"}`},
+		"POST /tabs/focus":         {`{"targetId":"x"}`},
+		"POST /permissions/grant":  {`{"origin":"https://example.com","permissions":["geolocation"]}`},
+		"POST /cookies/set":        {`{"cookie":{"name":"a","value":"b","url":"https://example.com"}}`},
+		"POST /storage/{kind}/set": {`{"key":"a","value":"b"}`},
+		"POST /profiles/create":    {`{"name":"BAD NAME"}`},
+		"POST /hooks/dialog":       {`{"accept":true,"promptText":"x","dialogId":"d1","timeoutMs":500}`},
 		"POST /act": {
 			`{"kind":"click"}`, `{"kind":"clickCoords"}`, `{"kind":"type"}`, `{"kind":"press"}`, `{"kind":"hover"}`, `{"kind":"drag"}`,
 			`{"kind":"select"}`, `{"kind":"fill"}`, `{"kind":"resize"}`, `{"kind":"wait"}`, `{"kind":"evaluate"}`, `{"kind":"batch"}`,
@@ -51,7 +54,7 @@ func TestHandlersReadNothingThatTheDocumentDoesNotDeclare(t *testing.T) {
 	}
 	for _, route := range control.Table() {
 		for _, body := range append([]string{"{}"}, bodies[route]...) {
-			if got := control.Undeclared(c.server, route, body); len(got) > 0 {
+			if got := control.Undeclared(c.server, "asleep", route, body); len(got) > 0 {
 				t.Errorf("%s %s reads %q", route, body, got)
 			}
 		}

@@ -64,7 +64,8 @@ var (
 
 // table lists all routes, each group in a file of its own.
 func table() []route {
-	return slices.Concat(documentRoutes(), tabRoutes(), navigateRoutes(), actRoutes(), dialogRoutes(), snapshotRoutes())
+	return slices.Concat(documentRoutes(), profileRoutes(), tabRoutes(), navigateRoutes(), actRoutes(), dialogRoutes(), snapshotRoutes(),
+		ringRoutes(), stateRoutes(), storageRoutes(), fileRoutes(), pictureRoutes(), screencastRoutes())
 }
 
 // mux serves the table.

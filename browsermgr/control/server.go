@@ -33,6 +33,8 @@ type Server struct {
 	SnapshotMode func() string
 	// Policy says which addresses pages may be at; nil allows http, https and about:blank.
 	Policy Policy
+	// Features is what observes the browsers of Manager, which must have its Observe. Nil leaves out what it is for.
+	Features *Features
 	// Version is told in the OpenAPI document.
 	Version string
 	// Logger receives what happens out of sight; nil discards it.

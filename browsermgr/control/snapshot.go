@@ -1,19 +1,16 @@
 package control
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
-	"unicode/utf16"
 
 	"clank/browsermgr/control/body"
 	"clank/browsermgr/fault"
+	"clank/browsermgr/outline"
 	"clank/browsermgr/page"
+	"clank/browsermgr/picture"
 )
 
 func snapshotRoutes() []route {
@@ -47,7 +44,8 @@ type view struct {
 
 	format string
 	mode   string
-	role   bool // refs are numbered in the order of the page, and each has its place among its like
+	limit  int // of format aria: how many nodes
+	labels bool
 }
 
 // readView reads the parameters of a snapshot. mode holds if they name none.
@@ -76,17 +74,28 @@ func readView(q *body.Fields, mode string) (view, error) {
 		v.Depth = &depth
 	}
 	v.Selector = q.String("selector")
-	v.role = labels || efficient || interactive || compact || v.Depth != nil || v.Selector != "" || q.String("frame") != ""
+	v.Frame, v.Query, v.Delta = q.String("frame"), q.String("query"), true
+	role := labels || efficient || interactive || compact || v.Depth != nil || v.Selector != "" || v.Frame != ""
 	if efficient && v.Depth == nil {
 		v.Depth = new(depthEfficient)
 	}
 	v.URLs = q.Flag("urls", false)
 	v.MaxChars = charLimit(q, efficient)
 	v.Timeout = time.Duration(q.Clamp("timeoutMs", 20_000, 500, 60_000)) * time.Millisecond
-	if q.String("refs") == formatARIA && (v.Selector != "" || q.String("frame") != "") {
+	v.limit = q.Clamp("limit", 500, 1, 2000)
+	switch refs := q.String("refs"); {
+	case refs == "" && role, refs == "role":
+		v.Refs = page.RefsRole
+	case refs == "":
+	case refs == formatARIA && v.Selector == "" && v.Frame == "":
+		v.Refs = page.RefsAria
+	case refs == formatARIA:
 		return v, fault.Invalidf("refs=aria cannot be had with selector or frame")
+	default:
+		return v, fault.Invalidf("refs must be role or aria")
 	}
-	return v, errors.Join(q.Err(), unavailable(q, v.format == formatARIA, labels))
+	v.labels = labels
+	return v, q.Err()
 }
 
 // charLimit is the bound of the text. What is given but is no positive number lifts it.
@@ -104,42 +113,23 @@ func charLimit(q *body.Fields, efficient bool) int {
 	return n
 }
 
-// unavailable refuses what snapshots cannot do, rather than to leave it out of them unsaid.
-func unavailable(q *body.Fields, aria, labels bool) error {
-	for name, wanted := range map[string]bool{
-		"format=aria": aria, "labels": labels, "frame": q.String("frame") != "", "query": q.String("query") != "",
-	} {
-		if wanted {
-			return &failure{status: http.StatusNotImplemented, err: fmt.Errorf("snapshot: %s is not available", name)}
-		}
-	}
-	return nil
-}
-
 type snapshotAnswer struct {
 	targetAnswer
+	labelled
 
-	Format          string             `json:"format"`
-	URL             string             `json:"url"`
-	Snapshot        string             `json:"snapshot"`
-	Refs            map[string]refJSON `json:"refs"`
-	Stats           *snapshotStats     `json:"stats,omitempty"`
-	Truncated       bool               `json:"truncated,omitempty"`
-	BlockedByDialog bool               `json:"blockedByDialog,omitempty"`
-	BrowserState    *browserState      `json:"browserState,omitempty"`
-}
-
-type refJSON struct {
-	Role string `json:"role"`
-	Name string `json:"name,omitempty"`
-	Nth  *int   `json:"nth,omitempty"`
-}
-
-type snapshotStats struct {
-	Lines       int `json:"lines"`
-	Chars       int `json:"chars"` // UTF-16 units
-	Refs        int `json:"refs"`
-	Interactive int `json:"interactive"`
+	Format          string                      `json:"format"`
+	URL             string                      `json:"url"`
+	Snapshot        *string                     `json:"snapshot,omitempty"`
+	Refs            *map[string]outline.RefInfo `json:"refs,omitempty"`
+	Stats           *outline.Stats              `json:"stats,omitempty"`
+	Nodes           *[]page.Node                `json:"nodes,omitempty"`
+	Truncated       bool                        `json:"truncated,omitempty"`
+	ImagePath       string                      `json:"imagePath,omitempty"`
+	ImageType       string                      `json:"imageType,omitempty"`
+	NewElements     *int                        `json:"newElements,omitempty"`
+	Reason          string                      `json:"reason,omitempty"` // why there is nothing to see
+	BlockedByDialog bool                        `json:"blockedByDialog,omitempty"`
+	BrowserState    *browserState               `json:"browserState,omitempty"`
 }
 
 func snapshot(ctx context.Context, c *call) (snapshotAnswer, error) {
@@ -162,52 +152,51 @@ func snapshot(ctx context.Context, c *call) (snapshotAnswer, error) {
 	// The time includes waiting for what others do in the tab.
 	ctx, cancel := context.WithTimeoutCause(ctx, v.Timeout, &fault.LimitError{Limit: v.Timeout})
 	defer cancel()
-	snap, err := h.tab.Snapshot(ctx, v.SnapshotOptions)
+	answer := snapshotAnswer{targetAnswer: h.answer(), Format: v.format}
+	if v.format == formatARIA {
+		err = answer.tree(ctx, h, v)
+	} else {
+		err = answer.text(ctx, c.server, h, v)
+	}
 	if pendingDialog(err) {
-		return snapshotAnswer{
-			targetAnswer: h.answer(), Format: v.format, URL: h.url(), Refs: map[string]refJSON{}, BlockedByDialog: true, BrowserState: h.state(),
-		}, nil
+		answer.BlockedByDialog, answer.BrowserState, err = true, h.state(), nil
 	}
 	if err != nil {
 		return snapshotAnswer{}, err
 	}
 	// The page may have gone elsewhere while it was read.
-	if err := c.server.allow(ctx, h.desk.name, snap.URL); err != nil {
-		return snapshotAnswer{}, err
-	}
-	refs, stats := count(snap)
-	return snapshotAnswer{
-		targetAnswer: h.answer(), Format: v.format, URL: snap.URL, Snapshot: snap.Text, Refs: refs, Stats: stats, Truncated: snap.Truncated,
-	}, nil
+	return answer, c.server.allow(ctx, h.desk.name, answer.URL)
 }
 
-var interactiveRoles = []string{
-	"button", "checkbox", "combobox", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio", "searchbox",
-	"slider", "spinbutton", "switch", "tab", "textbox", "treeitem",
+// text describes the page as text.
+func (a *snapshotAnswer) text(ctx context.Context, s *Server, h *held, v view) error {
+	snap, err := h.tab.Snapshot(ctx, v.SnapshotOptions)
+	a.URL = cmp.Or(snap.URL, h.url())
+	refs, stats := snap.Describe()
+	if refs == nil {
+		refs = map[string]outline.RefInfo{}
+	}
+	a.Snapshot, a.Refs = &snap.Text, &refs
+	if err != nil {
+		return err
+	}
+	a.Stats, a.Truncated, a.NewElements, a.Reason = &stats, snap.Truncated, snap.NewElements, snap.Reason
+	if !v.labels {
+		return nil
+	}
+	img, err := picture.Screenshot(ctx, h.tab, picture.Options{Labels: marks(snap.Refs()), Timeout: v.Timeout})
+	if err != nil {
+		return err
+	}
+	a.labelled, a.ImageType = labelsOf(img), img.Type
+	a.ImagePath, err = s.keep("pictures", "browser-", "."+img.Type, img.Data)
+	return err
 }
 
-// count lists the refs that can be seen, and says how much there is.
-func count(snap page.Snapshot) (map[string]refJSON, *snapshotStats) {
-	refs := map[string]refJSON{}
-	stats := &snapshotStats{Lines: strings.Count(snap.Text, "\n") + 1, Chars: units(snap.Text)}
-	for _, r := range snap.Refs() {
-		entry := refJSON{Role: r.Role, Name: r.Name}
-		if r.Dup {
-			entry.Nth = new(r.Nth)
-		}
-		refs[r.Ref] = entry
-		if slices.Contains(interactiveRoles, r.Role) {
-			stats.Interactive++
-		}
-	}
-	stats.Refs = len(refs)
-	return refs, stats
-}
-
-func units(text string) int {
-	n := 0
-	for _, r := range text {
-		n += utf16.RuneLen(r)
-	}
-	return n
+// tree describes it as a list of nodes.
+func (a *snapshotAnswer) tree(ctx context.Context, h *held, v view) error {
+	nodes, err := h.tab.Tree(ctx, v.limit, v.Timeout)
+	nodes = some(nodes)
+	a.URL, a.Nodes = h.url(), &nodes
+	return err
 }

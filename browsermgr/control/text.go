@@ -2,12 +2,11 @@ package control
 
 import (
 	"context"
-	"errors"
-	"net/http"
+	"fmt"
 	"time"
-	"unicode/utf16"
 
 	"clank/browsermgr/fault"
+	"clank/browsermgr/page"
 )
 
 type textAnswer struct {
@@ -25,9 +24,7 @@ const readLimit = 20 * time.Second
 
 func text(ctx context.Context, c *call) (textAnswer, error) {
 	limit := min(c.query.Clamp("maxChars", maxChars, 1, maxChars), maxChars)
-	if c.query.String("selector") != "" {
-		return textAnswer{}, &failure{status: http.StatusNotImplemented, err: errors.New("text: selector is not available")}
-	}
+	selector := c.query.String("selector")
 	h, err := c.target(ctx)
 	if err != nil {
 		return textAnswer{}, err
@@ -38,24 +35,15 @@ func text(ctx context.Context, c *call) (textAnswer, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, readLimit, &fault.LimitError{Limit: readLimit})
 	defer cancel()
-	text, err := h.tab.Text(ctx, "")
+	got, err := h.tab.Read(ctx, page.TextOptions{Selector: selector, MaxChars: limit})
 	if pendingDialog(err) {
 		return textAnswer{targetAnswer: h.answer(), URL: h.url(), BlockedByDialog: true, BrowserState: h.state()}, nil
 	}
 	if err != nil {
 		return textAnswer{}, err
 	}
-	answer := textAnswer{targetAnswer: h.answer(), URL: h.url()}
-	answer.Text, answer.Truncated = cutUnits(text, limit)
-	return answer, nil
-}
-
-// cutUnits cuts a text to at most n UTF-16 units, never within a character.
-func cutUnits(text string, n int) (string, bool) {
-	for i, r := range text {
-		if n -= utf16.RuneLen(r); n < 0 {
-			return text[:i], true
-		}
+	if !got.Found {
+		return textAnswer{}, fmt.Errorf("text: no element matches selector %q", selector)
 	}
-	return text, false
+	return textAnswer{targetAnswer: h.answer(), URL: got.URL, Text: got.Text, Truncated: got.Truncated}, nil
 }

@@ -61,8 +61,8 @@ var table = map[string][]string{
 	"browsermgr/control/gate":   {},
 	"browsermgr/control/client": {},
 	"browsermgr/control": {
-		"browsermgr", "browsermgr/control/body", "browsermgr/control/gate", "browsermgr/emulate", "browsermgr/fault", "browsermgr/har",
-		"browsermgr/page", "browsermgr/picture", "browsermgr/record", "browsermgr/tabname", "browsermgr/trace", "browsermgr/transfer",
+		"browsermgr", "browsermgr/cdp", "browsermgr/control/body", "browsermgr/control/gate", "browsermgr/emulate", "browsermgr/fault",
+		"browsermgr/frame", "browsermgr/har", "browsermgr/outline", "browsermgr/page", "browsermgr/picture", "browsermgr/record", "browsermgr/tabname", "browsermgr/trace", "browsermgr/transfer",
 	},
 
 	"sessions":              {"cancel"},

@@ -1,0 +1,99 @@
+package control
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/emulate"
+	"clank/browsermgr/frame"
+	"clank/browsermgr/page"
+	"clank/browsermgr/picture"
+	"clank/browsermgr/record"
+	"clank/browsermgr/trace"
+	"clank/browsermgr/transfer"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// Features makes what follows the tabs of each browser: recorders, emulation, traces and files. Its Observe is given to
+// browsermgr.Manager before that is opened. Its fields are set before.
+type Features struct {
+	// Dir is the folder below which downloads, uploads, traces and pictures lie. Required.
+	Dir string
+	// Inbound holds files that people sent; "" means there is none.
+	Inbound string
+	// Allowed, if set, says whether an address may be downloaded from. It must not block.
+	Allowed func(url string) error
+	// Logger receives what happens out of sight; nil discards it.
+	Logger *slog.Logger
+}
+
+// Observe makes the observers of a connection. local says that the browser is started by us. The Manager closes them.
+func (f *Features) Observe(local bool) []page.Observer {
+	log := f.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	recorder := record.New()
+	tracer := trace.New(f.folder("traces"), recorder, log)
+	casts := picture.NewCasts(log)
+	out := []page.Observer{recorder, tracer, emulate.New(log), casts, ending{tracer, casts}}
+	files, err := transfer.New(transfer.Options{
+		Downloads: f.folder("downloads"), Uploads: transfer.Uploads{Folders: []string{f.folder("uploads")}, Inbound: f.Inbound},
+		Allowed: f.Allowed, External: !local, Logger: log,
+	})
+	if err != nil {
+		log.Error("files of browsers cannot be moved", "error", err)
+		return out
+	}
+	return append(out, files)
+}
+
+// folder is one of the folders below Dir, made if it is missing.
+func (f *Features) folder(name string) string {
+	dir := filepath.Join(f.Dir, name)
+	_ = os.MkdirAll(dir, 0o700) // who uses it says why it cannot
+	return dir
+}
+
+// ending ends what was made for a connection when that has ended.
+type ending struct {
+	tracer *trace.Tracer
+	casts  *picture.Casts
+}
+
+// Attach asks nothing of new sessions.
+func (ending) Attach(*page.Tab, *frame.Frame) []proto.Request { return nil }
+
+// Event needs none.
+func (ending) Event(*page.Tab, *frame.Frame, cdp.Event) {}
+
+// Close implements [io.Closer].
+func (e ending) Close() error {
+	e.tracer.Close()
+	e.casts.Close()
+	return nil
+}
+
+// lookup finds the observer of that type among those of the tab's connection.
+func lookup[T page.Observer](h *held) (found T, ok bool) {
+	for _, o := range h.use.Observers {
+		if found, ok = o.(T); ok {
+			return found, true
+		}
+	}
+	return found, false
+}
+
+// feature is lookup for those who cannot do without.
+func feature[T page.Observer](h *held, what string) (T, error) {
+	found, ok := lookup[T](h)
+	if !ok {
+		return found, &failure{status: http.StatusNotImplemented, err: fmt.Errorf("%s is not available in the browser of profile %q", what, h.desk.name)}
+	}
+	return found, nil
+}
