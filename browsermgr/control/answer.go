@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"sync"
 	"time"
 
 	"clank/browsermgr"
@@ -104,11 +105,13 @@ func answer(w http.ResponseWriter, status int, value any) {
 func abandoned(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errClientGone) }
 
 var (
-	userInfo    = regexp.MustCompile(`(?i)\b((?:wss?|https?)://)[^/@\s"']+@`)
-	secretQuery = regexp.MustCompile(`(?i)([?&](?:[a-z_-]*(?:token|key|secret|password|auth|credential|signature))=)[^&\s"'#]+`)
+	userInfo    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b((?:wss?|https?)://)[^/@\s"']+@`) })
+	secretQuery = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)([?&](?:[a-z_-]*(?:token|key|secret|password|auth|credential|signature))=)[^&\s"'#]+`)
+	})
 )
 
 // redact takes credentials out of the addresses in a text.
 func redact(text string) string {
-	return secretQuery.ReplaceAllString(userInfo.ReplaceAllString(text, "${1}[redacted]@"), "${1}[redacted]")
+	return secretQuery().ReplaceAllString(userInfo().ReplaceAllString(text, "${1}[redacted]@"), "${1}[redacted]")
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -49,11 +50,11 @@ func document(routes []route, version string) object {
 
 var profileField = may("profile", "string", "which profile; without, the default one")
 
-var inPath = regexp.MustCompile(`\{(\w+)\}`)
+var inPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{(\w+)\}`) })
 
 func operation(r route) object {
 	params := []any{}
-	for _, m := range inPath.FindAllStringSubmatch(r.path, -1) {
+	for _, m := range inPath().FindAllStringSubmatch(r.path, -1) {
 		params = append(params, object{"name": m[1], "in": "path", "required": true, "schema": object{"type": "string"}})
 	}
 	for _, f := range append([]field{profileField}, r.query...) {
