@@ -90,7 +90,7 @@ var table = map[string][]string{
 	"internal/layout":      {},
 	"internal/running":     {},
 	"internal/playwright":  {},
-	"internal/peers":       {"internal/playwright", "internal/running"},
+	"internal/peers":       {"browsermgr/chrome", "internal/playwright", "internal/running"},
 	"internal/conformance": {"internal/playwright", "internal/running"},
 }
 
