@@ -76,13 +76,11 @@ func TestAttachedBrowserIsLeftAlone(t *testing.T) {
 			m := manager(t, nil)
 			attachOnly(t, m, entry)
 			p := profile(t, m, "ext")
-			if s := status(t, p); !s.Running || !s.CDPReady || !s.AttachOnly || s.PID != nil {
+			eventually(t, "the browser answers before the first use", func() bool { return status(t, p).CDPReady })
+			if s := status(t, p); !s.AttachOnly || s.PID != nil {
 				t.Errorf("before the first use: %+v", s)
 			}
-			list, err := m.Profiles(t.Context())
-			if i := slices.IndexFunc(list, func(i browsermgr.ProfileInfo) bool { return i.Name == "ext" }); err != nil || !list[i].Running {
-				t.Errorf("list: %+v, %v", list, err)
-			}
+			eventually(t, "the list has it as running", func() bool { return slices.Contains(running(t, m), "ext") })
 			var uses sync.WaitGroup
 			for range 3 {
 				uses.Go(func() {
@@ -99,7 +97,7 @@ func TestAttachedBrowserIsLeftAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s := status(t, p); !s.PageReady || s.ProbeError != "" {
+			if s := ready(t, p); s.ProbeError != "" {
 				t.Errorf("in use: %+v", s)
 			}
 			if !stop(t, p) || !alive(browser) {

@@ -111,7 +111,7 @@ func serve(tb testing.TB, adjust func(*control.Server)) *client {
 	}
 	c := &client{tb, s}
 	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
 		defer cancel()
 		if err := s.Close(ctx); err != nil {
 			tb.Error(err)
@@ -234,7 +234,7 @@ func (c *client) ref(target, name string) string {
 // eventually waits until a condition on the world outside holds.
 func eventually(tb testing.TB, what string, cond func() bool) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

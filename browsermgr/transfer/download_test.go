@@ -19,7 +19,7 @@ import (
 func (b *bench) press(tb testing.TB, tab *page.Tab, name string) []transfer.Download {
 	tb.Helper()
 	ref := refOf(tb, tab, name)
-	_, got, err := b.Act(within(tb, 20*time.Second), tab, page.Action{Kind: page.KindClick, Ref: ref})
+	_, got, err := b.Act(within(tb, 45*time.Second), tab, page.Action{Kind: page.KindClick, Ref: ref})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestActionWithoutDownloadIsNotDelayed(t *testing.T) {
 	tab := b.tab(t, s.URL)
 	ref := refOf(t, tab, "Plain")
 	fastest := time.Hour
-	for range 10 {
+	for tries := 0; tries < 50 && fastest > 200*time.Millisecond; tries++ {
 		start := time.Now()
 		_, got, err := b.Act(t.Context(), tab, page.Action{Kind: page.KindClick, Ref: ref})
 		if err != nil || got != nil {
@@ -107,7 +107,7 @@ func TestActionWithoutDownloadIsNotDelayed(t *testing.T) {
 		fastest = min(fastest, time.Since(start))
 	}
 	if fastest > 200*time.Millisecond {
-		t.Errorf("the fastest of ten clicks took %s", fastest)
+		t.Errorf("the fastest of many clicks took %s", fastest)
 	}
 }
 

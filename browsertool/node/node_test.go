@@ -287,7 +287,7 @@ func TestATimeoutIsToldWithTheStatusOfTheBrowser(t *testing.T) {
 		<-q.Context().Done()
 		close(ended)
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), node.Slack+1200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), node.Slack+3*time.Second)
 	defer cancel()
 	status, answer, err := r.client.Call(ctx, "POST", "/act", url.Values{"profile": {"work"}}, map[string]any{})
 	if err != nil || status != 504 || !strings.Contains(string(answer), "(profile work, running true, answers commands false)") || !strings.Contains(string(answer), "POST /act") {
