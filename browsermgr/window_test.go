@@ -96,6 +96,7 @@ func TestPopupBelongsToItsOpenersWindow(t *testing.T) {
 	b := window(t, m, browsermgr.WindowOptions{Key: "b"})
 	act(t, a, "navigate", map[string]any{"url": base + "/popups"})
 	contains(t, act(t, a, "click", map[string]any{"ref": refOf(t, a, "New tab")}), "a new tab opened and is the current one")
+	act(t, a, "wait", map[string]any{"text": "Second page"})
 	eventually(t, "the popup is loaded", func() bool { _, title, _ := state(t, a); return title == "Two" })
 	_, _, tabs := state(t, a)
 	if len(tabs) != 2 || !strings.HasPrefix(tabs[1], "* ") {
