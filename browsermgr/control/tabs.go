@@ -164,7 +164,7 @@ func (c *call) load(ctx context.Context, h *held, url string) error {
 		return err
 	}
 	return c.server.watched(ctx, h, func() error {
-		_, _, err := h.navigate(ctx, url)
+		_, _, err := h.navigate(ctx, url, navigateLimit)
 		return err
 	})
 }

@@ -130,14 +130,14 @@ func TestDownloadThatComesLateIsReportedWithTheNextAction(t *testing.T) {
 func TestNavigationToAFileIsADownload(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL)
-	res, got, err := b.Navigate(t.Context(), tab, s.URL+"/file")
+	res, got, err := b.Navigate(t.Context(), tab, s.URL+"/file", 20*time.Second)
 	if err != nil || len(got) != 1 || content(t, got[0].Path) != "file" {
 		t.Fatalf("got %+v, %+v, %v; want the file", res, got, err)
 	}
 	if res.URL != s.URL+"/" || res.Navigated {
 		t.Errorf("got %+v, want the page to stay", res)
 	}
-	if _, got, err = b.Navigate(t.Context(), tab, s.URL); err != nil || got != nil {
+	if _, got, err = b.Navigate(t.Context(), tab, s.URL, 20*time.Second); err != nil || got != nil {
 		t.Errorf("got %+v, %v; want a page", got, err)
 	}
 }
@@ -253,7 +253,7 @@ func TestCallerWhoLeavesCancelsTheTransfer(t *testing.T) {
 			return err
 		},
 		"navigation": func(ctx context.Context) error {
-			_, got, err := b.Navigate(ctx, tab, s.URL+"/slow")
+			_, got, err := b.Navigate(ctx, tab, s.URL+"/slow", 20*time.Second)
 			if len(got) == 1 {
 				return errors.Join(err, errors.New(got[0].Error))
 			}
