@@ -238,6 +238,21 @@ func (b *bench) empty(tb testing.TB) {
 	})
 }
 
+func TestTheDocumentThatIsShownCanBeSaved(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	tab := b.tab(t, s.URL+"/#here")
+	got, err := b.DownloadDocument(t.Context(), tab, s.URL, "shelf.html", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(got.Path); err != nil || string(data) != shelf || filepath.Base(got.Path) != "shelf.html" {
+		t.Errorf("saved %+v with %d bytes, %v", got, len(data), err)
+	}
+	if _, err := b.DownloadDocument(t.Context(), tab, s.URL+"/other", "x", 0); !errors.Is(err, transfer.ErrElsewhere) {
+		t.Errorf("got %v, want that another document is shown", err)
+	}
+}
+
 func TestCallerWhoLeavesCancelsTheTransfer(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL)
