@@ -149,10 +149,10 @@ func operationFailed(kind page.Kind, err error) error {
 		return err
 	}
 	f := classify(err)
-	switch {
-	case f.status == http.StatusBadRequest:
+	switch f.status {
+	case http.StatusBadRequest:
 		f.code = codeInvalid
-	case f.status == http.StatusInternalServerError:
+	case http.StatusInternalServerError:
 		f.code = codeOperation
 	}
 	if kind == kindBatch {

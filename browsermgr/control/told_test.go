@@ -43,11 +43,7 @@ func TestCausesHaveStableWords(t *testing.T) {
 }
 
 func TestABrowserThatDoesNotStartIsNotAskedForAllTheTime(t *testing.T) {
-	home, err := os.MkdirTemp("", "clank")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(home)
+	home := t.TempDir()
 	broken := filepath.Join(home, "chromium")
 	if err := os.WriteFile(broken, []byte("#!/bin/sh\nexit 3\n"), 0o700); err != nil {
 		t.Fatal(err)
