@@ -175,7 +175,7 @@ func (b *browser) run() {
 			}
 			b.handle(ev)
 		case <-idle:
-			if b.markEnding(b.manager.IdleAfter) {
+			if !b.kept() && b.markEnding(b.manager.IdleAfter) {
 				b.manager.Logger.Info("stopping idle browser", "pid", b.pid())
 			}
 		case <-sweep.C:
@@ -199,6 +199,17 @@ func (b *browser) readGraphics() {
 		return
 	}
 	b.graphics.Store(info)
+}
+
+// kept reports whether somebody has left pages open that no window and no rule closes.
+func (b *browser) kept() bool {
+	for _, tab := range b.conn.Tabs() {
+		note, noted := b.note(tab)
+		if noted && note.owner == "" && tab.URL() != "about:blank" {
+			return true
+		}
+	}
+	return false
 }
 
 // idleTicks ticks often enough to notice idleness soon after it is due.
