@@ -1,7 +1,10 @@
 package browsermgr_test
 
 import (
+	"bytes"
 	"context"
+	"image"
+	_ "image/jpeg" // for the size of screenshots
 	"strings"
 	"testing"
 
@@ -33,6 +36,9 @@ func TestWindowActsAndLooks(t *testing.T) {
 	picture, mediaType, err := w.Screenshot(t.Context())
 	if err != nil || mediaType != "image/jpeg" || !strings.HasPrefix(string(picture), "\xff\xd8") {
 		t.Errorf("screenshot: %d bytes of %q, %v", len(picture), mediaType, err)
+	}
+	if size, _, err := image.DecodeConfig(bytes.NewReader(picture)); err != nil || size.Width != 1280 || size.Height != 720 {
+		t.Errorf("screenshot of %d × %d, %v, want 1280 × 720", size.Width, size.Height, err)
 	}
 	contains(t, act(t, w, "navigate", map[string]any{"url": base + "/missing"}), "HTTP 404")
 	act(t, w, "back", nil)

@@ -29,6 +29,8 @@ type Settings struct {
 	TabTimeout      time.Duration // of a tab nobody uses
 	BrainModel      string        // "provider:model"; empty = no brain
 	BrainGuidance   string
+	BrainBrowser    bool // the brain works a browser itself, besides sending the agent
+	Tool            Tool
 	CompatibleURL   string // base URL of an OpenAI-compatible server
 	SessionTimeout  time.Duration
 	MaxSessions     int
@@ -57,6 +59,40 @@ type Browser struct {
 	TabIdle          time.Duration
 	TabsPerSession   int
 	TabSweepInterval time.Duration
+}
+
+// Tool is where and how the tool "browser" works, which brains and MCP clients have.
+type Tool struct {
+	AllowHost    bool
+	SandboxURL   string // of another control API; its token is the secret CLANK_SANDBOX_TOKEN
+	Nodes        string // one "name url" a line, see [Tool.NodeList]
+	NodeMode     string // see the Node constants
+	Node         string
+	NodeProfiles string // that other machines may use here, separated by spaces; "" = all
+	VisionModel  string // "provider:model" that describes pictures to models that cannot see; "" = nobody does
+	VisionPrompt string
+	VisionBytes  int
+}
+
+// Values of [Tool.NodeMode].
+const (
+	NodeAuto   = "auto"
+	NodeManual = "manual"
+	NodeOff    = "off"
+)
+
+// Node is another clank whose browsers may be used. Its token is the secret CLANK_NODE_TOKEN.
+type Node struct{ Name, URL string }
+
+// NodeList reads Nodes. Lines that are no node are left out: they were refused when they were set.
+func (t Tool) NodeList() []Node {
+	var out []Node
+	for line := range strings.Lines(t.Nodes) {
+		if f := strings.Fields(line); len(f) == 2 {
+			out = append(out, Node{f[0], f[1]})
+		}
+	}
+	return out
 }
 
 // Args are the flags of ExtraArgs.

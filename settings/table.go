@@ -5,6 +5,7 @@ import "time"
 // The groups of the table.
 const (
 	groupBrowser  = "Browser"
+	groupTool     = "Browser tool"
 	groupModel    = "Models"
 	groupTasks    = "Tasks and limits"
 	groupSessions = "Sessions"
@@ -17,6 +18,7 @@ const (
 	sessionKeys  = "interaction.sessions."
 	taskKeys     = "interaction.tasks."
 	brainKeys    = "interaction.brain."
+	toolKeys     = "interaction.tool.browser."
 	second       = int(time.Second / time.Millisecond)
 	minute       = 60 * second
 	modelMaxLen  = 120
@@ -152,6 +154,11 @@ var table = []Field{
 		Kind:   Model, Default: "", Optional: true, MaxLen: modelMaxLen, at: func(s *Settings) any { return &s.BrainModel },
 	},
 	{
+		Key: brainKeys + "browserTool", Group: groupModel, Label: "The brain works the browser itself",
+		Effect: "Besides sending the agent, the brain gets the tool \"browser\": single steps in the tabs of the default profile, which everybody it talks with shares.",
+		Kind:   Toggle, Default: false, at: func(s *Settings) any { return &s.BrainBrowser },
+	},
+	{
 		Key: brainKeys + "instructions", Group: groupModel, Label: "Instructions for the brain",
 		Effect: "Added to what the brain is told before every conversation: tone, language, what to leave alone.",
 		Kind:   LongText, Default: "", MaxLen: longTextMax, at: func(s *Settings) any { return &s.BrainGuidance },
@@ -160,6 +167,52 @@ var table = []Field{
 		Key: "agentStack.runtimeConfig.models.compatibleBaseUrl", Group: groupModel, Label: "OpenAI-compatible server",
 		Effect: "Where models named compatible:… are served, for example http://127.0.0.1:11434/v1.",
 		Kind:   URL, Default: "", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.CompatibleURL },
+	},
+	{
+		Key: toolKeys + "allowHostControl", Group: groupTool, Label: "This machine's browsers",
+		Effect: "Whether the tool \"browser\" may use the browsers of this machine. Off leaves it the sandbox and the nodes.",
+		Kind:   Toggle, Default: true, at: func(s *Settings) any { return &s.Tool.AllowHost },
+	},
+	{
+		Key: toolKeys + "sandboxUrl", Group: groupTool, Label: "Sandbox",
+		Effect: "The address of a control API in a sandbox, which is then used first. Its token is the secret CLANK_SANDBOX_TOKEN.",
+		Kind:   URL, Default: "", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.Tool.SandboxURL },
+	},
+	{
+		Key: toolKeys + "nodes", Group: groupTool, Label: "Nodes",
+		Effect: "Other machines that lend their browsers (clank serve --node-addr), one \"name address\" a line. Their token is the secret CLANK_NODE_TOKEN.",
+		Kind:   LongText, Default: "", MaxLen: longTextMax, check: checkNodes, at: func(s *Settings) any { return &s.Tool.Nodes },
+	},
+	{
+		Key: toolKeys + "node.mode", Group: groupTool, Label: "When nodes are used",
+		Effect: "By itself: a single node, or the one named below, is used without being asked for.",
+		Kind:   Choice, Default: NodeAuto, at: func(s *Settings) any { return &s.Tool.NodeMode },
+		Options: []Option{{NodeAuto, "By itself"}, {NodeManual, "When a model asks for it"}, {NodeOff, "Never"}},
+	},
+	{
+		Key: toolKeys + "node.name", Group: groupTool, Label: "Node to use",
+		Effect: "The node that is used by itself where there are several.",
+		Kind:   Text, Default: "", MaxLen: 64, at: func(s *Settings) any { return &s.Tool.Node },
+	},
+	{
+		Key: toolKeys + "node.allowProfiles", Group: groupTool, Label: "Profiles lent to other machines",
+		Effect: "With --node-addr, the profiles that others may use, separated by spaces. Empty lends all.",
+		Kind:   Text, Default: "", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.Tool.NodeProfiles },
+	},
+	{
+		Key: toolKeys + "vision.model", Group: groupTool, Label: "Who describes pictures",
+		Effect: "A model that sees describes screenshots to one that does not. Empty: nobody does.",
+		Kind:   Model, Default: "", Optional: true, MaxLen: modelMaxLen, at: func(s *Settings) any { return &s.Tool.VisionModel },
+	},
+	{
+		Key: toolKeys + "vision.prompt", Group: groupTool, Label: "What is to be described",
+		Effect: "What the describing model is asked. Empty uses a good default.",
+		Kind:   LongText, Default: "", MaxLen: longTextMax, at: func(s *Settings) any { return &s.Tool.VisionPrompt },
+	},
+	{
+		Key: toolKeys + "vision.maxBytes", Group: groupTool, Label: "Largest picture to describe",
+		Effect: "Pictures with more bytes are not described.",
+		Kind:   Number, Default: 5 << 20, Min: 10_000, Max: 20 << 20, at: func(s *Settings) any { return &s.Tool.VisionBytes },
 	},
 	{
 		Key: agentKeys + "maxStepsPerTask", Group: groupTasks, Label: "Steps per task",

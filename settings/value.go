@@ -212,6 +212,24 @@ func (f Field) checkText(v string, providers []string) (any, error) {
 	}
 }
 
+// checkNodes wants lines of a name and an address.
+func checkNodes(v string) error {
+	for line := range strings.Lines(v) {
+		f := strings.Fields(line)
+		if len(f) == 0 {
+			continue
+		}
+		if len(f) != 2 {
+			return fmt.Errorf("must have a name and an address on each line, unlike %q", strings.TrimSpace(line))
+		}
+		u, err := url.Parse(f[1])
+		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
+			return fmt.Errorf("must have an address like https://node.example:18790 after the name %q; tokens come from the environment", f[0])
+		}
+	}
+	return nil
+}
+
 func checkColor(v string) error {
 	rgb, ok := strings.CutPrefix(v, "#")
 	if _, err := strconv.ParseUint(rgb, 16, 24); !ok || err != nil || len(rgb) != 6 {

@@ -116,9 +116,9 @@ func (h PortHolder) String() string {
 	case h.PID == 0:
 		return fmt.Sprintf("%d is in use", h.Port)
 	case h.Program == "":
-		return fmt.Sprintf("%d is used by pid %d", h.Port, h.PID)
+		return fmt.Sprintf("%d is in use by pid %d", h.Port, h.PID)
 	default:
-		return fmt.Sprintf("%d is used by %s (pid %d)", h.Port, h.Program, h.PID)
+		return fmt.Sprintf("%d is in use by %s (pid %d)", h.Port, h.Program, h.PID)
 	}
 }
 

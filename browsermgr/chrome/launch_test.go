@@ -140,7 +140,7 @@ func TestOccupiedPortSaysByWhom(t *testing.T) {
 	_, err = chrome.Launch(t.Context(), chrome.Options{
 		Executable: browser(t), Headless: true, TempDir: temp, Ports: []int{port},
 	})
-	want := fmt.Sprintf("%d is used by %s (pid %d)", port, filepath.Base(os.Args[0]), os.Getpid())
+	want := fmt.Sprintf("%d is in use by %s (pid %d)", port, filepath.Base(os.Args[0]), os.Getpid())
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want it to contain %q", err, want)
 	}

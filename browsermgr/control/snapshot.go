@@ -94,6 +94,7 @@ func readView(q *body.Fields, mode string) (view, error) {
 	default:
 		return v, fault.Invalidf("refs must be role or aria")
 	}
+	v.Addresses = v.Refs != page.RefsRole
 	v.labels = labels
 	return v, q.Err()
 }

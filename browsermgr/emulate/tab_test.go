@@ -52,6 +52,23 @@ func TestWhatHoldsForATabReachesItsFramesAndNoOtherTab(t *testing.T) {
 	}
 }
 
+func TestAnUnknownTimeZoneIsRefusedAlsoInPlaceOfAKnownOne(t *testing.T) {
+	srv := site(t)
+	tab, state := open(t, srv.URL)
+	ctx := within(t, 10*time.Second)
+	must(t, state.Timezone(ctx, tab, "Asia/Tokyo"))
+	for range 2 {
+		if err := state.Timezone(ctx, tab, "Mars/Olympus"); err == nil || !strings.Contains(err.Error(), "Invalid timezone ID: Mars/Olympus") {
+			t.Errorf("got %v, want that the zone is invalid", err)
+		}
+		wantJS(t, tab, zone, `"Asia/Tokyo"`)
+	}
+	must(t, state.Timezone(ctx, tab, "Europe/Oslo"))
+	wantJS(t, tab, zone, `"Europe/Oslo"`)
+	navigate(t, tab, srv.URL+"/a")
+	wantJS(t, tab, zone, `"Europe/Oslo"`)
+}
+
 func TestWrongValuesChangeNothing(t *testing.T) {
 	tab, state := open(t, site(t).URL)
 	tests := []struct {

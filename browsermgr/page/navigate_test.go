@@ -104,6 +104,12 @@ func TestNavigateToASilentServerEnds(t *testing.T) {
 	}
 }
 
+func TestTheCallerSaysHowLongANavigationMayTake(t *testing.T) {
+	srv := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	_, err := openTab(t, "").NavigateWithin(t.Context(), srv.URL, 400*time.Millisecond)
+	wantError(t, err, "the server did not answer within 400ms")
+}
+
 func TestHistory(t *testing.T) {
 	srv := site(t, map[string]string{"/a": `<p>a</p><a href=#in>In</a>`, "/b": "<p>b"})
 	tab := openTab(t, srv.URL+"/a")

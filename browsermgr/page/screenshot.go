@@ -123,7 +123,21 @@ func (t *Tab) shoot(ctx context.Context, opts ScreenshotOptions, clip *proto.Pag
 		}
 		req.Quality = &quality
 	}
+	return t.Capture(ctx, screenshotLimit, req)
+}
+
+// behind is how long a picture may take before the tab is brought to the front.
+const behind = time.Second
+
+// Capture asks Chromium for a picture. A tab that another client of the browser has covered with its own is not drawn: it is
+// brought to the front if no picture has come within a second.
+func (t *Tab) Capture(ctx context.Context, limit time.Duration, req proto.PageCaptureScreenshot) ([]byte, error) {
+	call := t.main.BeginWithin(limit, req)
+	front := time.AfterFunc(behind, func() {
+		t.browser.root.Post(proto.TargetActivateTarget{TargetID: proto.TargetTargetID(t.target)})
+	})
+	defer front.Stop()
 	var res proto.PageCaptureScreenshotResult
-	err := t.main.BeginWithin(screenshotLimit, req).Wait(ctx, &res)
+	err := call.Wait(ctx, &res)
 	return res.Data, err
 }

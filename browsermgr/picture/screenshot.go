@@ -238,7 +238,5 @@ func capture(ctx context.Context, t *page.Tab, o Options, clip *proto.PageViewpo
 		q := quality
 		req.Quality = &q
 	}
-	var res proto.PageCaptureScreenshotResult
-	err := t.Main().BeginWithin(o.Timeout, req).Wait(ctx, &res)
-	return res.Data, err
+	return t.Capture(ctx, o.Timeout, req)
 }

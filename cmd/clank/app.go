@@ -14,6 +14,8 @@ import (
 
 	"clank/browseagent"
 	"clank/browsermgr"
+	"clank/browsermgr/control"
+	"clank/browsermgr/plan"
 	"clank/cancel"
 	"clank/internal/demoshop"
 	"clank/sessions"
@@ -37,6 +39,8 @@ type app struct {
 	settings *settings.Live
 	scopes   cancel.Scopes
 	browsers *browsermgr.Manager
+	features *control.Features
+	tools    *toolbox
 	models   *models
 	manager  *sessions.Manager
 	shop     *http.Server
@@ -164,19 +168,36 @@ func (a *app) places() map[string]string {
 }
 
 func (a *app) openBrowsers(ctx context.Context, opts appOptions) error {
+	a.features = &control.Features{Dir: a.place, Logger: a.logger}
+	first := a.settings.Now().Browser.FirstPort
 	a.browsers = &browsermgr.Manager{
-		Home:       a.place,
-		Executable: func() string { return a.settings.Now().BrowserPath },
-		Headless:   true, // a window is asked for, by the setting or the task
-		IdleAfter:  browserIdle,
-		Logger:     a.logger,
-		Sent:       opts.sent,
+		Home:      a.place,
+		Config:    a.browserConfig,
+		Observe:   a.features.Observe,
+		FirstPort: first,
+		LastPort:  first + 99,
+		IdleAfter: browserIdle,
+		Logger:    a.logger,
+		Sent:      opts.sent,
 	}
 	if err := a.browsers.Open(ctx); err != nil {
 		return err
 	}
 	a.onClose(a.browsers.Close)
 	return nil
+}
+
+// browserConfig is how browsers are started, as the settings have it now.
+func (a *app) browserConfig() browsermgr.Config {
+	s := a.settings.Now()
+	headless := !s.Headed // a window is asked for, by the setting or the task
+	b := s.Browser
+	return browsermgr.Config{
+		Disabled: !s.BrowserEnabled, Executable: s.BrowserPath, Headless: &headless, NoSandbox: b.NoSandbox, AttachOnly: b.AttachOnly,
+		Color: b.Color, Args: b.Args(),
+		LaunchTimeout: b.LaunchTimeout, ReadyTimeout: b.ReadyTimeout, RemoteTimeout: b.RemoteTimeout, RemoteHandshake: b.RemoteHandshake,
+		Cleanup: plan.TabCleanup{Off: !b.TabCleanup, IdleAfter: b.TabIdle, MaxPerOwner: b.TabsPerSession, Every: b.TabSweepInterval},
+	}
 }
 
 func (a *app) openManager(ctx context.Context) error {

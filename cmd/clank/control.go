@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,11 @@ func (a *app) openControl(ctx context.Context, e *env, addr string) (*control.Se
 	if err != nil {
 		return nil, err
 	}
-	s := &control.Server{Manager: a.browsers, Addr: addr, Secrets: secrets, Version: version, Logger: a.logger}
+	s := &control.Server{
+		Manager: a.browsers, Features: a.features, Addr: addr, Secrets: secrets, Version: version, Logger: a.logger,
+		EvaluateEnabled: func() bool { return a.settings.Now().Browser.EvaluateEnabled },
+		SnapshotMode:    func() string { return a.settings.Now().Browser.SnapshotMode },
+	}
 	if s.Addr == "" {
 		s.Addr = controlAddr(e.getenv)
 	}
@@ -49,6 +54,11 @@ func (a *app) openControl(ctx context.Context, e *env, addr string) (*control.Se
 		return nil, fmt.Errorf("announce the control API: %w", err)
 	}
 	a.onClose(func(context.Context) error { withdraw(); return nil })
+	a.tools = newToolbox(a.place, s.URL(), cmp.Or(secrets.Token, secrets.Password))
+	a.tools.settings = a.settings.Now
+	a.tools.secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.getenv) }
+	a.tools.model = a.models.find
+	a.onClose(a.tools.close)
 	return s, nil
 }
 

@@ -94,6 +94,7 @@ func (a *app) connectBot(ctx context.Context, e *env, token settings.SecretValue
 		Brain: &brain.Brain{
 			Model:        a.brainModel,
 			Tasks:        a.manager,
+			Tools:        a.tools.brainTools,
 			Instructions: func() string { return a.settings.Now().BrainGuidance },
 			Logger:       a.logger,
 		},

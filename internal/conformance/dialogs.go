@@ -11,7 +11,7 @@ func dialogs() []check {
 	return append(checks([]exchange{
 		{name: "no answer", path: "/hooks/dialog", body: m{}, status: 400, says: []string{"accept is required"}},
 		{name: "a time limit that is none", path: "/hooks/dialog", body: m{"accept": true, "timeoutMs": "x"}, status: 400, says: []string{"must be a positive integer."}},
-		{name: "an unknown dialog", path: "/hooks/dialog", page: "/dialogs", body: m{"accept": true, "dialogId": "d99"}, status: 404, says: []string{"not pending"}},
+		{name: "an unknown dialog", path: "/hooks/dialog", page: "/dialogs", body: m{"accept": true, "dialogId": "d99"}, status: 500, says: []string{"not pending"}},
 	}),
 		check{"a click that opens one is left there", blockedClick},
 		check{"a snapshot while one is open", blockedSnapshot},

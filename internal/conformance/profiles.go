@@ -111,15 +111,16 @@ func profileColours(ctx context.Context, s *suite) error {
 	var seen []string
 	for i := range 3 {
 		var made struct{ Color string }
-		name := fmt.Sprintf("colour-%d", i)
-		if err := s.Call(ctx, "POST", "/profiles/create", map[string]any{"name": name}, &made); err != nil {
+		if err := s.Call(ctx, "POST", "/profiles/create", map[string]any{"name": fmt.Sprintf("colour-%d", i)}, &made); err != nil {
 			return err
 		}
 		if slices.Contains(append(seen, "#FF4500"), made.Color) {
 			return fmt.Errorf("colour %s was given twice", made.Color)
 		}
 		seen = append(seen, made.Color)
-		if err := s.Call(ctx, "DELETE", "/profiles/"+name, nil, nil); err != nil {
+	}
+	for i := range 3 {
+		if err := s.Call(ctx, "DELETE", fmt.Sprintf("/profiles/colour-%d", i), nil, nil); err != nil {
 			return err
 		}
 	}

@@ -178,7 +178,7 @@ func endlessBody(ctx context.Context, s *suite) error {
 	if err := s.open(ctx, "/plain"); err != nil {
 		return err
 	}
-	if _, err := s.act(ctx, map[string]any{"kind": "evaluate", "fn": "window.asking = setInterval(() => fetch('/endless'), 100); 1"}); err != nil {
+	if _, err := s.act(ctx, map[string]any{"kind": "evaluate", "fn": "for (const ms of [200, 900, 1600]) setTimeout(() => fetch('/endless'), ms); 1"}); err != nil {
 		return err
 	}
 	err := exchange{

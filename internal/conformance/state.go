@@ -56,7 +56,7 @@ func state() []check {
 		seen("dark", "/set/media", m{"colorScheme": "dark"}, "matchMedia('(prefers-color-scheme: dark)').matches", true),
 		seen("a time zone", "/set/timezone", m{"timezoneId": "Asia/Tokyo"}, "Intl.DateTimeFormat().resolvedOptions().timeZone", "Asia/Tokyo"),
 		seen("a language", "/set/locale", m{"locale": "de-DE"}, "Intl.NumberFormat().resolvedOptions().locale", "de-DE"),
-		seen("a phone", "/set/device", m{"name": "iPhone 14"}, "[innerWidth, devicePixelRatio, navigator.maxTouchPoints > 0, /iPhone/.test(navigator.userAgent)]", []any{390, 3, true, true}),
+		seen("a phone", "/set/device", m{"name": "iPhone 14"}, "[screen.width, devicePixelRatio, navigator.maxTouchPoints > 0, /iPhone/.test(navigator.userAgent)]", []any{390, 3, true, true}),
 		seen("a place", "/set/geolocation", m{"latitude": 60.39, "longitude": 5.32, "accuracy": 10, "origin": "SITE"},
 			"new Promise((done, no) => navigator.geolocation.getCurrentPosition(p => done([p.coords.latitude, p.coords.longitude]), e => no(e.message)))", []any{60.39, 5.32}),
 		seen("a store of the tab", "/storage/session/set", m{"key": " padded ", "value": "v"}, "sessionStorage.getItem(' padded ')", "v"),

@@ -13,10 +13,10 @@ func tabs() []check {
 	return append(checks([]exchange{
 		{name: "an unknown action", path: "/tabs/action", body: map[string]any{"action": "shake"}, status: 400},
 		{name: "select without an index", path: "/tabs/action", body: map[string]any{"action": "select"}, status: 400, says: []string{"index is required"}},
-		{name: "select beyond the end", path: "/tabs/action", body: map[string]any{"action": "select", "index": 99}, status: 404, says: []string{"tab not found"}},
+		{name: "select beyond the end", path: "/tabs/action", page: "/plain", body: map[string]any{"action": "select", "index": 99}, status: 404, says: []string{"tab not found"}},
 		{name: "a label of the wrong kind", path: "/tabs/open", body: map[string]any{"url": "SITE/plain", "label": "no spaces"}, status: 400},
 		{name: "a label too long", path: "/tabs/open", body: map[string]any{"url": "SITE/plain", "label": strings.Repeat("x", 65)}, status: 400},
-		{name: "close by a raw id only", method: "DELETE", path: "/tabs/t1?targetIdMode=raw", status: 404},
+		{name: "close by a raw id only", page: "/plain", method: "DELETE", path: "/tabs/t1?targetIdMode=raw", status: 404},
 		{name: "an unknown way to name a tab", method: "DELETE", path: "/tabs/t1?targetIdMode=loose", status: 400},
 	}),
 		check{"a tab's life", tabLife},

@@ -15,15 +15,16 @@ type agentBrowser struct {
 	bin  string
 	port int
 	dir  string // where its socket lies
+	tab  string // its own
 }
 
-func (a agentBrowser) command(ctx context.Context, args ...string) *exec.Cmd {
+func (a *agentBrowser) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, a.bin, append([]string{"--cdp", strconv.Itoa(a.port)}, args...)...) //nolint:gosec // installed by us
 	cmd.Env = append(os.Environ(), "AGENT_BROWSER_SESSION=peers", "AGENT_BROWSER_SOCKET_DIR="+a.dir)
 	return cmd
 }
 
-func (a agentBrowser) do(ctx context.Context, args ...string) (time.Duration, string, error) {
+func (a *agentBrowser) do(ctx context.Context, args ...string) (time.Duration, string, error) {
 	begin := time.Now()
 	out, err := a.command(ctx, args...).CombinedOutput()
 	took := time.Since(begin)
@@ -33,8 +34,31 @@ func (a agentBrowser) do(ctx context.Context, args ...string) (time.Duration, st
 	return took, string(out), nil
 }
 
+// open opens a tab of its own.
+func (a *agentBrowser) open(ctx context.Context, url string) error {
+	if _, _, err := a.do(ctx, "tab", "new", url); err != nil {
+		return err
+	}
+	_, out, err := a.do(ctx, "tab", "list")
+	if err != nil {
+		return err
+	}
+	m := regexp.MustCompile(`→ \[(t\d+)\]`).FindStringSubmatch(out)
+	if m == nil {
+		return fmt.Errorf("agent-browser names no current tab in %q", out)
+	}
+	a.tab = m[1]
+	return nil
+}
+
+// front brings its tab to the front.
+func (a *agentBrowser) front(ctx context.Context) error {
+	_, _, err := a.do(ctx, "tab", a.tab)
+	return err
+}
+
 // ref takes a snapshot and returns the ref of an element.
-func (a agentBrowser) ref(ctx context.Context, role, name string) (string, error) {
+func (a *agentBrowser) ref(ctx context.Context, role, name string) (string, error) {
 	_, out, err := a.do(ctx, "snapshot")
 	if err != nil {
 		return "", err
@@ -47,6 +71,6 @@ func (a agentBrowser) ref(ctx context.Context, role, name string) (string, error
 }
 
 // close ends its daemon. It was told of the port only, so the browser goes on.
-func (a agentBrowser) close() {
+func (a *agentBrowser) close() {
 	_ = a.command(context.Background(), "close").Run()
 }

@@ -62,7 +62,7 @@ func compare(ctx context.Context, bin, cache string, rounds int) (err error) {
 		return err
 	}
 	defer p.Close()
-	a := agentBrowser{bin: agent, port: c.cdpPort, dir: c.Temp}
+	a := &agentBrowser{bin: agent, port: c.cdpPort, dir: c.Temp}
 	defer a.close()
 	r := &race{site: web.URL, clank: c, playwright: p, agent: a, rounds: rounds}
 	return r.run(ctx, os.Stdout)

@@ -18,8 +18,9 @@ type race struct {
 	site       string
 	clank      *clank
 	playwright *playwright.Playwright
-	agent      agentBrowser
+	agent      *agentBrowser
 	rounds     int
+	tab        string // ours
 }
 
 // turns is into how many blocks the rounds of one action are cut: what disturbs the machine then disturbs everybody.
@@ -34,6 +35,7 @@ type deed struct {
 	script  string                                    // the operation of playwright.mjs
 	url     string                                    // its argument
 	agent   func(ctx context.Context, i int) []string // as "agent-browser …"
+	look    func(ctx context.Context) error           // before each block of agent-browser
 	rounds  int                                       // at most, if not 0
 }
 
@@ -41,7 +43,7 @@ type deed struct {
 type times struct{ ours, command, playwright, agent time.Duration }
 
 func (r *race) measure(ctx context.Context, d deed) (times, error) {
-	var ours, command, play, agent []time.Duration
+	var all [4][]time.Duration
 	n := max(r.rounds/turns, 1)
 	if d.rounds > 0 {
 		n = min(n, d.rounds)
@@ -52,43 +54,73 @@ func (r *race) measure(ctx context.Context, d deed) (times, error) {
 				return times{}, fmt.Errorf("%s: %w", d.name, err)
 			}
 		}
-		for i := range n {
-			i += turn * n
-			if err := r.round(ctx, d, i, &ours, &command, &agent); err != nil {
+		for k, block := range []func(ctx context.Context, d deed, from, n int) ([]time.Duration, error){r.byAPI, r.byCommand, r.byPlaywright, r.byAgent} {
+			took, err := block(ctx, d, turn*n, n)
+			if err != nil {
 				return times{}, fmt.Errorf("%s: %w", d.name, err)
 			}
+			all[k] = append(all[k], took...)
 		}
-		ms, err := r.playwright.Times(d.script, d.url, n)
-		if err != nil {
-			return times{}, err
-		}
-		play = append(play, ms...)
 	}
-	return times{median(ours), median(command), median(play), median(agent)}, nil
+	return times{median(all[0]), median(all[1]), median(all[2]), median(all[3])}, nil
 }
 
-// round does a deed once by everybody but playwright, which does its rounds by itself.
-func (r *race) round(ctx context.Context, d deed, i int, ours, command, agent *[]time.Duration) error {
-	begin := time.Now()
-	if err := d.ours(ctx, i); err != nil {
-		return err
-	}
-	*ours = append(*ours, time.Since(begin))
-	if d.command != nil {
-		took, err := r.clank.command(ctx, d.command(i)...)
+// repeat times n rounds of something.
+func repeat(from, n int, do func(i int) (time.Duration, error)) ([]time.Duration, error) {
+	var all []time.Duration
+	for i := range n {
+		took, err := do(from + i)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		*command = append(*command, took)
+		all = append(all, took)
 	}
-	if d.agent != nil {
+	return all, nil
+}
+
+// front brings our tab to the front: Chromium draws what is there.
+func (r *race) front(ctx context.Context) error {
+	return r.clank.Call(ctx, "POST", "/tabs/focus", map[string]any{"targetId": r.tab}, nil)
+}
+
+func (r *race) byAPI(ctx context.Context, d deed, from, n int) ([]time.Duration, error) {
+	if err := r.front(ctx); err != nil {
+		return nil, err
+	}
+	return repeat(from, n, func(i int) (time.Duration, error) {
+		begin := time.Now()
+		err := d.ours(ctx, i)
+		return time.Since(begin), err
+	})
+}
+
+func (r *race) byCommand(ctx context.Context, d deed, from, n int) ([]time.Duration, error) {
+	if d.command == nil {
+		return nil, nil
+	}
+	return repeat(from, n, func(i int) (time.Duration, error) { return r.clank.command(ctx, d.command(i)...) })
+}
+
+func (r *race) byPlaywright(_ context.Context, d deed, _, n int) ([]time.Duration, error) {
+	return r.playwright.Times(d.script, d.url, n)
+}
+
+func (r *race) byAgent(ctx context.Context, d deed, from, n int) ([]time.Duration, error) {
+	if d.agent == nil {
+		return nil, nil
+	}
+	if err := r.agent.front(ctx); err != nil {
+		return nil, err
+	}
+	if d.look != nil { // it forgets its refs when it changes tabs
+		if err := d.look(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return repeat(from, n, func(i int) (time.Duration, error) {
 		took, _, err := r.agent.do(ctx, d.agent(ctx, i)...)
-		if err != nil {
-			return err
-		}
-		*agent = append(*agent, took)
-	}
-	return nil
+		return took, err
+	})
 }
 
 func median(all []time.Duration) time.Duration {
@@ -103,7 +135,7 @@ func median(all []time.Duration) time.Duration {
 type refs struct{ name, save, country string }
 
 func (r *race) everybodyTo(ctx context.Context, url string) error {
-	if err := r.clank.Call(ctx, "POST", "/navigate", map[string]any{"url": url}, nil); err != nil {
+	if err := r.clank.Call(ctx, "POST", "/navigate", map[string]any{"url": url, "targetId": r.tab}, nil); err != nil {
 		return err
 	}
 	if _, _, err := r.agent.do(ctx, "open", url); err != nil {
@@ -116,19 +148,26 @@ func (r *race) everybodyTo(ctx context.Context, url string) error {
 // actions are the deeds on the form page that are decided by the tool.
 func (r *race) actions() []deed {
 	var ours, theirs refs
+	elements := map[[2]string][2]*string{
+		{"textbox", "Name"}: {&ours.name, &theirs.name}, {"button", "Save"}: {&ours.save, &theirs.save},
+		{"combobox", "Country"}: {&ours.country, &theirs.country},
+	}
 	fresh := func(ctx context.Context) error {
 		if err := r.everybodyTo(ctx, r.site+"/form"); err != nil {
 			return err
 		}
 		var err error
-		for role, into := range map[[2]string][2]*string{
-			{"textbox", "Name"}: {&ours.name, &theirs.name}, {"button", "Save"}: {&ours.save, &theirs.save},
-			{"combobox", "Country"}: {&ours.country, &theirs.country},
-		} {
-			if *into[0], err = r.clank.ref(ctx, role[0], role[1]); err != nil {
+		for element, into := range elements {
+			if *into[0], err = r.clank.ref(ctx, element[0], element[1]); err != nil {
 				return err
 			}
-			if *into[1], err = r.agent.ref(ctx, role[0], role[1]); err != nil {
+		}
+		return nil
+	}
+	look := func(ctx context.Context) error {
+		var err error
+		for element, into := range elements {
+			if *into[1], err = r.agent.ref(ctx, element[0], element[1]); err != nil {
 				return err
 			}
 		}
@@ -140,13 +179,13 @@ func (r *race) actions() []deed {
 	country := func(i int) string { return []string{"Peru", "Norway"}[i%2] }
 	return []deed{
 		{
-			name: "click", prepare: fresh, script: "click",
+			name: "click", prepare: fresh, look: look, script: "click",
 			ours:    act(func(int) map[string]any { return map[string]any{"kind": "click", "ref": ours.save} }),
 			command: func(int) []string { return []string{"click", ours.save} },
 			agent:   func(context.Context, int) []string { return []string{"click", theirs.save} },
 		},
 		{
-			name: "type", prepare: fresh, script: "type",
+			name: "type", prepare: fresh, look: look, script: "type",
 			ours: act(func(i int) map[string]any {
 				return map[string]any{"kind": "type", "ref": ours.name, "text": "Ada " + strconv.Itoa(i)}
 			}),
@@ -156,19 +195,19 @@ func (r *race) actions() []deed {
 			},
 		},
 		{
-			name: "press", prepare: fresh, script: "press",
+			name: "press", prepare: fresh, look: look, script: "press",
 			ours:    act(func(int) map[string]any { return map[string]any{"kind": "press", "key": "a"} }),
 			command: func(int) []string { return []string{"press", "a"} },
 			agent:   func(context.Context, int) []string { return []string{"press", "a"} },
 		},
 		{
-			name: "hover", prepare: fresh, script: "hover",
+			name: "hover", prepare: fresh, look: look, script: "hover",
 			ours:    act(func(int) map[string]any { return map[string]any{"kind": "hover", "ref": ours.save} }),
 			command: func(int) []string { return []string{"hover", ours.save} },
 			agent:   func(context.Context, int) []string { return []string{"hover", theirs.save} },
 		},
 		{
-			name: "select", prepare: fresh, script: "select",
+			name: "select", prepare: fresh, look: look, script: "select",
 			ours: act(func(i int) map[string]any {
 				return map[string]any{"kind": "select", "ref": ours.country, "values": []string{country(i)}}
 			}),
@@ -176,13 +215,13 @@ func (r *race) actions() []deed {
 			agent:   func(_ context.Context, i int) []string { return []string{"select", theirs.country, country(i)} },
 		},
 		{
-			name: "evaluate", prepare: fresh, script: "evaluate",
+			name: "evaluate", prepare: fresh, look: look, script: "evaluate",
 			ours:    act(func(int) map[string]any { return map[string]any{"kind": "evaluate", "fn": "1 + 1"} }),
 			command: func(int) []string { return []string{"evaluate", "--fn", "1 + 1"} },
 			agent:   func(context.Context, int) []string { return []string{"eval", "1 + 1"} },
 		},
 		{
-			name: "tabs", prepare: fresh, script: "tabs",
+			name: "tabs", prepare: fresh, look: look, script: "tabs",
 			ours:    func(ctx context.Context, _ int) error { return r.clank.Call(ctx, "GET", "/tabs", nil, nil) },
 			command: func(int) []string { return []string{"tabs"} },
 			agent:   func(context.Context, int) []string { return []string{"tab", "list"} },
@@ -291,6 +330,14 @@ func (r *race) group(ctx context.Context, w *tabwriter.Writer, deeds []deed) (wo
 
 func (r *race) run(ctx context.Context, out io.Writer) error {
 	fmt.Fprintf(out, "medians in ms, %d rounds in %d turns, one Chromium; playwright-core %s, agent-browser %s\n", r.rounds, turns, playwright.Version, playwright.AgentVersion)
+	var tab struct{ TargetID string }
+	if err := r.clank.Call(ctx, "POST", "/tabs/open", map[string]any{"url": r.site + "/form"}, &tab); err != nil {
+		return err
+	}
+	r.tab = tab.TargetID
+	if err := r.agent.open(ctx, r.site+"/form"); err != nil {
+		return err
+	}
 	w := tabwriter.NewWriter(out, 16, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "deed\tclank API\tplaywright\tratio\tclank command\tagent-browser\tratio\t")
 	actions, err := r.group(ctx, w, r.actions())

@@ -8,10 +8,10 @@ const browser = await chromium.connectOverCDP(process.argv[2]);
 const context = browser.contexts()[0];
 const page = await context.newPage();
 
-async function rounds(n, act, before = async () => {}) {
+async function rounds(n, act) {
   const ms = [];
+  await page.bringToFront();
   for (let i = 0; i < n; i++) {
-    await before(i);
     const begin = performance.now();
     await act(i);
     ms.push(performance.now() - begin);

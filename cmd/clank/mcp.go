@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"clank/browsermgr/control/client"
+	"clank/browsermgr/control/gate"
+	"clank/llm"
+	"clank/mcpserver"
+	"clank/sessions"
+	"clank/settings"
+)
+
+const mcpIntro = `clank mcp [flags]
+
+Offers the browser to programs that speak the Model Context Protocol: the tool
+"browser" works it step by step, "browser_browse" sends clank's own agent. Without
+--http it speaks over its standard input and output, as such programs start it:
+
+  {"mcpServers": {"clank": {"command": "clank", "args": ["mcp"]}}}
+
+If "clank serve" runs with the same home, its browsers are used.`
+
+func serveMCP(ctx context.Context, e *env, args []string) error {
+	var addr string
+	fs := newFlags("mcp", mcpIntro)
+	fs.StringVar(&addr, "http", "", "serve streamable HTTP at this loopback `ADDRESS`, such as 127.0.0.1:8789, instead")
+	if err := parse(e, fs, args, 0); err != nil {
+		return err
+	}
+	place, err := openMCPPlace(ctx, e)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := place.close(e.hurry); err != nil {
+			fmt.Fprintln(e.stderr, "clank mcp:", err)
+		}
+	}()
+	tool, err := place.tools.tool(ctx)
+	if err != nil {
+		return err
+	}
+	s := &mcpserver.Server{Tool: tool, Browser: mcpBrowser{place.runner}, Version: version, Log: newLogger(e, "warn")}
+	if addr == "" {
+		return s.ServePipes(ctx, os.Stdin, os.Stdout)
+	}
+	return serveMCPOverHTTP(ctx, e, place.home, s, addr)
+}
+
+func serveMCPOverHTTP(ctx context.Context, e *env, h *home, s *mcpserver.Server, addr string) error {
+	token, err := gate.OpenToken(h.path("mcp.token"))
+	if err != nil {
+		return err
+	}
+	server := &mcpserver.HTTP{Server: s, Addr: addr, Token: token}
+	if err := server.Open(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "MCP at %s, with the token in %s\nCtrl-C ends it.\n", server.URL(), h.path("mcp.token"))
+	<-ctx.Done()
+	return server.Close()
+}
+
+// mcpPlace is where the browsers are: in a server that runs, or in this process.
+type mcpPlace struct {
+	home   *home
+	runner runner
+	tools  *toolbox
+}
+
+func (p mcpPlace) close(ctx context.Context) error {
+	return errors.Join(p.tools.close(ctx), p.runner.close(ctx))
+}
+
+func openMCPPlace(ctx context.Context, e *env) (_ mcpPlace, err error) {
+	r, err := newRunner(ctx, e)
+	if err != nil {
+		return mcpPlace{}, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.close(e.hurry))
+		}
+	}()
+	h, err := openHome(e.getenv)
+	if err != nil {
+		return mcpPlace{}, err
+	}
+	p := mcpPlace{home: h, runner: r}
+	if local, ok := r.(localRunner); ok {
+		if _, err := local.app.openControl(ctx, e, "127.0.0.1:0"); err != nil {
+			return mcpPlace{}, err
+		}
+		p.tools = local.app.tools
+		return p, nil
+	}
+	found, err := client.Discover(h.dir)
+	if err != nil {
+		return mcpPlace{}, err
+	}
+	p.tools = newToolbox(h.dir, found.URL, found.Token)
+	p.tools.settings = settings.Defaults
+	p.tools.secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.getenv) }
+	p.tools.model = func(context.Context, string) (llm.Model, error) {
+		return nil, errors.New("pictures are described by the server only")
+	}
+	return p, nil
+}
+
+// mcpBrowser sends the agent out for an MCP client.
+type mcpBrowser struct{ runner runner }
+
+// Browse implements mcpserver.Browser.
+func (b mcpBrowser) Browse(ctx context.Context, query, session string, progress func(string)) (mcpserver.Answer, error) {
+	task := sessions.Task{Prompt: query, SessionID: session, Origin: terminalOrigin()}
+	rec, err := b.runner.run(ctx, task, func(ev sessions.Event) {
+		if ev.Step != nil && ev.Step.Label != "" {
+			progress(ev.Step.Label)
+		}
+	})
+	if err != nil && rec.State == "" {
+		return mcpserver.Answer{}, err
+	}
+	a := mcpserver.Answer{Text: rec.Answer, Failed: rec.State != sessions.TaskDone}
+	if a.Text == "" && err != nil {
+		a.Text = err.Error()
+	}
+	if !rec.Closed {
+		a.SessionID = rec.SessionID
+	}
+	for _, im := range rec.Images {
+		a.Images = append(a.Images, llm.Image(im))
+	}
+	return a, nil
+}
