@@ -76,7 +76,7 @@ func compare(ctx context.Context, bin, cache string, rounds int) (err error) {
 	}
 	defer p.Close()
 	a := &agentBrowser{bin: agent, port: away.Port, dir: c.Temp}
-	defer a.close()
+	defer a.close(ctx)
 	r := &race{site: web.URL, clank: c, playwright: p, agent: a, rounds: rounds}
 	return r.run(ctx, os.Stdout)
 }
