@@ -57,6 +57,8 @@ func groups() []group {
 		{"themes", themes()},
 		{"peers", peers()},
 		{"document", document()},
+		{"contract", contract()},
+		{"limits", limits()},
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // site is a web site on loopback with the pages that the checks need. It notes who asked for what.
@@ -59,6 +61,15 @@ func serveOdd(mux *http.ServeMux) {
 		_, _ = io.WriteString(w, "and so on")
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
+	})
+	mux.HandleFunc("/stuck", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	mux.HandleFunc("/slow", func(w http.ResponseWriter, r *http.Request) {
+		ms, _ := strconv.Atoi(r.URL.RawQuery)
+		select {
+		case <-time.After(time.Duration(ms) * time.Millisecond):
+		case <-r.Context().Done():
+		}
+		_, _ = io.WriteString(w, "slowly")
 	})
 	mux.HandleFunc("/scope", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -152,6 +163,8 @@ for (const name of ['plain', '', '', 'x'.repeat(901), '\u200b\u200b', 'say "hi"'
  ondragover="event.preventDefault()" ondrop="event.preventDefault();said.textContent='dropped'">y</div><p id="said"></p>`,
 		"/cover": `<title>Cover</title><button id="b" onclick="said.textContent='clicked'">Under</button><p id="said"></p>
 <div id="veil" style="position:fixed;inset:0;background:#fff8">veil</div>`,
+		"/long":    `<title>Long</title><main>` + strings.Repeat("a long text ", 5000) + `</main>`,
+		"/options": `<title>Options</title><select multiple aria-label="Options"><option value="">none<option value=" padded ">padded<option>plain</select>`,
 		"/late": `<title>Late</title><p id="p">early text</p><script>setTimeout(()=>{p.textContent='Late Text';location.hash='late'},300)</script>`,
 	}
 }
