@@ -54,7 +54,9 @@ func limits() []check {
 // spellings are other ways to write the same.
 func spellings() []check {
 	type m = map[string]any
-	act := func(name string, body m) exchange { return exchange{name: name, path: "/act", body: body, page: "/form"} }
+	act := func(name string, body m) exchange {
+		return exchange{name: name, path: "/act", body: body, page: "/form"}
+	}
 	list := []exchange{
 		act("a ref or selector with space around", m{"kind": " click ", "selector": "  #save "}),
 		act("modifiers with blanks among them", m{"kind": "click", "selector": "#save", "modifiers": []string{" ", "Shift", "Alt", "ControlOrMeta", ""}}),

@@ -17,10 +17,11 @@ type site struct {
 
 	mu   sync.Mutex
 	hits map[string]int
+	over chan struct{} // closed and replaced when the endless files are to end
 }
 
 func newSite() *site {
-	s := &site{hits: map[string]int{}}
+	s := &site{hits: map[string]int{}, over: make(chan struct{})}
 	mux := http.NewServeMux()
 	for path, html := range pages() {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
@@ -29,13 +30,39 @@ func newSite() *site {
 		})
 	}
 	serveOdd(mux)
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	// drip begins a file that never ends, and notes when nobody takes it any more.
+	mux.HandleFunc("/drip", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Disposition", `attachment; filename="drip.bin"`)
+		_, _ = w.Write(make([]byte, 64<<10))
+		_ = http.NewResponseController(w).Flush()
 		s.mu.Lock()
-		s.hits[r.URL.Path]++
+		over := s.over
 		s.mu.Unlock()
+		select {
+		case <-r.Context().Done():
+			s.note("/drip ended")
+		case <-over:
+		}
+	})
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.note(r.URL.Path)
 		mux.ServeHTTP(w, r)
 	}))
 	return s
+}
+
+// endDrips ends the endless files that are still taken.
+func (s *site) endDrips() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.over)
+	s.over = make(chan struct{})
+}
+
+func (s *site) note(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hits[path]++
 }
 
 // hit is how often a path was asked for.
@@ -163,9 +190,13 @@ for (const name of ['plain', '', '', 'x'.repeat(901), '\u200b\u200b', 'say "hi"'
  ondragover="event.preventDefault()" ondrop="event.preventDefault();said.textContent='dropped'">y</div><p id="said"></p>`,
 		"/cover": `<title>Cover</title><button id="b" onclick="said.textContent='clicked'">Under</button><p id="said"></p>
 <div id="veil" style="position:fixed;inset:0;background:#fff8">veil</div>`,
+		"/drips": `<title>Drips</title><a id="drip" href="/drip">Drip</a><form action="/drip"><input id="word" name="word" aria-label="Word"></form>
+<button id="both" onclick="both()">Both</button><script>function both() {
+  for (const i of [1, 2]) { const a = document.createElement('a'); a.download = 'twin.txt'; a.href = URL.createObjectURL(new Blob(['from a blob'])); a.click() }
+}</script>`,
 		"/long":    `<title>Long</title><main>` + strings.Repeat("a long text ", 5000) + `</main>`,
 		"/options": `<title>Options</title><select multiple aria-label="Options"><option value="">none<option value=" padded ">padded<option>plain</select>`,
-		"/late": `<title>Late</title><p id="p">early text</p><script>setTimeout(()=>{p.textContent='Late Text';location.hash='late'},300)</script>`,
+		"/late":    `<title>Late</title><p id="p">early text</p><script>setTimeout(()=>{p.textContent='Late Text';location.hash='late'},300)</script>`,
 	}
 }
 
