@@ -60,6 +60,7 @@ func groups() []group {
 		{"contract", contract()},
 		{"limits", limits()},
 		{"leaving", leaving()},
+		{"outside", outside()},
 	}
 }
 

@@ -194,6 +194,8 @@ for (const name of ['plain', '', '', 'x'.repeat(901), '\u200b\u200b', 'say "hi"'
 <button id="both" onclick="both()">Both</button><script>function both() {
   for (const i of [1, 2]) { const a = document.createElement('a'); a.download = 'twin.txt'; a.href = URL.createObjectURL(new Blob(['from a blob'])); a.click() }
 }</script>`,
+		"/frozen":  `<title>Frozen</title>`,
+		"/freeze":  `<title>Freeze</title><script>onload = () => fetch('/frozen').then(() => { for (;;); })</script>`,
 		"/long":    `<title>Long</title><main>` + strings.Repeat("a long text ", 5000) + `</main>`,
 		"/options": `<title>Options</title><select multiple aria-label="Options"><option value="">none<option value=" padded ">padded<option>plain</select>`,
 		"/late":    `<title>Late</title><p id="p">early text</p><script>setTimeout(()=>{p.textContent='Late Text';location.hash='late'},300)</script>`,
