@@ -59,6 +59,7 @@ func groups() []group {
 		{"document", document()},
 		{"contract", contract()},
 		{"limits", limits()},
+		{"marks", marks()},
 		{"leaving", leaving()},
 		{"outside", outside()},
 	}

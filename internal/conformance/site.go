@@ -194,6 +194,12 @@ for (const name of ['plain', '', '', 'x'.repeat(901), '\u200b\u200b', 'say "hi"'
 <button id="both" onclick="both()">Both</button><script>function both() {
   for (const i of [1, 2]) { const a = document.createElement('a'); a.download = 'twin.txt'; a.href = URL.createObjectURL(new Blob(['from a blob'])); a.click() }
 }</script>`,
+		"/marks": `<title>Marks</title><meta name="viewport" content="width=device-width, initial-scale=1, maximum-scale=5"><style>
+body { margin: 0; height: 1800px; position: relative } button { position: absolute; border: 0; width: 151px; height: 101px; color: transparent; font-size: 8px }</style>
+<button id="green" style="background:green;left:20px;top:40px">green</button><button id="violet" style="background:violet;left:201px;top:1501px">violet</button>`,
+		"/noise": `<title>Noise</title><style>body { margin: 0 }</style><canvas id="c" width="1900" height="1700"></canvas><script>
+const x = c.getContext('2d'), d = x.createImageData(1900, 1700), a = new Uint32Array(d.data.buffer); let n = 1;
+for (let i = 0; i < a.length; i++) { n ^= n << 13; n ^= n >>> 17; n ^= n << 5; a[i] = n | 0xff000000 } x.putImageData(d, 0, 0)</script>`,
 		"/frozen":  `<title>Frozen</title>`,
 		"/freeze":  `<title>Freeze</title><script>onload = () => fetch('/frozen').then(() => { for (;;); })</script>`,
 		"/long":    `<title>Long</title><main>` + strings.Repeat("a long text ", 5000) + `</main>`,
