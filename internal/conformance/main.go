@@ -59,6 +59,7 @@ func groups() []group {
 		{"document", document()},
 		{"contract", contract()},
 		{"limits", limits()},
+		{"recorded", recorded()},
 		{"marks", marks()},
 		{"leaving", leaving()},
 		{"outside", outside()},
@@ -121,6 +122,7 @@ func judge(ctx context.Context, bin, cache string, only *regexp.Regexp, verbose 
 			if !only.MatchString(name) || ctx.Err() != nil {
 				continue
 			}
+			start := time.Now()
 			if err := s.try(ctx, c); err != nil {
 				bad++
 				fmt.Fprintf(out, "FAILED  %s: %v\n", name, err)
@@ -128,7 +130,7 @@ func judge(ctx context.Context, bin, cache string, only *regexp.Regexp, verbose 
 			}
 			good++
 			if verbose {
-				fmt.Fprintf(out, "ok      %s\n", name)
+				fmt.Fprintf(out, "ok      %s, %.1f s\n", name, time.Since(start).Seconds())
 			}
 		}
 		if good+bad > 0 {
