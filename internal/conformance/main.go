@@ -59,6 +59,7 @@ func groups() []group {
 		{"document", document()},
 		{"contract", contract()},
 		{"limits", limits()},
+		{"captures", captures()},
 		{"recorded", recorded()},
 		{"marks", marks()},
 		{"leaving", leaving()},

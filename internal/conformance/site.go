@@ -200,6 +200,10 @@ body { margin: 0; height: 1800px; position: relative } button { position: absolu
 		"/noise": `<title>Noise</title><style>body { margin: 0 }</style><canvas id="c" width="1900" height="1700"></canvas><script>
 const x = c.getContext('2d'), d = x.createImageData(1900, 1700), a = new Uint32Array(d.data.buffer); let n = 1;
 for (let i = 0; i < a.length; i++) { n ^= n << 13; n ^= n >>> 17; n ^= n << 5; a[i] = n | 0xff000000 } x.putImageData(d, 0, 0)</script>`,
+		"/links": `<title>Links</title><a href="/other">one</a> <a href="/other">one again</a><div id="part"><ul><li><ul><li><a href="/form">two</a></ul></ul></div>
+<button id="only">only</button><div id="hidden" hidden><button>no</button></div><div id="away" aria-hidden="true"><button tabindex="-1">no</button></div>
+<div class="wrapped"><div role="presentation"><span><button>deep</button></span></div></div><div id="shell"><div><button>a</button></div><button>b</button></div>
+<iframe id="frame" srcdoc="<a href=/plain>three</a>"></iframe>`,
 		"/frozen":  `<title>Frozen</title>`,
 		"/freeze":  `<title>Freeze</title><script>onload = () => fetch('/frozen').then(() => { for (;;); })</script>`,
 		"/long":    `<title>Long</title><main>` + strings.Repeat("a long text ", 5000) + `</main>`,
