@@ -6,7 +6,7 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build test race lint fmt fuzz smoke bench bench-stop bench-peers conformance chromium clean help
+.PHONY: run build test test-peers race lint fmt fuzz smoke bench bench-stop bench-peers conformance chromium clean help
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -23,8 +23,11 @@ build: ## build the one static binary, bin/clank
 test: chromium ## run all tests
 	$(GO) test ./...
 
+test-peers: chromium ## the tests against programs of others, which npm installs
+	CLANK_PEERS=1 $(GO) test -count=1 ./mcpserver
+
 race: chromium ## run all tests with the race detector
-	$(GO) test -race ./...
+	GORACE=atexit_sleep_ms=100 $(GO) test -race ./...
 
 lint: ## run the linters
 	$(GO) vet ./...

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/browsermgr/chrome"
+	"clank/browsermgr/fault"
 	"clank/browsermgr/graphics"
 	"clank/browsermgr/page"
 	"clank/browsermgr/plan"
@@ -223,6 +224,9 @@ func (b *browser) idleTicks() (ticks <-chan time.Time, stop func()) {
 // end closes the connection, waits for the process and tells why it is gone.
 func (b *browser) end() {
 	crashed := b.markEnding(0)
+	if !crashed && b.plan.Mode != plan.Launched {
+		b.takeBack()
+	}
 	if !crashed && b.plan.Mode == plan.Joined {
 		b.closeOurs()
 	}
@@ -236,6 +240,24 @@ func (b *browser) end() {
 		b.manager.Logger.Warn("browser is gone", "error", b.err, "pid", b.pid())
 	}
 	close(b.gone)
+}
+
+// takeBackLimit bounds putting a browser back as it was found.
+const takeBackLimit = 5 * time.Second
+
+// takeBack has those who changed how pages see the world undo it, in a browser that goes on without us.
+func (b *browser) takeBack() {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), takeBackLimit, &fault.LimitError{Limit: takeBackLimit})
+	defer cancel()
+	for _, o := range b.observers {
+		if c, ok := o.(interface {
+			ClearAll(ctx context.Context) error
+		}); ok {
+			if err := c.ClearAll(ctx); err != nil {
+				b.manager.Logger.Warn("leave a browser as it was found", "error", err)
+			}
+		}
+	}
 }
 
 // closeObservers lets those who followed the connection clear up.

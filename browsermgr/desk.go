@@ -49,6 +49,15 @@ func (u *Use) Release() { u.browser.leave() }
 // Local reports whether the browser was started by us, on this machine.
 func (u *Use) Local() bool { return u.browser.local() }
 
+// WebSocketURL is where the DevTools of the tab with that target id are reached; "" if we did not start the browser, whose
+// address may hold secrets.
+func (u *Use) WebSocketURL(target string) string {
+	if !u.Local() {
+		return ""
+	}
+	return fmt.Sprintf("ws://127.0.0.1:%d/devtools/page/%s", u.browser.port, target)
+}
+
 // Joined reports whether it is the browser that a person uses, of the driver existing-session.
 func (u *Use) Joined() bool { return u.browser.plan.Mode == plan.Joined }
 

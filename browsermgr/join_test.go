@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -18,9 +19,13 @@ import (
 	"time"
 
 	"clank/browsermgr"
+	"clank/browsermgr/cdp"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/doctor"
+	"clank/browsermgr/frame"
 	"clank/browsermgr/page"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
 // external is a browser that somebody else has started.
@@ -76,13 +81,11 @@ func TestAttachedBrowserIsLeftAlone(t *testing.T) {
 			m := manager(t, nil)
 			attachOnly(t, m, entry)
 			p := profile(t, m, "ext")
-			if s := status(t, p); !s.Running || !s.CDPReady || !s.AttachOnly || s.PID != nil {
+			eventually(t, "the browser answers before the first use", func() bool { return status(t, p).CDPReady })
+			if s := status(t, p); !s.AttachOnly || s.PID != nil {
 				t.Errorf("before the first use: %+v", s)
 			}
-			list, err := m.Profiles(t.Context())
-			if i := slices.IndexFunc(list, func(i browsermgr.ProfileInfo) bool { return i.Name == "ext" }); err != nil || !list[i].Running {
-				t.Errorf("list: %+v, %v", list, err)
-			}
+			eventually(t, "the list has it as running", func() bool { return slices.Contains(running(t, m), "ext") })
 			var uses sync.WaitGroup
 			for range 3 {
 				uses.Go(func() {
@@ -99,7 +102,7 @@ func TestAttachedBrowserIsLeftAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s := status(t, p); !s.PageReady || s.ProbeError != "" {
+			if s := ready(t, p); s.ProbeError != "" {
 				t.Errorf("in use: %+v", s)
 			}
 			if !stop(t, p) || !alive(browser) {
@@ -117,6 +120,41 @@ func TestAttachedBrowserIsLeftAlone(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// changer is an observer that changes how pages see the world, and notes whether it could take that back.
+type changer struct {
+	browser atomic.Pointer[page.Browser]
+	cleared atomic.Int32
+}
+
+func (c *changer) Attach(t *page.Tab, _ *frame.Frame) []proto.Request {
+	c.browser.Store(t.Browser())
+	return nil
+}
+
+func (*changer) Event(*page.Tab, *frame.Frame, cdp.Event) {}
+
+func (c *changer) ClearAll(ctx context.Context) error {
+	c.cleared.Add(1)
+	return c.browser.Load().Root().Do(ctx, proto.BrowserGetVersion{})
+}
+
+func TestWhatWasChangedInABrowserThatGoesOnIsTakenBack(t *testing.T) {
+	browser := external(t)
+	c, log := &changer{}, &strings.Builder{}
+	m := manager(t, func(m *browsermgr.Manager) {
+		m.Observe = func(bool) []page.Observer { return []page.Observer{c} }
+		m.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	})
+	attachOnly(t, m, fmt.Sprintf(`{"cdpPort":%d,"attachOnly":true}`, browser.Port))
+	p := profile(t, m, "ext")
+	if _, err := use(t, p).NewTab(t.Context(), page.TabOptions{}, ""); err != nil {
+		t.Fatal(err)
+	}
+	if !stop(t, p) || c.cleared.Load() != 1 || strings.Contains(log.String(), "as it was found") {
+		t.Errorf("taken back %d times; log: %s", c.cleared.Load(), log)
 	}
 }
 

@@ -98,7 +98,7 @@ func TestTabsThatWereClosedLeaveNothingBehind(t *testing.T) {
 	}
 	before := holds(t, temp, m.Home)
 	before.descriptors, before.goroutines, before.processes = before.descriptors+4, before.goroutines+8, before.processes+2 // kept-alive connections of the site, spare renderers
-	for range rounds(t, "CLANK_LEAK_CYCLES", 10) {
+	for range rounds(t, "CLANK_LEAK_CYCLES", 5) {
 		cycle()
 	}
 	after := before

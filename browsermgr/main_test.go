@@ -67,7 +67,7 @@ func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manag
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &browsermgr.Manager{Home: t.TempDir(), Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18850, LastPort: 18899}
+	m := &browsermgr.Manager{Home: t.TempDir(), Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18850, LastPort: 18899, LaunchTimeout: time.Minute}
 	if adjust != nil {
 		adjust(m)
 	}
@@ -146,14 +146,14 @@ func kill(t *testing.T, m *browsermgr.Manager) {
 // eventually waits for what the browser brings about by itself.
 func eventually(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(10 * time.Second)
+	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for !cond() {
 		select {
 		case <-deadline.C:
-			t.Fatalf("not within 10 s: %s", what)
+			t.Fatalf("not within a minute: %s", what)
 		case <-tick.C:
 		}
 	}

@@ -7,13 +7,12 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
@@ -58,6 +57,17 @@ func status(t *testing.T, p *browsermgr.Profile) browsermgr.ProfileStatus {
 	return s
 }
 
+// ready is the status of a browser that runs. A look at it gives up after a short time, which a busy machine may need.
+func ready(t *testing.T, p *browsermgr.Profile) browsermgr.ProfileStatus {
+	t.Helper()
+	var s browsermgr.ProfileStatus
+	eventually(t, "the browser answers", func() bool {
+		s = status(t, p)
+		return s.CDPReady && s.PageReady
+	})
+	return s
+}
+
 func stop(t *testing.T, p *browsermgr.Profile) bool {
 	t.Helper()
 	stopped, err := p.Stop(t.Context())
@@ -97,7 +107,7 @@ func TestProfileFromItsCreationToTheTrash(t *testing.T) {
 	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	s := status(t, p)
+	s := ready(t, p)
 	if !s.Running || !s.CDPReady || !s.CDPHTTP || !s.PageReady || s.PID == nil || *s.CDPPort != *made.CDPPort || !s.Headless || s.HeadlessSource != "config" {
 		t.Errorf("running: %+v", s)
 	}
@@ -240,7 +250,7 @@ func TestTwoManagersOnOneHome(t *testing.T) {
 	if !ok || locked.Holder.PID != os.Getpid() || !errors.Is(err, browsermgr.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
-	if s := status(t, p); !s.Running {
+	if s := ready(t, p); !s.Running {
 		t.Error("the first one's browser was disturbed")
 	}
 	var made sync.WaitGroup
@@ -304,7 +314,7 @@ func TestCookiesAndTabNumbersSurviveAStopAndACrash(t *testing.T) {
 		t.Errorf("port %d became %d", *first.CDPPort, *again.CDPPort)
 	}
 	kill(t, m)
-	eventually(t, "the crash is noticed", func() bool { return !status(t, p).Running })
+	eventually(t, "the crash is noticed", func() bool { return !m.Status()[0].Running })
 	if again := cookie(base, "1"); again[:2] <= got[:2] {
 		t.Errorf("a tab after the crash is %s, one before was %s", again, got)
 	}
@@ -322,7 +332,7 @@ func TestStoppedProcessIsToldAndStartedAgain(t *testing.T) {
 	}
 	begun := time.Now()
 	s := status(t, p)
-	if took := time.Since(begun); took > 5*time.Second || s.Running || s.CDPReady || !strings.Contains(s.ProbeError, "does not answer") {
+	if took := time.Since(begun); took > 20*time.Second || s.Running || s.CDPReady || !strings.Contains(s.ProbeError, "does not answer") {
 		t.Errorf("after %s: %+v", took, s)
 	}
 	if r, err := p.Doctor(t.Context(), false); err != nil || check(t, r, "cdp-websocket").Status != doctor.Fail {
@@ -331,7 +341,7 @@ func TestStoppedProcessIsToldAndStartedAgain(t *testing.T) {
 	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if s := status(t, p); !s.CDPReady || *s.PID == pid {
+	if s := ready(t, p); *s.PID == pid {
 		t.Errorf("after a start: %+v", s)
 	}
 	if r, err := p.Doctor(t.Context(), true); err != nil || check(t, r, "live-snapshot").Status == doctor.Fail {
@@ -350,7 +360,7 @@ func TestBreakerOpensAfterFailuresInARow(t *testing.T) {
 	begun := time.Now()
 	err := p.Start(t.Context(), browsermgr.StartOptions{})
 	open, ok := errors.AsType[*browsermgr.BreakerError](err)
-	if !ok || open.Failures != 3 || !strings.Contains(err.Error(), "exited with status 1") || time.Since(begun) > time.Second {
+	if !ok || open.Failures != 3 || !strings.Contains(err.Error(), "exited with status 1") || time.Since(begun) > 5*time.Second {
 		t.Errorf("got %v", err)
 	}
 }
@@ -419,9 +429,7 @@ func TestSettingsAreAskedAtEachStart(t *testing.T) {
 	if err != nil || !strings.Contains(string(line), "--lang=de") {
 		t.Errorf("command line %q, %v", line, err)
 	}
-	if diff := cmp.Diff([]string{"clank"}, running(t, m)); diff != "" {
-		t.Error(diff)
-	}
+	eventually(t, "it alone is running", func() bool { return slices.Equal(running(t, m), []string{"clank"}) })
 }
 
 func running(t *testing.T, m *browsermgr.Manager) []string {

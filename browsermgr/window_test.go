@@ -1,7 +1,10 @@
 package browsermgr_test
 
 import (
+	"bytes"
 	"context"
+	"image"
+	_ "image/jpeg" // for the size of screenshots
 	"strings"
 	"testing"
 
@@ -33,6 +36,9 @@ func TestWindowActsAndLooks(t *testing.T) {
 	picture, mediaType, err := w.Screenshot(t.Context())
 	if err != nil || mediaType != "image/jpeg" || !strings.HasPrefix(string(picture), "\xff\xd8") {
 		t.Errorf("screenshot: %d bytes of %q, %v", len(picture), mediaType, err)
+	}
+	if size, _, err := image.DecodeConfig(bytes.NewReader(picture)); err != nil || size.Width != 1280 || size.Height != 720 {
+		t.Errorf("screenshot of %d × %d, %v, want 1280 × 720", size.Width, size.Height, err)
 	}
 	contains(t, act(t, w, "navigate", map[string]any{"url": base + "/missing"}), "HTTP 404")
 	act(t, w, "back", nil)
@@ -96,6 +102,7 @@ func TestPopupBelongsToItsOpenersWindow(t *testing.T) {
 	b := window(t, m, browsermgr.WindowOptions{Key: "b"})
 	act(t, a, "navigate", map[string]any{"url": base + "/popups"})
 	contains(t, act(t, a, "click", map[string]any{"ref": refOf(t, a, "New tab")}), "a new tab opened and is the current one")
+	act(t, a, "wait", map[string]any{"text": "Second page"})
 	eventually(t, "the popup is loaded", func() bool { _, title, _ := state(t, a); return title == "Two" })
 	_, _, tabs := state(t, a)
 	if len(tabs) != 2 || !strings.HasPrefix(tabs[1], "* ") {

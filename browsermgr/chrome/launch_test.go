@@ -100,7 +100,7 @@ func TestSecondCtrlCDoesNotWait(t *testing.T) {
 	if err := p.Stop(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(begun); took > 2*time.Second {
+	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("a cancelled Stop took %s", took)
 	}
 	if got := group(t, p.PID); len(got) != 0 {
@@ -197,7 +197,7 @@ func TestProgramsThatAreNoBrowser(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			temp := t.TempDir()
-			timeout := 10 * time.Second
+			timeout := time.Minute
 			if strings.HasPrefix(tt.want, "not ready") {
 				timeout = 300 * time.Millisecond
 			}

@@ -36,7 +36,7 @@ type Options struct {
 	Ports []int
 	// ProfileName and Color (#RRGGBB) are how the browser's window shows whose it is; empty leaves it as it was.
 	ProfileName, Color string
-	// Width and Height are the window's size in pixels; zero means 1280 by 720.
+	// Width and Height are the size of pages in pixels, or the window's if it is not headless; zero means 1280 by 720.
 	Width, Height int
 	// Args are added after the flags of our own.
 	Args []string
@@ -138,6 +138,9 @@ func (o Options) browserEnv() []string {
 	return env
 }
 
+// headlessFrame is the height of what Chromium draws above the page, tabs and address, in pixels.
+const headlessFrame = 87
+
 // flags is the command line without the program. Site isolation stays as Chromium has it: on.
 func (o Options) flags(dir string, port int, sandbox bool) []string {
 	width, height := o.Width, o.Height
@@ -158,10 +161,16 @@ func (o Options) flags(dir string, port int, sandbox bool) []string {
 		"--hide-crash-restore-bubble",
 		"--disable-quic",
 		"--password-store=basic",
-		fmt.Sprintf("--window-size=%d,%d", width, height),
 	}
 	if o.Headless {
-		flags = append(flags, "--headless=new", "--disable-gpu")
+		flags = append(flags, "--headless=new", "--disable-gpu",
+			// Without a real screen the window's own frame still counts, and a screen smaller than the window would clip it.
+			fmt.Sprintf("--window-size=%d,%d", width, height+headlessFrame),
+			fmt.Sprintf("--screen-info={%dx%d}", max(1920, width), max(1080, height+headlessFrame)),
+			// Pictures of whole pages lose classic scroll bars, and the page's layout with them.
+			"--hide-scrollbars")
+	} else {
+		flags = append(flags, fmt.Sprintf("--window-size=%d,%d", width, height))
 	}
 	switch runtime.GOOS {
 	case "linux":

@@ -100,7 +100,7 @@ func TestFlags(t *testing.T) {
 	got := line(chrome.Options{Headless: true, Args: []string{"--lang=de"}})
 	for _, want := range []string{
 		"--remote-debugging-port=18800", "--user-data-dir=/dir", "--headless=new", "--no-proxy-server",
-		"--disable-quic", "--window-size=1280,720", "--lang=de about:blank",
+		"--disable-quic", "--window-size=1280,807", "--lang=de about:blank",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s lacks %s", got, want)

@@ -78,6 +78,9 @@ func act(ctx context.Context, c *call) (actAnswer, error) {
 	if err := h.checkTargets(a); err != nil {
 		return actAnswer{}, err
 	}
+	if err := h.personal(a); err != nil {
+		return actAnswer{}, err
+	}
 	return c.perform(ctx, h, a)
 }
 
@@ -142,13 +145,14 @@ func (c *call) perform(ctx context.Context, h *held, a action) (actAnswer, error
 
 // operationFailed says that it was the action which failed, unless the cause lies elsewhere.
 func operationFailed(kind page.Kind, err error) error {
-	f := classify(err)
-	switch {
-	case f.code != "" || f.reason != "":
+	if _, told := errors.AsType[*failure](err); told {
 		return err
-	case f.status == http.StatusBadRequest:
+	}
+	f := classify(err)
+	switch f.status {
+	case http.StatusBadRequest:
 		f.code = codeInvalid
-	case f.status == http.StatusInternalServerError:
+	case http.StatusInternalServerError:
 		f.code = codeOperation
 	}
 	if kind == kindBatch {

@@ -20,6 +20,7 @@ const (
 	codeEvaluate  = "ACT_EVALUATE_DISABLED"
 	codeMismatch  = "ACT_TARGET_ID_MISMATCH"
 	codeOperation = "ACT_OPERATION_FAILED"
+	codePersonal  = "ACT_EXISTING_SESSION_UNSUPPORTED"
 )
 
 // The kinds that are more than one thing done to a page.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"strconv"
 	"time"
 
 	"clank/browsermgr"
@@ -41,11 +42,26 @@ var statuses = []struct {
 	{browsermgr.ErrUnavailable, http.StatusConflict},
 	{browsermgr.ErrDisabled, http.StatusServiceUnavailable},
 	{browsermgr.ErrNoPort, http.StatusInsufficientStorage},
+	{transfer.ErrElsewhere, http.StatusConflict},
 	{transfer.ErrNoCapture, http.StatusNotImplemented},
 	{browsermgr.ErrClosed, http.StatusServiceUnavailable},
 	{page.ErrBrowserGone, http.StatusConflict},
 	{errClosing, http.StatusServiceUnavailable},
 }
+
+// reasons are stable words for causes, for programs that choose by them. The first that fits counts.
+var reasons = []struct {
+	err    error
+	reason string
+}{
+	{page.ErrUnknownRef, "unknown_ref"},
+	{page.ErrNotInteractable, "not_interactable"},
+	{page.ErrTabCrashed, "tab_crashed"},
+	{context.DeadlineExceeded, "timeout"},
+}
+
+// breakerOpen is the reason while a browser that does not start is not tried again.
+const breakerOpen = "launch_paused"
 
 // classify finds out how an error is answered.
 func classify(err error) failure {
@@ -53,6 +69,20 @@ func classify(err error) failure {
 		out := *f
 		out.err = err
 		return out
+	}
+	f := classifyPlain(err)
+	for _, r := range reasons {
+		if f.reason == "" && errors.Is(err, r.err) {
+			f.reason = r.reason
+		}
+	}
+	return f
+}
+
+// classifyPlain is classify for errors that do not know it themselves.
+func classifyPlain(err error) failure {
+	if _, ok := errors.AsType[*browsermgr.BreakerError](err); ok {
+		return failure{status: http.StatusConflict, reason: breakerOpen, err: err}
 	}
 	if f, ok := noDisplay(err); ok {
 		return f
@@ -83,6 +113,9 @@ type problem struct {
 
 func answerError(w http.ResponseWriter, err error) {
 	f := classify(err)
+	if pause, ok := errors.AsType[*browsermgr.BreakerError](err); ok {
+		w.Header().Set("Retry-After", strconv.Itoa(int(max(time.Until(pause.Until), 0)/time.Second)+1))
+	}
 	answer(w, f.status, problem{Error: redact(f.err.Error()), Code: f.code, Reason: f.reason, Details: f.details})
 }
 

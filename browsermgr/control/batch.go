@@ -32,6 +32,7 @@ type outcome struct {
 type entryAnswer struct {
 	OK        bool            `json:"ok"`
 	Error     string          `json:"error,omitempty"`
+	Reason    string          `json:"reason,omitempty"` // as in answers that are errors
 	Result    json.RawMessage `json:"result,omitempty"`
 	Navigated bool            `json:"navigated,omitempty"`
 	URL       string          `json:"url,omitempty"`
@@ -58,11 +59,16 @@ func (p performer) one(ctx context.Context, a action) (outcome, error) {
 	var res page.Result
 	var got []transfer.Download
 	before := p.held.url()
-	err := p.server.watched(ctx, p.held, func() error {
-		var err error
+	do := func() (err error) {
 		res, got, err = p.held.act(ctx, a.Action)
 		return err
-	})
+	}
+	var err error
+	if a.Kind == page.KindResize {
+		err = do() // it leads nowhere, and is allowed wherever the tab is
+	} else {
+		err = p.server.watched(ctx, p.held, do)
+	}
 	if errors.Is(err, page.ErrTabGone) && slices.Contains(inputs, a.Kind) {
 		// The page closed itself for what was done to it.
 		return outcome{closed: true}, nil
@@ -141,7 +147,7 @@ func (p performer) entry(ctx context.Context, a action) (entryAnswer, outcome) {
 		}
 	}
 	if err != nil {
-		answer.Error = redact(err.Error())
+		answer.Error, answer.Reason = redact(err.Error()), classify(err).reason
 	}
 	if did.navigated && !did.closed {
 		answer.URL = p.held.url()

@@ -26,6 +26,9 @@ func Acting(s *Server, target string) bool {
 	return false
 }
 
+// Idle waits until no request is being worked on. No new ones may come meanwhile.
+func Idle(s *Server) { s.handlers.Wait() }
+
 // Table lists the routes as "METHOD path".
 func Table() []string {
 	var out []string

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -19,8 +20,12 @@ func fileRoutes() []route {
 		),
 		on("POST", "/wait/download", "Waits for the next download of the tab and saves it.", waitDownload).
 			takes(may("path", "string", "where, below the downloads folder"), targetField, timeoutField),
-		on("POST", "/download", "Clicks what downloads something, and saves it.", downloadRef).
-			takes(need("ref", "string", "what to click"), need("path", "string", "where, below the downloads folder"), targetField, timeoutField),
+		on("POST", "/download", "Clicks what downloads something, or takes what the tab shows, and saves it.", downloadRef).
+			takes(
+				may("ref", "string", "what to click; required without currentDocument"), may("currentDocument", "boolean", "save what the tab shows"),
+				may("expectedUrl", "string", "currentDocument: the address that the tab has to show"),
+				may("path", "string", "where, below the downloads folder; required with ref"), targetField, timeoutField,
+			),
 		on("POST", "/trace/start", "Begins to write down what happens in the browser.", startTrace).takes(
 			may("screenshots", "boolean", "with pictures, which is the default"), may("snapshots", "boolean", "with documents, which is the default"),
 			may("sources", "boolean", "accepted"), targetField,
@@ -48,6 +53,15 @@ func upload(ctx context.Context, c *call) (targetAnswer, error) {
 		return targetAnswer{}, err
 	}
 	defer h.release()
+	switch {
+	case u.Element != "":
+		err = h.ours("naming an input by a selector")
+	case u.Ref == "" && u.InputRef == "":
+		err = h.ours("waiting for the next file chooser, which may be the person's")
+	}
+	if err != nil {
+		return targetAnswer{}, err
+	}
 	files, err := feature[*transfer.Desk](h, "uploading")
 	if err != nil {
 		return targetAnswer{}, err
@@ -69,11 +83,35 @@ func waitDownload(ctx context.Context, c *call) (downloadAnswer, error) {
 }
 
 func downloadRef(ctx context.Context, c *call) (downloadAnswer, error) {
+	if c.body.Flag("currentDocument", false) {
+		return downloadShown(ctx, c)
+	}
 	ref, path, limit := c.body.Required("ref"), c.body.Required("path"), c.fileLimit()
 	return downloaded(ctx, c, func(h *held, d *transfer.Desk) (got transfer.Download, err error) {
 		err = h.exclusively(ctx, func() error {
 			return c.server.watched(ctx, h, func() error {
 				got, err = d.Download(ctx, h.tab, ref, path, limit)
+				return err
+			})
+		})
+		return got, err
+	})
+}
+
+// downloadShown saves the document that the tab shows.
+func downloadShown(ctx context.Context, c *call) (downloadAnswer, error) {
+	expected, path, limit := c.body.Required("expectedUrl"), c.body.String("path"), c.fileLimit()
+	if c.body.Has("ref") {
+		c.body.Fail(fault.Invalidf("currentDocument and ref exclude one another"))
+	}
+	return downloaded(ctx, c, func(h *held, d *transfer.Desk) (got transfer.Download, err error) {
+		scheme, _, _ := strings.Cut(h.url(), ":")
+		if scheme != "http" && scheme != "https" {
+			return got, fmt.Errorf("%w: it shows no document of a server", transfer.ErrElsewhere)
+		}
+		err = h.exclusively(ctx, func() error {
+			return c.server.watched(ctx, h, func() error {
+				got, err = d.DownloadDocument(ctx, h.tab, expected, path, limit)
 				return err
 			})
 		})

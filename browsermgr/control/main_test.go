@@ -76,7 +76,9 @@ func newSite() *httptest.Server {
 		"/opens":  `<title>Opens</title><button onclick="window.open('/two')">Open</button>`,
 		"/shuts":  `<title>Shuts</title><button onclick="window.close()">Shut</button>`,
 		"/leaves": `<title>Leaves</title><button onclick="location='/secret'">Leave</button>`,
-		"/files":  `<title>Files</title><a href="/report">Get</a><input type="file">`,
+		"/files":  `<title>Files</title><a href="/report">Get</a><a href="/slow">Slow</a><input type="file">`,
+		"/mobile": `<meta name=viewport content="width=device-width"><title>Mobile</title>`,
+		"/cover":  `<title>Cover</title><button id=under>Under</button><div style="position:fixed;inset:0"></div>`,
 		"/secret": `<title>Secret</title><p>not for you</p>`,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
@@ -88,6 +90,16 @@ func newSite() *httptest.Server {
 	mux.HandleFunc("GET /report", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Disposition", "attachment; filename=report.txt")
 		fmt.Fprint(w, "the report")
+	})
+	mux.HandleFunc("GET /huge", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, "<!doctype html><title>Huge</title>", strings.Repeat("<p>Some <a href=/two>link</a> and <button>button</button>", 5_000))
+	})
+	mux.HandleFunc("GET /slow", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Disposition", "attachment; filename=slow.bin")
+		_, _ = w.Write(make([]byte, 64<<10))
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
 	})
 	mux.HandleFunc("GET /silent", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	return httptest.NewServer(mux)
@@ -111,7 +123,7 @@ func serve(tb testing.TB, adjust func(*control.Server)) *client {
 	}
 	c := &client{tb, s}
 	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
 		defer cancel()
 		if err := s.Close(ctx); err != nil {
 			tb.Error(err)
@@ -234,7 +246,7 @@ func (c *client) ref(target, name string) string {
 // eventually waits until a condition on the world outside holds.
 func eventually(tb testing.TB, what string, cond func() bool) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -16,6 +16,9 @@ func navigateRoutes() []route {
 		takes(need("url", "string", "http or https address, or about:blank"), targetField, timeoutField)}
 }
 
+// navigateLimit is how long a load may take unless a request says otherwise.
+const navigateLimit = 20 * time.Second
+
 type navigateAnswer struct {
 	targetAnswer
 
@@ -27,7 +30,7 @@ type navigateAnswer struct {
 
 func navigate(ctx context.Context, c *call) (navigateAnswer, error) {
 	url := c.body.Required("url")
-	limit := time.Duration(c.body.Clamp("timeoutMs", 20_000, 1000, 120_000)) * time.Millisecond
+	limit := c.timeout(navigateLimit, time.Second)
 	name := c.body.String("targetId")
 	if err := c.err(); err != nil {
 		return navigateAnswer{}, err
@@ -52,7 +55,7 @@ func navigate(ctx context.Context, c *call) (navigateAnswer, error) {
 			bounded, cancel := context.WithTimeoutCause(ctx, limit, &fault.LimitError{Limit: limit})
 			defer cancel()
 			var err error
-			res, got, err = h.navigate(bounded, url)
+			res, got, err = h.navigate(bounded, url, limit)
 			return err
 		})
 	})

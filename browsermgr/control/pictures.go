@@ -60,6 +60,9 @@ func screenshot(ctx context.Context, c *call) (screenshotAnswer, error) {
 		return screenshotAnswer{}, err
 	}
 	defer h.release()
+	if o.Element != "" && h.use.Joined() {
+		return screenshotAnswer{}, fault.Invalidf("element screenshots by selector are not supported for existing-session profiles: take a snapshot and use a ref of it")
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Timeout, &fault.LimitError{Limit: o.Timeout})
 	defer cancel()
 	switch {

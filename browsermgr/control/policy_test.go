@@ -19,6 +19,17 @@ type fakePolicy struct {
 	asked   []string
 }
 
+// next says whether the policy has been asked since: a request is being worked on.
+func (p *fakePolicy) next() func() bool {
+	count := func() int {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return len(p.asked)
+	}
+	before := count()
+	return func() bool { return count() > before }
+}
+
 func (p *fakePolicy) set(word string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

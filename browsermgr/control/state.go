@@ -12,12 +12,12 @@ func stateRoutes() []route {
 	to := func(name string, from field) field { from.name = name; return from }
 	wipe := may("clear", "boolean", "take it back")
 	return []route{
-		on("POST", "/set/offline", "Takes the network away, or gives it back.", setting(readOffline)).takes(need("offline", "boolean", "whether"), targetField),
-		on("POST", "/set/headers", "Sets the headers sent with every request, in place of those before.", setting(readHeaders)).
+		on("POST", "/set/offline", "Takes the network away, or gives it back.", setting(everywhere(readOffline))).takes(need("offline", "boolean", "whether"), targetField),
+		on("POST", "/set/headers", "Sets the headers sent with every request, in place of those before.", setting(everywhere(readHeaders))).
 			takes(need("headers", "object", "names and values"), targetField),
-		on("POST", "/set/credentials", "Sets what servers that ask for a name and a password are told.", setting(readCredentials)).
+		on("POST", "/set/credentials", "Sets what servers that ask for a name and a password are told.", setting(everywhere(readCredentials))).
 			takes(may("username", "string", "name"), may("password", "string", "password"), wipe, targetField),
-		on("POST", "/set/geolocation", "Sets where the pages believe to be.", setting(readGeolocation)).takes(
+		on("POST", "/set/geolocation", "Sets where the pages believe to be.", setting(everywhere(readGeolocation))).takes(
 			may("latitude", "number", "degrees"), may("longitude", "number", "degrees"), may("accuracy", "number", "metres"),
 			may("origin", "string", "site that may ask"), wipe, targetField,
 		),
@@ -37,6 +37,19 @@ func setting(read func(*call) change) func(context.Context, *call) (targetAnswer
 	return func(ctx context.Context, c *call) (targetAnswer, error) {
 		do := read(c)
 		return emulated(ctx, c, func(h *held, s *emulate.State) (targetAnswer, error) { return h.answer(), do(ctx, h, s) })
+	}
+}
+
+// everywhere is for what changes all tabs at once, a person's own among them.
+func everywhere(read func(*call) change) func(*call) change {
+	return func(c *call) change {
+		do := read(c)
+		return func(ctx context.Context, h *held, s *emulate.State) error {
+			if err := h.ours("what holds for all tabs"); err != nil {
+				return err
+			}
+			return do(ctx, h, s)
+		}
 	}
 }
 

@@ -73,7 +73,12 @@ func setCookie(ctx context.Context, c *call) (targetAnswer, error) {
 }
 
 func clearCookies(ctx context.Context, c *call) (targetAnswer, error) {
-	return inState(ctx, c, func(h *held, s *emulate.State) (targetAnswer, error) { return h.answer(), s.ClearCookies(ctx, h.tab) })
+	return inState(ctx, c, func(h *held, s *emulate.State) (targetAnswer, error) {
+		if err := h.ours("removing all cookies"); err != nil {
+			return targetAnswer{}, err
+		}
+		return h.answer(), s.ClearCookies(ctx, h.tab)
+	})
 }
 
 // storageKind reads which of the two storages is meant.

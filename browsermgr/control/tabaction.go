@@ -80,7 +80,7 @@ func (c *call) label(ctx context.Context, name, label string) (actionAnswer, err
 }
 
 func (c *call) tabAnswer(ctx context.Context, h *held) actionAnswer {
-	return actionAnswer{done: done{true}, Tab: &c.describe(ctx, h.desk, []tabname.Tab{h.names})[0]}
+	return actionAnswer{done: done{true}, Tab: &c.describe(ctx, h.desk, h.use, []tabname.Tab{h.names})[0]}
 }
 
 // at picks a tab by its position in the list.

@@ -38,6 +38,7 @@ type tabJSON struct {
 	Title                string `json:"title"`
 	URL                  string `json:"url"`
 	URLUnavailableReason string `json:"urlUnavailableReason,omitempty"`
+	WebSocketURL         string `json:"wsUrl,omitempty"`
 	Type                 string `json:"type"`
 }
 
@@ -71,14 +72,14 @@ func listTabs(ctx context.Context, c *call) (tabList, error) {
 		return tabList{}, err
 	}
 	defer use.Release()
-	return tabList{done{true}, true, c.describe(ctx, d, d.book.Tabs())}, nil
+	return tabList{done{true}, true, c.describe(ctx, d, use, d.book.Tabs())}, nil
 }
 
 // listingLimit bounds what the policy may take to judge the tabs of a list.
 const listingLimit = time.Second
 
 // describe says what clients may know of the tabs. Addresses that the policy refuses are kept from them.
-func (c *call) describe(ctx context.Context, d *desk, tabs []tabname.Tab) []tabJSON {
+func (c *call) describe(ctx context.Context, d *desk, use *browsermgr.Use, tabs []tabname.Tab) []tabJSON {
 	ctx, cancel := context.WithTimeout(ctx, listingLimit)
 	defer cancel()
 	out := make([]tabJSON, len(tabs))
@@ -86,6 +87,7 @@ func (c *call) describe(ctx context.Context, d *desk, tabs []tabname.Tab) []tabJ
 	for i, t := range tabs {
 		out[i] = tabJSON{
 			SuggestedTargetID: t.Name(), TabID: t.ID, Label: t.Label, TargetID: t.Target, Title: t.Title, URL: t.URL, Type: "page",
+			WebSocketURL: use.WebSocketURL(t.Target),
 		}
 		wg.Go(func() {
 			err := c.server.allow(ctx, d.name, t.URL)
@@ -122,7 +124,7 @@ func openTab(ctx context.Context, c *call) (openedTab, error) {
 		return openedTab{}, err
 	}
 	defer h.release()
-	return openedTab{c.describe(ctx, h.desk, []tabname.Tab{h.names})[0], h.desk.name}, nil
+	return openedTab{c.describe(ctx, h.desk, h.use, []tabname.Tab{h.names})[0], h.desk.name}, nil
 }
 
 // open opens a tab for the caller, who releases it. A page that did not load leaves no tab behind.
@@ -164,7 +166,7 @@ func (c *call) load(ctx context.Context, h *held, url string) error {
 		return err
 	}
 	return c.server.watched(ctx, h, func() error {
-		_, _, err := h.navigate(ctx, url)
+		_, _, err := h.navigate(ctx, url, navigateLimit)
 		return err
 	})
 }

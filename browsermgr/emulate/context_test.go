@@ -133,7 +133,7 @@ func TestProxiesAreNotGivenCredentials(t *testing.T) {
 		w.WriteHeader(http.StatusProxyAuthRequired)
 	})
 	b, state := connect(t)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, 45*time.Second)
 	id, err := b.NewContext(ctx, proxy.URL)
 	must(t, err)
 	tab := openIn(t, b, id, "")
@@ -172,7 +172,7 @@ func TestGeolocationIsKnownToItsOriginUntilItIsCleared(t *testing.T) {
 
 func TestGrantLeavesOutWhatIsOptionalAndUnknown(t *testing.T) {
 	tab, state := open(t, site(t).URL)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, 45*time.Second)
 	got, err := state.Grant(ctx, tab, "https://Example.com:443/", []string{"audioCapture"}, []string{"noSuchThing", "audioCapture"}, time.Second)
 	must(t, err)
 	want := emulate.Grant{Origin: "https://example.com", Granted: []string{"audioCapture"}, Unsupported: []string{"noSuchThing"}, Method: "cdp"}
@@ -202,12 +202,12 @@ func TestAFrozenTabDoesNotHoldUpItsContext(t *testing.T) {
 	frozen, tab := openIn(t, b, id, srv.URL), openIn(t, b, id, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1))
 	frozen.Main().Post(evaluate("for (;;) {}"))
 	start := time.Now()
-	must(t, state.Offline(within(t, 20*time.Second), tab, true))
-	if d := time.Since(start); d > 8*time.Second {
+	must(t, state.Offline(within(t, 45*time.Second), tab, true))
+	if d := time.Since(start); d > 15*time.Second {
 		t.Errorf("it took %s", d)
 	}
 	wantJS(t, tab, reach, `"offline"`)
-	must(t, frozen.Stop(within(t, 20*time.Second)))
+	must(t, frozen.Stop(within(t, 45*time.Second)))
 	wantJS(t, frozen, reach, `"offline"`)
 }
 
@@ -259,8 +259,8 @@ func TestAClosedTabAndACancelledCallerSaySo(t *testing.T) {
 	if _, err := state.Cookies(gone, tab); !errors.Is(err, stopped) {
 		t.Errorf("got %v, want the cause", err)
 	}
-	must(t, tab.Close(within(t, 10*time.Second)))
-	ctx := within(t, 10*time.Second)
+	must(t, tab.Close(within(t, 45*time.Second)))
+	ctx := within(t, 45*time.Second)
 	for name, err := range map[string]error{
 		"offline": state.Offline(ctx, tab, true), "scheme": state.ColorScheme(ctx, tab, "dark"), "clear": state.Clear(ctx, tab),
 		"cookies": state.ClearCookies(ctx, tab), "storage": state.ClearStorage(ctx, tab, emulate.Local),

@@ -21,7 +21,7 @@ func TestCookiesAreThoseOfTheContext(t *testing.T) {
 	srv := site(t)
 	b, state := connect(t)
 	tab, other := openIn(t, b, isolated(t, b), srv.URL), openIn(t, b, isolated(t, b), srv.URL)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, 45*time.Second)
 	expires := float64(time.Now().Add(time.Hour).Unix())
 	must(t, state.SetCookie(ctx, tab, &emulate.NewCookie{Name: "a", Value: new("1"), URL: srv.URL + "/deep/x"}))
 	must(t, state.SetCookie(ctx, tab, &emulate.NewCookie{
@@ -48,7 +48,7 @@ func TestCookiesAreThoseOfTheContext(t *testing.T) {
 
 func TestWrongCookiesAreRefused(t *testing.T) {
 	tab, state := open(t, site(t).URL)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, 45*time.Second)
 	tests := []struct {
 		body, want string
 	}{
@@ -104,7 +104,7 @@ func FuzzCookie(f *testing.F) {
 func TestStorageKeepsKeysAsTheyAre(t *testing.T) {
 	srv := site(t)
 	tab, state := open(t, srv.URL)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, 45*time.Second)
 	want := map[string]string{"  padded ": " v ", "__proto__": "p", "length": "l", "ключ🔑": "\x00\n\"", "e": ""}
 	for _, kind := range []emulate.Kind{emulate.Local, emulate.Session} {
 		for k, v := range want {
@@ -135,7 +135,7 @@ func TestStorageKeepsKeysAsTheyAre(t *testing.T) {
 
 func TestAHostilePageDoesNotComeBetween(t *testing.T) {
 	tab, state := open(t, site(t).URL)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, 45*time.Second)
 	js(t, tab, `(() => {
 		localStorage.setItem('real', '1');
 		Storage.prototype.getItem = Storage.prototype.setItem = Storage.prototype.key = () => 'forged';
@@ -152,7 +152,7 @@ func TestAHostilePageDoesNotComeBetween(t *testing.T) {
 
 func TestStorageThatIsNotThere(t *testing.T) {
 	tab, state := open(t, "")
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, 45*time.Second)
 	if _, err := state.Storage(ctx, tab, emulate.Local, nil); err == nil || !strings.Contains(err.Error(), "local storage of about:blank") {
 		t.Errorf("about:blank: got %v", err)
 	}

@@ -35,8 +35,13 @@ func (s *State) Timezone(ctx context.Context, t *page.Tab, id string) error {
 		return fault.Invalidf("timezoneId is required")
 	}
 	req := proto.EmulationSetTimezoneOverride{TimezoneID: id}
-	err := s.try(ctx, t, "set time zone", req)
+	had, err := s.exchangeZone(ctx, t, req)
 	if refused(err, "Invalid timezone") {
+		if had != "" {
+			if err := s.try(ctx, t, "keep time zone", proto.EmulationSetTimezoneOverride{TimezoneID: had}); err != nil {
+				return err
+			}
+		}
 		return fmt.Errorf("Invalid timezone ID: %s", id) //nolint:staticcheck // clients of the control API match on this spelling
 	}
 	if refused(err, "already in effect") {
@@ -48,6 +53,18 @@ func (s *State) Timezone(ctx context.Context, t *page.Tab, id string) error {
 	return s.changeTab(ctx, t, "set time zone", func(o *own) { o.timezone = id }, func(main bool) []proto.Request {
 		return unlessMain(main, req)
 	})
+}
+
+// exchangeZone tries a time zone in place of the one that the tab had, and returns that one. Chromium judges a zone only
+// where there is none before.
+func (s *State) exchangeZone(ctx context.Context, t *page.Tab, req proto.Request) (had string, err error) {
+	err = s.tell(ctx, t, "set time zone", func(calls map[*page.Tab][]call) {
+		if had = s.tab(t).timezone; had != "" {
+			calls[t] = []call{{t.Main().BeginWithin(changeLimit, proto.EmulationSetTimezoneOverride{}), true}}
+		}
+		calls[t] = append(calls[t], call{t.Main().BeginWithin(changeLimit, req), true})
+	})
+	return had, err
 }
 
 // Locale sets the tab's language: the header Accept-Language, navigator.language and how dates and numbers are written.

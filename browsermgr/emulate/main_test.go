@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -25,21 +26,32 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// shared is the browser of the whole test binary.
-var shared *chromium
+// shared is the browser of the whole test binary, launched when the first test wants it: fuzzing does without.
+var (
+	launchShared = sync.OnceValues(launch)
+	launched     *chromium
+)
+
+func shared(tb testing.TB) *chromium {
+	tb.Helper()
+	browser, err := launchShared()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	launched = browser
+	return browser
+}
 
 func TestMain(m *testing.M) {
 	os.Exit(runTests(m))
 }
 
 func runTests(m *testing.M) int {
-	var err error
-	shared, err = launch()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer shared.stop()
+	defer func() {
+		if launched != nil {
+			launched.stop()
+		}
+	}()
 	return m.Run()
 }
 
@@ -123,7 +135,7 @@ func (c *chromium) stop() {
 func connect(tb testing.TB) (*page.Browser, *emulate.State) {
 	tb.Helper()
 	state := emulate.New(nil)
-	b, err := page.Connect(within(tb, 20*time.Second), shared.url, page.Options{Observers: []page.Observer{state}})
+	b, err := page.Connect(within(tb, 45*time.Second), shared(tb).url, page.Options{Observers: []page.Observer{state}})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -134,12 +146,12 @@ func connect(tb testing.TB) (*page.Browser, *emulate.State) {
 // isolated makes a browser context that is closed when the test ends.
 func isolated(tb testing.TB, b *page.Browser) string {
 	tb.Helper()
-	id, err := b.NewContext(within(tb, 10*time.Second), "")
+	id, err := b.NewContext(within(tb, 45*time.Second), "")
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
 		defer cancel()
 		_ = b.CloseContext(ctx, id)
 	})
@@ -155,7 +167,7 @@ func open(tb testing.TB, url string) (*page.Tab, *emulate.State) {
 
 func openIn(tb testing.TB, b *page.Browser, contextID, url string) *page.Tab {
 	tb.Helper()
-	tab, err := b.NewTab(within(tb, 20*time.Second), page.TabOptions{URL: url, ContextID: contextID})
+	tab, err := b.NewTab(within(tb, 45*time.Second), page.TabOptions{URL: url, ContextID: contextID})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -202,7 +214,7 @@ func port(host string) string {
 // js evaluates an expression in the main frame and returns its JSON.
 func js(tb testing.TB, tab *page.Tab, expression string) string {
 	tb.Helper()
-	res, err := tab.Act(within(tb, 15*time.Second), page.Action{Kind: page.KindEvaluate, Fn: expression})
+	res, err := tab.Act(within(tb, 45*time.Second), page.Action{Kind: page.KindEvaluate, Fn: expression})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -212,7 +224,7 @@ func js(tb testing.TB, tab *page.Tab, expression string) string {
 // inFrame evaluates an expression in the frame of another process, once there is one.
 func inFrame(tb testing.TB, tab *page.Tab, expression string) string {
 	tb.Helper()
-	ctx := within(tb, 20*time.Second)
+	ctx := within(tb, 45*time.Second)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -234,7 +246,7 @@ func inFrame(tb testing.TB, tab *page.Tab, expression string) string {
 
 func navigate(tb testing.TB, tab *page.Tab, url string) {
 	tb.Helper()
-	if _, err := tab.Navigate(within(tb, 20*time.Second), url); err != nil {
+	if _, err := tab.Navigate(within(tb, 45*time.Second), url); err != nil {
 		tb.Fatal(err)
 	}
 }

@@ -26,7 +26,7 @@ func TestWhatHoldsForATabReachesItsFramesAndNoOtherTab(t *testing.T) {
 	b, state := connect(t)
 	id := isolated(t, b)
 	tab, other := openIn(t, b, id, srv.URL+"/framed"), openIn(t, b, id, srv.URL+"/a")
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, 45*time.Second)
 	must(t, state.ColorScheme(ctx, tab, "dark"))
 	must(t, state.Timezone(ctx, tab, "Asia/Tokyo"))
 	must(t, state.Locale(ctx, tab, "de-DE"))
@@ -50,6 +50,23 @@ func TestWhatHoldsForATabReachesItsFramesAndNoOtherTab(t *testing.T) {
 	if got := js(t, tab, zone); got == `"Asia/Tokyo"` {
 		t.Error("the time zone stayed after Clear")
 	}
+}
+
+func TestAnUnknownTimeZoneIsRefusedAlsoInPlaceOfAKnownOne(t *testing.T) {
+	srv := site(t)
+	tab, state := open(t, srv.URL)
+	ctx := within(t, 10*time.Second)
+	must(t, state.Timezone(ctx, tab, "Asia/Tokyo"))
+	for range 2 {
+		if err := state.Timezone(ctx, tab, "Mars/Olympus"); err == nil || !strings.Contains(err.Error(), "Invalid timezone ID: Mars/Olympus") {
+			t.Errorf("got %v, want that the zone is invalid", err)
+		}
+		wantJS(t, tab, zone, `"Asia/Tokyo"`)
+	}
+	must(t, state.Timezone(ctx, tab, "Europe/Oslo"))
+	wantJS(t, tab, zone, `"Europe/Oslo"`)
+	navigate(t, tab, srv.URL+"/a")
+	wantJS(t, tab, zone, `"Europe/Oslo"`)
 }
 
 func TestWrongValuesChangeNothing(t *testing.T) {
@@ -76,7 +93,7 @@ func TestWrongValuesChangeNothing(t *testing.T) {
 	}
 	before := js(t, tab, "["+zone+","+geometry+",navigator.language]")
 	for _, tt := range tests {
-		err := tt.set(within(t, 10*time.Second))
+		err := tt.set(within(t, 45*time.Second))
 		unknown := tt.name == "zone" || tt.name == "device" // well formed, but the browser or the list does not have them
 		if err == nil || errors.Is(err, page.ErrInvalid) == unknown || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want a refusal with %q", tt.name, err, tt.want)
@@ -127,7 +144,7 @@ func TestDeviceChangesGeometryAndIdentity(t *testing.T) {
 func TestClientHintsAgreeWithTheUserAgent(t *testing.T) {
 	srv := site(t)
 	tab, state := open(t, "")
-	_, err := state.Device(within(t, 10*time.Second), tab, "Pixel 7")
+	_, err := state.Device(within(t, 45*time.Second), tab, "Pixel 7")
 	must(t, err)
 	// Client hints are for secure origins: localhost counts as one.
 	navigate(t, tab, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1))
@@ -140,7 +157,7 @@ func TestClientHintsAgreeWithTheUserAgent(t *testing.T) {
 
 func TestLocaleAndDeviceDoNotUndoEachOther(t *testing.T) {
 	tab, state := open(t, site(t).URL)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, 45*time.Second)
 	must(t, state.Locale(ctx, tab, "fr-FR"))
 	_, err := state.Device(ctx, tab, "iPhone 12")
 	must(t, err)
@@ -153,10 +170,10 @@ func TestLocaleAndDeviceDoNotUndoEachOther(t *testing.T) {
 func TestDeviceOutlivesACrash(t *testing.T) {
 	srv := site(t)
 	tab, state := open(t, srv.URL)
-	_, err := state.Device(within(t, 10*time.Second), tab, "iPhone 12")
+	_, err := state.Device(within(t, 45*time.Second), tab, "iPhone 12")
 	must(t, err)
 	crash(t, tab)
-	if err := state.ColorScheme(within(t, 10*time.Second), tab, "dark"); !errors.Is(err, page.ErrTabCrashed) {
+	if err := state.ColorScheme(within(t, 45*time.Second), tab, "dark"); !errors.Is(err, page.ErrTabCrashed) {
 		t.Errorf("got %v, want it to say that the page crashed", err)
 	}
 	navigate(t, tab, srv.URL)
@@ -169,7 +186,7 @@ func crash(t *testing.T, tab *page.Tab) {
 	tab.Main().Post(proto.PageCrash{})
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for ctx := within(t, 20*time.Second); tab.Err() == nil; {
+	for ctx := within(t, 45*time.Second); tab.Err() == nil; {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

@@ -29,7 +29,7 @@ func Parse(text string) (Endpoint, error) {
 	default:
 		return Endpoint{}, fault.Invalidf("cdpUrl must begin with http://, https://, ws:// or wss://")
 	}
-	if u.Hostname() == "" {
+	if strings.TrimSuffix(u.Hostname(), ".") == "" {
 		return Endpoint{}, fault.Invalidf("cdpUrl names no host")
 	}
 	if number := u.Port(); number != "" {
@@ -38,7 +38,10 @@ func Parse(text string) (Endpoint, error) {
 		}
 	}
 	setHost(u, strings.TrimSuffix(u.Hostname(), "."), u.Port())
-	u.Fragment = ""
+	u.Fragment, u.RawFragment = "", ""
+	if again, err := url.Parse(u.String()); err != nil || again.Host != u.Host {
+		return Endpoint{}, fault.Invalidf("cdpUrl names no host")
+	}
 	return Endpoint{u}, nil
 }
 
@@ -127,7 +130,7 @@ func isHere(host string) bool {
 // not know its own name, its scheme or the credentials that the way to it needs.
 func repair(asked *url.URL, advertised string) (*url.URL, error) {
 	u, err := url.Parse(advertised)
-	if err != nil || !isWS(u) || u.Hostname() == "" {
+	if err != nil || !isWS(u) || strings.TrimSuffix(u.Hostname(), ".") == "" {
 		return nil, errNoWebSocket
 	}
 	setHost(u, strings.TrimSuffix(u.Hostname(), "."), u.Port())

@@ -123,7 +123,7 @@ func TestRedactHidesWhatMayBeASecret(t *testing.T) {
 }
 
 func FuzzAnAddressIsUsableOrRefused(f *testing.F) {
-	for _, seed := range []string{"http://127.0.0.1:9000", "wss://u:s3cr3t@h?token=s3cr3t", "ws://[::1]/devtools/browser/1", "http://h:99999", "%", "ws://a:b:c"} {
+	for _, seed := range []string{"http://127.0.0.1:9000", "wss://u:s3cr3t@h?token=s3cr3t", "ws://[::1]/devtools/browser/1", "http://h:99999", "%", "ws://a:b:c", "ws://.#0", "ws://::"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -54,14 +54,8 @@ func TestClickSaysWhyItCannot(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tab := show(t, tt.html+`<script>window.hits = 0; addEventListener('click', () => hits++)</script>`)
 			ref := refOf(t, tab, "Buy")
-			start := time.Now()
-			_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: ref, TimeoutMs: 600})
-			if !errors.Is(err, page.ErrNotInteractable) {
-				t.Fatalf("got %v, want not interactable", err)
-			}
-			wantError(t, err, tt.want...)
-			if took := time.Since(start); took > 3*time.Second {
-				t.Errorf("took %s for a limit of 600ms", took)
+			if err := refused(t, tab, page.Action{Kind: page.KindClick, Ref: ref}, tt.want...); !errors.Is(err, page.ErrNotInteractable) {
+				t.Errorf("got %v, want not interactable", err)
 			}
 			if got := js(t, tab, "hits"); got != "0" {
 				t.Errorf("got %s clicks, want none", got)
@@ -200,7 +194,7 @@ func TestPopupIsAnnounced(t *testing.T) {
 	defer stop()
 	tab := openTabIn(t, b, site(t, map[string]string{"/": `<title>P</title>`}).URL)
 	js(t, tab, "void open('about:blank')")
-	deadline := time.After(5 * time.Second)
+	deadline := time.After(30 * time.Second)
 	for {
 		select {
 		case ev := <-events:
@@ -373,7 +367,7 @@ func TestActObeysItsContext(t *testing.T) {
 	time.AfterFunc(100*time.Millisecond, func() { cancel(stop) })
 	start := time.Now()
 	_, err := tab.Act(ctx, page.Action{Kind: page.KindClick, Ref: ref})
-	if took := time.Since(start); !errors.Is(err, stop) || took > 400*time.Millisecond {
+	if took := time.Since(start); !errors.Is(err, stop) || took > atOnce {
 		t.Errorf("got %v after %s, want the cause at once", err, took)
 	}
 	snapshot(t, tab, page.SnapshotOptions{})

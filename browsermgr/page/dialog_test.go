@@ -37,7 +37,7 @@ func TestDialogEndsTheActionAtOnce(t *testing.T) {
 		ref := refOf(t, tab, tt.name)
 		start := time.Now()
 		res := click(t, tab, ref)
-		if took := time.Since(start); !res.BlockedByDialog || res.Dialog == nil || took > 2*time.Second {
+		if took := time.Since(start); !res.BlockedByDialog || res.Dialog == nil || took > atOnce {
 			t.Fatalf("%s: got %+v after %s, want it blocked by a dialog", tt.name, res, took)
 		}
 		if d := res.Dialog; d.Type != tt.kind || d.Message != tt.message {
@@ -73,7 +73,7 @@ func TestDialogBlocksReadingWithAdvice(t *testing.T) {
 	} {
 		start := time.Now()
 		err := call(t.Context())
-		if took := time.Since(start); !errors.As(err, &dialog) || took > time.Second {
+		if took := time.Since(start); !errors.As(err, &dialog) || took > atOnce {
 			t.Errorf("%s: got %v after %s, want a dialog error at once", name, err, took)
 			continue
 		}
@@ -142,7 +142,7 @@ func TestBeforeunloadDoesNotKeepThePage(t *testing.T) {
 		t.Errorf("got %+v, want it blocked by beforeunload", res)
 	}
 	start := time.Now()
-	if err := tab.Close(t.Context()); err != nil || time.Since(start) > 3*time.Second {
+	if err := tab.Close(t.Context()); err != nil || time.Since(start) > atOnce {
 		t.Errorf("close: %v after %s", err, time.Since(start))
 	}
 }
@@ -151,7 +151,7 @@ func TestCloseWithOpenAlert(t *testing.T) {
 	tab := show(t, dialogs)
 	click(t, tab, refOf(t, tab, `"Alert"`))
 	start := time.Now()
-	if err := tab.Close(t.Context()); err != nil || time.Since(start) > 3*time.Second {
+	if err := tab.Close(t.Context()); err != nil || time.Since(start) > atOnce {
 		t.Errorf("close: %v after %s", err, time.Since(start))
 	}
 }
@@ -247,12 +247,12 @@ func waitFor(tb testing.TB, cond func() bool) {
 	tb.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(30 * time.Second)
 	for !cond() {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			tb.Fatal("it did not happen within 10s")
+			tb.Fatal("it did not happen within 30s")
 		}
 	}
 }

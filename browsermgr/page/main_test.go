@@ -114,7 +114,7 @@ func (c *chromium) stop() {
 // connect opens a connection that is closed when the test ends.
 func connect(tb testing.TB) *page.Browser {
 	tb.Helper()
-	b, err := page.Connect(within(tb, 20*time.Second), shared.url, page.Options{})
+	b, err := page.Connect(within(tb, 30*time.Second), shared.url, page.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -130,12 +130,12 @@ func openTab(tb testing.TB, url string) *page.Tab {
 
 func openTabIn(tb testing.TB, b *page.Browser, url string) *page.Tab {
 	tb.Helper()
-	tab, err := b.NewTab(within(tb, 20*time.Second), page.TabOptions{URL: url})
+	tab, err := b.NewTab(within(tb, 30*time.Second), page.TabOptions{URL: url})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		if err := tab.Close(ctx); err != nil && !errors.Is(err, page.ErrBrowserGone) {
 			tb.Errorf("close tab: %v", err)

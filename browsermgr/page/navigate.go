@@ -23,15 +23,20 @@ const (
 // ErrDownload says that an address leads to a file for download; the tab shows what it showed before.
 var ErrDownload = errors.New("the address is a download, not a page")
 
-// Navigate loads an address as [address.Parse] reads it: http, https or about:blank. It returns when the document is parsed
-// (DOMContentLoaded), within 20 s unless ctx is shorter. An HTTP error status is reported in Result.Status and is not an
-// error; one that is a file wraps [ErrDownload]. When ctx ends, loading is stopped. A crashed tab comes back to life. A beforeunload dialog is accepted.
+// Navigate is [Tab.NavigateWithin] 20 s.
 func (t *Tab) Navigate(ctx context.Context, url string) (Result, error) {
+	return t.NavigateWithin(ctx, url, navigateLimit)
+}
+
+// NavigateWithin loads an address as [address.Parse] reads it: http, https or about:blank. It returns when the document is
+// parsed (DOMContentLoaded), within limit unless ctx is shorter. An HTTP error status is reported in Result.Status and is not an
+// error; one that is a file wraps [ErrDownload]. When ctx ends, loading is stopped. A crashed tab comes back to life. A beforeunload dialog is accepted.
+func (t *Tab) NavigateWithin(ctx context.Context, url string, limit time.Duration) (Result, error) {
 	target, err := address.Parse(url)
 	if err != nil {
 		return Result{}, err
 	}
-	return t.travel(ctx, "navigate "+target, func(ctx context.Context, f *frame.Frame, before mark) error {
+	return t.travel(ctx, "navigate "+target, limit, func(ctx context.Context, f *frame.Frame, before mark) error {
 		var res struct {
 			LoaderID   string `json:"loaderId"`
 			ErrorText  string `json:"errorText"`
@@ -54,7 +59,7 @@ func (t *Tab) Navigate(ctx context.Context, url string) (Result, error) {
 
 // Reload loads the page again.
 func (t *Tab) Reload(ctx context.Context) (Result, error) {
-	return t.travel(ctx, "reload", func(ctx context.Context, f *frame.Frame, before mark) error {
+	return t.travel(ctx, "reload", navigateLimit, func(ctx context.Context, f *frame.Frame, before mark) error {
 		if err := f.Do(ctx, proto.PageReload{}); err != nil {
 			return err
 		}
@@ -69,7 +74,7 @@ func (t *Tab) Back(ctx context.Context) (Result, error) { return t.step(ctx, "ba
 func (t *Tab) Forward(ctx context.Context) (Result, error) { return t.step(ctx, "forward", 1) }
 
 func (t *Tab) step(ctx context.Context, word string, by int) (Result, error) {
-	return t.travel(ctx, "go "+word, func(ctx context.Context, f *frame.Frame, before mark) error {
+	return t.travel(ctx, "go "+word, navigateLimit, func(ctx context.Context, f *frame.Frame, before mark) error {
 		history, err := cdp.Ask[proto.PageGetNavigationHistoryResult](ctx, f.Session, proto.PageGetNavigationHistory{})
 		if err != nil {
 			return err
@@ -91,8 +96,11 @@ func (t *Tab) documents() int {
 	return t.load.document
 }
 
-// travel runs a navigation of the main frame and waits until its document can be read.
-func (t *Tab) travel(ctx context.Context, act string, start func(context.Context, *frame.Frame, mark) error) (Result, error) {
+// departure begins a navigation of a tab's main frame.
+type departure func(context.Context, *frame.Frame, mark) error
+
+// travel runs a navigation of the main frame and waits until its document can be read, no longer than limit.
+func (t *Tab) travel(ctx context.Context, act string, limit time.Duration, start departure) (Result, error) {
 	release, err := t.acquire(ctx)
 	if err != nil {
 		return Result{}, fmt.Errorf("%s: %w", act, err)
@@ -103,14 +111,14 @@ func (t *Tab) travel(ctx context.Context, act string, start func(context.Context
 	}
 	defer t.leave()()
 	before := t.mark()
-	ctx, cancel, err := t.watch(ctx, navigateLimit, true)
+	ctx, cancel, err := t.watch(ctx, limit, true)
 	if err != nil {
 		return Result{}, fmt.Errorf("%s: %w", act, err)
 	}
 	defer cancel()
 	err = start(ctx, t.main, before)
 	if err == nil {
-		err = t.awaitParsed(ctx, navigateLimit)
+		err = t.awaitParsed(ctx, limit)
 	}
 	if err == nil {
 		err = t.untilWithin(ctx, loadGrace, func() bool { return t.load.loaded })

@@ -126,7 +126,7 @@ func TestScopedRefsAreTheCapturedElements(t *testing.T) {
 			if tt.js != "" {
 				act(t, tab, page.Action{Kind: page.KindEvaluate, Ref: tt.on, Fn: tt.js})
 			}
-			_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: tt.click, TimeoutMs: 3000})
+			_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: tt.click})
 			if tt.err != nil {
 				if !errors.Is(err, page.ErrUnknownRef) {
 					t.Fatalf("got %v, want an unknown ref", err)

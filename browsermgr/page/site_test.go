@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,7 +45,7 @@ func show(tb testing.TB, html string) *page.Tab {
 
 func snapshot(tb testing.TB, tab *page.Tab, opts page.SnapshotOptions) page.Snapshot {
 	tb.Helper()
-	snap, err := tab.Snapshot(within(tb, 10*time.Second), opts)
+	snap, err := tab.Snapshot(within(tb, 30*time.Second), opts)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func refOf(tb testing.TB, tab *page.Tab, text string) string {
 
 func act(tb testing.TB, tab *page.Tab, a page.Action) page.Result {
 	tb.Helper()
-	res, err := tab.Act(within(tb, 15*time.Second), a)
+	res, err := tab.Act(within(tb, 30*time.Second), a)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -105,6 +106,29 @@ func wantContains(tb testing.TB, got string, want ...string) {
 		}
 	}
 }
+
+// refused acts until it is told why that cannot be: where the machine is too busy to find the reason in a short time,
+// the action gets more.
+func refused(tb testing.TB, tab *page.Tab, a page.Action, want ...string) error {
+	tb.Helper()
+	var err error
+	for _, limit := range []int{600, 3000, 15000} {
+		a.TimeoutMs = limit
+		start := time.Now()
+		_, err = tab.Act(tb.Context(), a)
+		if took := time.Since(start); took > time.Duration(limit)*time.Millisecond+10*time.Second {
+			tb.Errorf("took %s for a limit of %d ms", took, limit)
+		}
+		if err != nil && !slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(err.Error(), w) }) {
+			return err
+		}
+	}
+	wantError(tb, err, want...)
+	return err
+}
+
+// atOnce is far more than it takes to end something, and less than the limits that would end it otherwise.
+const atOnce = 5 * time.Second
 
 func wantError(tb testing.TB, err error, want ...string) {
 	tb.Helper()

@@ -35,7 +35,7 @@ func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
 		timer := time.AfterFunc(300*time.Millisecond, func() { cancel(stop) })
 		start := time.Now()
 		err := call(ctx)
-		if took := time.Since(start); !errors.Is(err, stop) || took > 400*time.Millisecond {
+		if took := time.Since(start); !errors.Is(err, stop) || took > atOnce {
 			t.Errorf("%s: got %v after %s, want the cause at once", name, err, took)
 		}
 		timer.Stop()
@@ -43,7 +43,7 @@ func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
 		if err := tab.Stop(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(start); took > time.Second {
+		if took := time.Since(start); took > atOnce {
 			t.Errorf("%s: stop took %s", name, took)
 		}
 		wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
@@ -53,12 +53,7 @@ func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
 func TestClickThatLoopsIsNamedAndEnded(t *testing.T) {
 	tab := show(t, `<button onclick="for (;;);">Loop</button><button onclick="setTimeout(() => { for (;;); }, 0)">Later</button><p>Text</p>`)
 	for _, name := range []string{"Loop", "Later"} {
-		start := time.Now()
-		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: refOf(t, tab, name), TimeoutMs: 500})
-		wantError(t, err, "does not answer", "busy")
-		if took := time.Since(start); took > 4*time.Second {
-			t.Errorf("%s: took %s for a limit of 500ms", name, took)
-		}
+		_ = refused(t, tab, page.Action{Kind: page.KindClick, Ref: refOf(t, tab, name)}, "does not answer", "busy")
 		wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
 	}
 }
@@ -86,7 +81,7 @@ func TestLoopingTabBlocksNoOther(t *testing.T) {
 	// Somebody else connects meanwhile.
 	start := time.Now()
 	second := connect(t)
-	if took := time.Since(start); took > 2*time.Second || len(second.Tabs()) < 2 {
+	if took := time.Since(start); took > 10*time.Second || len(second.Tabs()) < 2 {
 		t.Errorf("a second connection took %s and sees %d tabs", took, len(second.Tabs()))
 	}
 	if err := tab.Stop(t.Context()); err != nil {
@@ -127,7 +122,7 @@ func TestCrashedTabIsReportedAndRevived(t *testing.T) {
 		if !errors.Is(err, page.ErrTabCrashed) {
 			t.Errorf("got %v, want the wait to end with the crash", err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(20 * time.Second):
 		t.Fatal("the wait outlived the page")
 	}
 	for ev := range events {
@@ -188,7 +183,7 @@ func TestLostBrowserFailsEverythingAtOnce(t *testing.T) {
 		if !errors.Is(err, page.ErrBrowserGone) {
 			t.Errorf("got %v, want a lost browser", err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(20 * time.Second):
 		t.Fatal("the wait outlived the browser")
 	}
 	<-b.Done()
@@ -258,7 +253,7 @@ func TestConnectToSomethingElse(t *testing.T) {
 		start := time.Now()
 		_, err := page.Connect(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/?token=secret", page.Options{})
 		cancel()
-		if took := time.Since(start); err == nil || took > 2*time.Second || strings.Contains(err.Error(), "token=secret") {
+		if took := time.Since(start); err == nil || took > 10*time.Second || strings.Contains(err.Error(), "token=secret") {
 			t.Errorf("%s: got %v after %s", name, err, took)
 		}
 	}

@@ -34,10 +34,10 @@ func TestWaitEndsWhenTheConditionHolds(t *testing.T) {
 			if _, err := tab.Navigate(t.Context(), srv.URL); err != nil {
 				t.Fatal(err)
 			}
-			a.Kind, a.TimeoutMs = page.KindWait, 5000
+			a.Kind, a.TimeoutMs = page.KindWait, 20000
 			start := time.Now()
 			act(t, tab, a)
-			if took := time.Since(start); took > 2*time.Second {
+			if took := time.Since(start); took > 10*time.Second {
 				t.Errorf("took %s", took)
 			}
 		})
@@ -57,13 +57,8 @@ func TestWaitSaysWhatItWaitedFor(t *testing.T) {
 		"fn is not JavaScript":            {Fn: "return ((("},
 	}
 	for want, a := range tests {
-		a.Kind, a.TimeoutMs = page.KindWait, 500
-		start := time.Now()
-		_, err := tab.Act(t.Context(), a)
-		wantError(t, err, want)
-		if took := time.Since(start); took > 1500*time.Millisecond {
-			t.Errorf("%s: took %s", want, took)
-		}
+		a.Kind = page.KindWait
+		_ = refused(t, tab, a, want)
 	}
 }
 
@@ -89,13 +84,13 @@ func TestWaitIsCancelledAtOnce(t *testing.T) {
 		timer := time.AfterFunc(100*time.Millisecond, func() { cancel(stop) })
 		start := time.Now()
 		_, err := tab.Act(ctx, a)
-		if took := time.Since(start); !errors.Is(err, stop) || took > 250*time.Millisecond {
+		if took := time.Since(start); !errors.Is(err, stop) || took > atOnce {
 			t.Errorf("%s: got %v after %s, want the cause at once", name, err, took)
 		}
 		timer.Stop()
 		start = time.Now()
 		snapshot(t, tab, page.SnapshotOptions{})
-		if took := time.Since(start); took > 500*time.Millisecond {
+		if took := time.Since(start); took > atOnce {
 			t.Errorf("%s: the next call took %s", name, took)
 		}
 	}
@@ -159,12 +154,12 @@ func TestEndlessScriptIsTerminated(t *testing.T) {
 		if a.Kind == page.KindEvaluate {
 			wantError(t, err, "fn did not end and was stopped", "within 1s")
 		}
-		if took := time.Since(start); took > 3*time.Second {
+		if took := time.Since(start); took > 15*time.Second {
 			t.Errorf("%+v: took %s", a, took)
 		}
 		start = time.Now()
 		wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
-		if took := time.Since(start); took > 3*time.Second {
+		if took := time.Since(start); took > 15*time.Second {
 			t.Errorf("%+v: the page was kept for %s", a, took)
 		}
 	}
@@ -174,12 +169,9 @@ func TestEndlessScriptIsTerminated(t *testing.T) {
 }
 
 func TestWaitGivesEachConditionItsLimit(t *testing.T) {
-	tab := show(t, `<p id=p>zero</p><script>setTimeout(() => p.textContent = 'One', 400); setTimeout(() => p.textContent = 'Two', 800)</script>`)
-	start := time.Now()
-	act(t, tab, page.Action{Kind: page.KindWait, Text: "one", TextGone: "ONE", TimeoutMs: 10000})
-	if took := time.Since(start); took < 200*time.Millisecond {
-		t.Errorf("took %s", took)
-	}
+	tab := show(t, `<p id=p>One</p><script>turn = setInterval(() => p.textContent = p.textContent === 'One' ? 'Two' : 'One', 200)</script>`)
+	act(t, tab, page.Action{Kind: page.KindWait, Text: "one", TextGone: "ONE", TimeoutMs: 15000})
+	js(t, tab, "clearInterval(turn), p.textContent = 'Two'")
 	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindWait, Text: "two", TextGone: "two", Fn: "false", TimeoutMs: 700})
 	wantError(t, err, `wait: text "two" to go: not done within 700ms`)
 }

@@ -24,7 +24,7 @@ func live(t *testing.T, html string) (*page.Tab, *picture.Casts, func(method str
 	var starts, stops, acks atomic.Int64
 	counters := map[string]*atomic.Int64{"Page.startScreencast": &starts, "Page.stopScreencast": &stops, "Page.screencastFrameAck": &acks}
 	casts := picture.NewCasts(nil)
-	b, err := page.Connect(within(t, 20*time.Second), shared.url, page.Options{
+	b, err := page.Connect(within(t, 45*time.Second), shared(t).url, page.Options{
 		Observers: []page.Observer{casts},
 		Sent: func(method string) {
 			if n := counters[method]; n != nil {
@@ -41,7 +41,7 @@ func live(t *testing.T, html string) (*page.Tab, *picture.Casts, func(method str
 
 func watch(t *testing.T, casts *picture.Casts, tab *page.Tab, o picture.WatchOptions) *picture.View {
 	t.Helper()
-	v, err := casts.Watch(within(t, 20*time.Second), tab, o)
+	v, err := casts.Watch(within(t, 45*time.Second), tab, o)
 	must(t, err)
 	t.Cleanup(v.Close)
 	return v
@@ -49,7 +49,7 @@ func watch(t *testing.T, casts *picture.Casts, tab *page.Tab, o picture.WatchOpt
 
 func next(t *testing.T, v *picture.View) picture.Frame {
 	t.Helper()
-	f, err := v.Next(within(t, 20*time.Second))
+	f, err := v.Next(within(t, 45*time.Second))
 	must(t, err)
 	return f
 }
@@ -199,9 +199,9 @@ func TestViewEndsWithItsReason(t *testing.T) {
 	if _, err := v.Next(ctx); !errors.Is(err, stopped) {
 		t.Errorf("got %v, want the cause", err)
 	}
-	must(t, tab.Close(within(t, 10*time.Second)))
+	must(t, tab.Close(within(t, 45*time.Second)))
 	for {
-		_, err := v.Next(within(t, 10*time.Second))
+		_, err := v.Next(within(t, 45*time.Second))
 		if err == nil {
 			continue
 		}

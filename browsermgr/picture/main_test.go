@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -26,21 +27,32 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// shared is the browser of the whole test binary.
-var shared *chromium
+// shared is the browser of the whole test binary, launched when the first test wants it: fuzzing does without.
+var (
+	launchShared = sync.OnceValues(launch)
+	launched     *chromium
+)
+
+func shared(tb testing.TB) *chromium {
+	tb.Helper()
+	browser, err := launchShared()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	launched = browser
+	return browser
+}
 
 func TestMain(m *testing.M) {
 	os.Exit(runTests(m))
 }
 
 func runTests(m *testing.M) int {
-	var err error
-	shared, err = launch()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer shared.stop()
+	defer func() {
+		if launched != nil {
+			launched.stop()
+		}
+	}()
 	return m.Run()
 }
 
@@ -123,7 +135,7 @@ func (c *chromium) stop() {
 // connect opens a connection that is closed when the test ends.
 func connect(tb testing.TB) *page.Browser {
 	tb.Helper()
-	b, err := page.Connect(within(tb, 20*time.Second), shared.url, page.Options{})
+	b, err := page.Connect(within(tb, 45*time.Second), shared(tb).url, page.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -139,12 +151,12 @@ func open(tb testing.TB, url string) *page.Tab {
 
 func openIn(tb testing.TB, b *page.Browser, url string) *page.Tab {
 	tb.Helper()
-	tab, err := b.NewTab(within(tb, 20*time.Second), page.TabOptions{URL: url})
+	tab, err := b.NewTab(within(tb, 45*time.Second), page.TabOptions{URL: url})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
 		defer cancel()
 		_ = tab.Close(ctx)
 	})
@@ -186,14 +198,14 @@ func show(tb testing.TB, html string, dpr float64) *page.Tab {
 
 func size(tb testing.TB, tab *page.Tab, width, height int, dpr float64, mobile bool) {
 	tb.Helper()
-	must(tb, tab.Main().Do(within(tb, 10*time.Second), proto.EmulationSetDeviceMetricsOverride{
+	must(tb, tab.Main().Do(within(tb, 45*time.Second), proto.EmulationSetDeviceMetricsOverride{
 		Width: width, Height: height, DeviceScaleFactor: dpr, Mobile: mobile,
 	}))
 }
 
 func navigate(tb testing.TB, tab *page.Tab, url string) {
 	tb.Helper()
-	if _, err := tab.Navigate(within(tb, 20*time.Second), url); err != nil {
+	if _, err := tab.Navigate(within(tb, 45*time.Second), url); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -207,7 +219,7 @@ func must(tb testing.TB, err error) {
 
 func js(tb testing.TB, tab *page.Tab, expression string) string {
 	tb.Helper()
-	res, err := tab.Act(within(tb, 15*time.Second), page.Action{Kind: page.KindEvaluate, Fn: expression})
+	res, err := tab.Act(within(tb, 45*time.Second), page.Action{Kind: page.KindEvaluate, Fn: expression})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -217,7 +229,7 @@ func js(tb testing.TB, tab *page.Tab, expression string) string {
 // refs waits until a snapshot has as many refs with a name as wanted.
 func refs(tb testing.TB, tab *page.Tab, wanted int) map[string]picture.Label {
 	tb.Helper()
-	ctx := within(tb, 20*time.Second)
+	ctx := within(tb, 45*time.Second)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {

@@ -139,13 +139,19 @@ func TestResponseBodySaysWhatWasMissing(t *testing.T) {
 	}
 	wantContains(t, err.Error(), `no response matched "/nobody"`, "200ms", "requests command")
 
-	out := await(t.Context(), t, r, tab, "/never", 1500*time.Millisecond, 10)
-	run(t, tab, `() => { fetch('/never') }`)
-	got := <-out
-	if !errors.Is(got.err, context.DeadlineExceeded) {
-		t.Fatalf("got %v, want a timeout", got.err)
+	limit := 300 * time.Millisecond
+	for {
+		out := await(t.Context(), t, r, tab, "/never", limit, 10)
+		run(t, tab, `() => { fetch('/never') }`)
+		if err = (<-out).err; !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("got %v, want a timeout", err)
+		}
+		if limit > 10*time.Second || !strings.Contains(err.Error(), "no response matched") {
+			break
+		}
+		limit *= 5 // the response came too late on a busy machine
 	}
-	wantContains(t, got.err.Error(), "Response body read timed out after 1500ms", "/never")
+	wantContains(t, err.Error(), fmt.Sprintf("Response body read timed out after %dms", limit.Milliseconds()), "/never")
 
 	_, err = r.ResponseBody(t.Context(), tab, "  ", time.Second, 10)
 	if !errors.Is(err, page.ErrInvalid) {
@@ -183,7 +189,7 @@ func TestResponseBodyEndsWithTheTabOrTheContext(t *testing.T) {
 	two := await(t.Context(), t, r, tab, "/never", time.Minute, 10)
 	run(t, tab, `() => { fetch('/never') }`)
 	find(t, r, tab, "/never", answered)
-	if err := tab.Close(within(t, 10*time.Second)); err != nil {
+	if err := tab.Close(within(t, 45*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	for _, out := range []<-chan reply{one, two} {

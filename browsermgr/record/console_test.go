@@ -157,7 +157,7 @@ func TestTabsOfTheirOwnAreKeptApartAndForgottenWhenTheyClose(t *testing.T) {
 	if diff := cmp.Diff([]string{"log ?two"}, texts(r.Console(two, "", false))); diff != "" {
 		t.Error(diff)
 	}
-	if err := two.Close(within(t, 10*time.Second)); err != nil {
+	if err := two.Close(within(t, 45*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the closed tab is forgotten", func() bool { return len(r.Console(two, "", false)) == 0 })

@@ -64,7 +64,7 @@ func open(tb testing.TB, url string) (*record.Recorder, *page.Tab) {
 
 func connect(tb testing.TB, browser *chrome.Process, opts page.Options) *page.Browser {
 	tb.Helper()
-	b, err := page.Connect(within(tb, 20*time.Second), browser.WebSocketURL, opts)
+	b, err := page.Connect(within(tb, 45*time.Second), browser.WebSocketURL, opts)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -74,12 +74,12 @@ func connect(tb testing.TB, browser *chrome.Process, opts page.Options) *page.Br
 
 func openTab(tb testing.TB, b *page.Browser, url string) *page.Tab {
 	tb.Helper()
-	tab, err := b.NewTab(within(tb, 20*time.Second), page.TabOptions{URL: url})
+	tab, err := b.NewTab(within(tb, 45*time.Second), page.TabOptions{URL: url})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
 		defer cancel()
 		_ = tab.Close(ctx)
 	})
@@ -134,7 +134,7 @@ func eventually(tb testing.TB, what string, cond func() bool) {
 	tb.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	ctx := within(tb, 20*time.Second)
+	ctx := within(tb, 45*time.Second)
 	for !cond() {
 		select {
 		case <-tick.C:

@@ -61,7 +61,7 @@ func TestRedirectsAreExchangesOfTheirOwn(t *testing.T) {
 		}
 	}
 	r, tab := open(t, site(t, map[string]any{"/start": hop("/middle", "1"), "/middle": hop("/end", "2"), "/end": `<p>there`, "/{$}": `<p>quiet`}))
-	if _, err := tab.Navigate(within(t, 20*time.Second), tab.URL()+"start"); err != nil {
+	if _, err := tab.Navigate(within(t, 45*time.Second), tab.URL()+"start"); err != nil {
 		t.Fatal(err)
 	}
 	find(t, r, tab, "/end", func(req record.Request) bool { return answered(req) && len(req.ResponseHeaders) > 0 })

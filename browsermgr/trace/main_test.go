@@ -90,7 +90,7 @@ func (w world) wantNothingLeft(tb testing.TB) {
 
 func connect(tb testing.TB, browser *chrome.Process, opts page.Options) *page.Browser {
 	tb.Helper()
-	b, err := page.Connect(within(tb, 20*time.Second), browser.WebSocketURL, opts)
+	b, err := page.Connect(within(tb, 45*time.Second), browser.WebSocketURL, opts)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -100,12 +100,12 @@ func connect(tb testing.TB, browser *chrome.Process, opts page.Options) *page.Br
 
 func openTab(tb testing.TB, b *page.Browser, url string) *page.Tab {
 	tb.Helper()
-	tab, err := b.NewTab(within(tb, 20*time.Second), page.TabOptions{URL: url})
+	tab, err := b.NewTab(within(tb, 45*time.Second), page.TabOptions{URL: url})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
 		defer cancel()
 		_ = tab.Close(ctx)
 	})
@@ -150,7 +150,7 @@ func eventually(tb testing.TB, what string, cond func() bool) {
 	tb.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	ctx := within(tb, 20*time.Second)
+	ctx := within(tb, 45*time.Second)
 	for !cond() {
 		select {
 		case <-tick.C:

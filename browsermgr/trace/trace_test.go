@@ -98,15 +98,15 @@ func buy(t *testing.T, w world, opts trace.Options, url string) string {
 		t.Fatal(err)
 	}
 	end := w.tracer.Begin(t.Context(), tab, "navigate", map[string]any{"url": url + "/?token=hunter2"})
-	_, err := tab.Navigate(within(t, 20*time.Second), url)
+	_, err := tab.Navigate(within(t, 45*time.Second), url)
 	end(err)
 	act := page.Action{Kind: page.KindClick, Selector: "button"}
 	end = w.tracer.Begin(t.Context(), tab, "act", act)
-	_, err = tab.Act(within(t, 20*time.Second), act)
+	_, err = tab.Act(within(t, 45*time.Second), act)
 	end(err)
 	act = page.Action{Kind: page.KindClick, Selector: "#missing", TimeoutMs: 500}
 	end = w.tracer.Begin(t.Context(), tab, "act", act)
-	_, err = tab.Act(within(t, 20*time.Second), act)
+	_, err = tab.Act(within(t, 45*time.Second), act)
 	end(err)
 	w.tracer.Begin(t.Context(), tab, "act", map[string]any{"kind": "type", "ref": "e1", "text": "hunter2"})(nil)
 	eventually(t, "the error and the answer are recorded", func() bool {
@@ -115,7 +115,7 @@ func buy(t *testing.T, w world, opts trace.Options, url string) string {
 			w.recorder.HAR(tab).Log.Entries[2].Response.TransferSize > 0
 	})
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(within(t, 20*time.Second), path); err != nil {
+	if err := w.tracer.Stop(within(t, 45*time.Second), path); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -195,7 +195,7 @@ func TestFramesOfOtherProcessesAreInTheTrace(t *testing.T) {
 	eventually(t, "the frame is attached", func() bool { return len(tab.Frames()) == 2 })
 	w.tracer.Begin(t.Context(), tab, "look", nil)(nil)
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(within(t, 20*time.Second), path); err != nil {
+	if err := w.tracer.Stop(within(t, 45*time.Second), path); err != nil {
 		t.Fatal(err)
 	}
 	lines, _, _ := contents(t, path)
@@ -221,7 +221,7 @@ func TestAHugeDocumentIsLeftOutAndSaidSo(t *testing.T) {
 	}
 	w.tracer.Begin(t.Context(), tab, "look", nil)(nil)
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(within(t, 20*time.Second), path); err != nil {
+	if err := w.tracer.Stop(within(t, 45*time.Second), path); err != nil {
 		t.Fatal(err)
 	}
 	lines, _, _ := contents(t, path)
@@ -257,7 +257,7 @@ func TestOneTraceAtATime(t *testing.T) {
 	dir := t.TempDir()
 	stopped := 0
 	for i := range errs {
-		wg.Go(func() { errs[i] = w.tracer.Stop(within(t, 20*time.Second), filepath.Join(dir, strconv.Itoa(i))) })
+		wg.Go(func() { errs[i] = w.tracer.Stop(within(t, 45*time.Second), filepath.Join(dir, strconv.Itoa(i))) })
 	}
 	wg.Wait()
 	for _, err := range errs {
@@ -298,7 +298,7 @@ func TestNothingIsLeftOfATraceThatIsGivenUp(t *testing.T) {
 	w.wantNothingLeft(t)
 
 	start()(nil)
-	if err := w.tracer.Stop(within(t, 20*time.Second), filepath.Join(dir, "missing", "trace.zip")); !errors.Is(err, os.ErrNotExist) {
+	if err := w.tracer.Stop(within(t, 45*time.Second), filepath.Join(dir, "missing", "trace.zip")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v, want that the directory is missing", err)
 	}
 	w.wantNothingLeft(t)
@@ -345,15 +345,15 @@ func TestADialogDoesNotHoldUpATrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	end := w.tracer.Begin(t.Context(), tab, "click", nil)
-	if _, err := tab.Act(within(t, 20*time.Second), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+	if _, err := tab.Act(within(t, 45*time.Second), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
 		t.Fatal(err)
 	}
 	end(nil)
-	if err := tab.AnswerDialog(within(t, 20*time.Second), true, ""); err != nil {
+	if err := tab.AnswerDialog(within(t, 45*time.Second), true, ""); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(within(t, 20*time.Second), path); err != nil {
+	if err := w.tracer.Stop(within(t, 45*time.Second), path); err != nil {
 		t.Fatal(err)
 	}
 	lines, _, _ := contents(t, path)
@@ -374,7 +374,7 @@ func TestPicturesComeAtABoundedRate(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(within(t, 20*time.Second), path); err != nil {
+	if err := w.tracer.Stop(within(t, 45*time.Second), path); err != nil {
 		t.Fatal(err)
 	}
 	lines, _, _ := contents(t, path)
@@ -402,7 +402,7 @@ func TestWhatThereIsNoRoomForIsLeftOutAndSaidOnce(t *testing.T) {
 	}
 	w.tracer.LeaveRoom("bodies", 3)
 	for range 2 {
-		if _, err := tab.Act(within(t, 20*time.Second), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+		if _, err := tab.Act(within(t, 45*time.Second), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -416,7 +416,7 @@ func TestWhatThereIsNoRoomForIsLeftOutAndSaidOnce(t *testing.T) {
 		return ended == 2
 	})
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(within(t, 20*time.Second), path); err != nil {
+	if err := w.tracer.Stop(within(t, 45*time.Second), path); err != nil {
 		t.Fatal(err)
 	}
 	lines, network, _ := contents(t, path)

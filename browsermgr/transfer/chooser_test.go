@@ -29,7 +29,7 @@ func (b *bench) give(tb testing.TB, names ...string) {
 // js evaluates an expression in the page and returns its JSON.
 func js(tb testing.TB, tab *page.Tab, fn string) string {
 	tb.Helper()
-	res, err := tab.Act(within(tb, 10*time.Second), page.Action{Kind: page.KindEvaluate, Fn: fn})
+	res, err := tab.Act(within(tb, 45*time.Second), page.Action{Kind: page.KindEvaluate, Fn: fn})
 	if err != nil {
 		tb.Fatal(err)
 	}

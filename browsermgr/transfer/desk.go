@@ -31,6 +31,8 @@ var (
 	ErrNoCapture = errors.New("downloads are not captured in this browser: it was not launched here, and keeps its own downloads folder")
 	// ErrSuperseded says that a newer wait took the place of this one.
 	ErrSuperseded = errors.New("superseded by a newer one")
+	// ErrElsewhere says that a tab does not show the document that was expected.
+	ErrElsewhere = errors.New("the tab shows another document than the one expected")
 	// ErrTooLarge says that a download was cancelled because it is larger than allowed.
 	ErrTooLarge = errors.New("the download is larger than allowed")
 	// ErrClosed says that the desk was closed.

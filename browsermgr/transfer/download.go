@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"clank/browsermgr/fault"
+	"clank/browsermgr/frame"
 	"clank/browsermgr/page"
 )
 
@@ -40,6 +41,37 @@ func (d *Desk) Download(ctx context.Context, tab *page.Tab, ref, path string, li
 			return &page.DialogError{Dialog: *res.Dialog}
 		}
 		return err
+	})
+}
+
+// saveDocument clicks a link to the document that is shown, if that is the one expected, and returns the address of another.
+// The link is nowhere in the page, which does not notice.
+const saveDocument = `(elements, expected) => {
+	const bare = (address) => address.split('#')[0]
+	const want = URL.canParse(expected) ? new URL(expected).href : expected
+	if (bare(location.href) !== bare(want)) return location.href
+	const link = document.createElementNS('http://www.w3.org/1999/xhtml', 'a')
+	link.href = bare(location.href)
+	link.download = ''
+	link.click()
+	return ''
+}`
+
+// saveLimit bounds asking a page for its document.
+const saveLimit = 10 * time.Second
+
+// DownloadDocument saves the document that the tab shows, by asking its server again. If the tab shows another address
+// than expected, fragments aside, the error wraps [ErrElsewhere] and nothing is asked. It is otherwise as
+// [Desk.WaitDownload].
+func (d *Desk) DownloadDocument(ctx context.Context, tab *page.Tab, expected, path string, limit time.Duration) (Download, error) {
+	return d.fetch(ctx, tab, path, limit, func(ctx context.Context) error {
+		return tab.Exclusive(ctx, saveLimit, func(ctx context.Context) error {
+			other, err := frame.Apply[string](ctx, tab.Main(), saveDocument, nil, expected)
+			if err == nil && other != "" {
+				err = fmt.Errorf("%w: it shows %s", ErrElsewhere, shortURL(other))
+			}
+			return err
+		})
 	})
 }
 

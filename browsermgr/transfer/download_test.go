@@ -19,7 +19,7 @@ import (
 func (b *bench) press(tb testing.TB, tab *page.Tab, name string) []transfer.Download {
 	tb.Helper()
 	ref := refOf(tb, tab, name)
-	_, got, err := b.Act(within(tb, 20*time.Second), tab, page.Action{Kind: page.KindClick, Ref: ref})
+	_, got, err := b.Act(within(tb, 45*time.Second), tab, page.Action{Kind: page.KindClick, Ref: ref})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestActionWithoutDownloadIsNotDelayed(t *testing.T) {
 	tab := b.tab(t, s.URL)
 	ref := refOf(t, tab, "Plain")
 	fastest := time.Hour
-	for range 10 {
+	for tries := 0; tries < 50 && fastest > 200*time.Millisecond; tries++ {
 		start := time.Now()
 		_, got, err := b.Act(t.Context(), tab, page.Action{Kind: page.KindClick, Ref: ref})
 		if err != nil || got != nil {
@@ -107,7 +107,7 @@ func TestActionWithoutDownloadIsNotDelayed(t *testing.T) {
 		fastest = min(fastest, time.Since(start))
 	}
 	if fastest > 200*time.Millisecond {
-		t.Errorf("the fastest of ten clicks took %s", fastest)
+		t.Errorf("the fastest of many clicks took %s", fastest)
 	}
 }
 
@@ -130,14 +130,14 @@ func TestDownloadThatComesLateIsReportedWithTheNextAction(t *testing.T) {
 func TestNavigationToAFileIsADownload(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL)
-	res, got, err := b.Navigate(t.Context(), tab, s.URL+"/file")
+	res, got, err := b.Navigate(t.Context(), tab, s.URL+"/file", 20*time.Second)
 	if err != nil || len(got) != 1 || content(t, got[0].Path) != "file" {
 		t.Fatalf("got %+v, %+v, %v; want the file", res, got, err)
 	}
 	if res.URL != s.URL+"/" || res.Navigated {
 		t.Errorf("got %+v, want the page to stay", res)
 	}
-	if _, got, err = b.Navigate(t.Context(), tab, s.URL); err != nil || got != nil {
+	if _, got, err = b.Navigate(t.Context(), tab, s.URL, 20*time.Second); err != nil || got != nil {
 		t.Errorf("got %+v, %v; want a page", got, err)
 	}
 }
@@ -238,6 +238,21 @@ func (b *bench) empty(tb testing.TB) {
 	})
 }
 
+func TestTheDocumentThatIsShownCanBeSaved(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	tab := b.tab(t, s.URL+"/#here")
+	got, err := b.DownloadDocument(t.Context(), tab, s.URL, "shelf.html", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(got.Path); err != nil || string(data) != shelf || filepath.Base(got.Path) != "shelf.html" {
+		t.Errorf("saved %+v with %d bytes, %v", got, len(data), err)
+	}
+	if _, err := b.DownloadDocument(t.Context(), tab, s.URL+"/other", "x", 0); !errors.Is(err, transfer.ErrElsewhere) {
+		t.Errorf("got %v, want that another document is shown", err)
+	}
+}
+
 func TestCallerWhoLeavesCancelsTheTransfer(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL)
@@ -253,7 +268,7 @@ func TestCallerWhoLeavesCancelsTheTransfer(t *testing.T) {
 			return err
 		},
 		"navigation": func(ctx context.Context) error {
-			_, got, err := b.Navigate(ctx, tab, s.URL+"/slow")
+			_, got, err := b.Navigate(ctx, tab, s.URL+"/slow", 20*time.Second)
 			if len(got) == 1 {
 				return errors.Join(err, errors.New(got[0].Error))
 			}

@@ -55,12 +55,12 @@ func (d *Desk) Act(ctx context.Context, tab *page.Tab, a page.Action) (page.Resu
 	return res, got, err
 }
 
-// Navigate loads an address as page.Tab.Navigate does. One that turns out to be a file is no error: it is downloaded.
-func (d *Desk) Navigate(ctx context.Context, tab *page.Tab, url string) (page.Result, []Download, error) {
+// Navigate loads an address as page.Tab.NavigateWithin does. One that turns out to be a file is no error: it is downloaded.
+func (d *Desk) Navigate(ctx context.Context, tab *page.Tab, url string, limit time.Duration) (page.Result, []Download, error) {
 	var res page.Result
 	got, err := d.During(ctx, tab, func(ctx context.Context) error {
 		var err error
-		res, err = tab.Navigate(ctx, url)
+		res, err = tab.NavigateWithin(ctx, url, limit)
 		if errors.Is(err, page.ErrDownload) {
 			d.Expect(tab)
 		}

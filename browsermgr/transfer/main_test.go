@@ -141,7 +141,7 @@ func openAt(tb testing.TB, c *chromium, adjust func(*transfer.Options)) *bench {
 	if b.Desk, err = transfer.New(opts); err != nil {
 		tb.Fatal(err)
 	}
-	b.browser, err = page.Connect(within(tb, 20*time.Second), c.url, page.Options{Observers: []page.Observer{b.Desk}})
+	b.browser, err = page.Connect(within(tb, 45*time.Second), c.url, page.Options{Observers: []page.Observer{b.Desk}})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -165,12 +165,12 @@ func (b *bench) tab(tb testing.TB, url string) *page.Tab {
 
 func (b *bench) tabIn(tb testing.TB, opts page.TabOptions) *page.Tab {
 	tb.Helper()
-	tab, err := b.browser.NewTab(within(tb, 20*time.Second), opts)
+	tab, err := b.browser.NewTab(within(tb, 45*time.Second), opts)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
 		defer cancel()
 		if err := tab.Close(ctx); err != nil && !errors.Is(err, page.ErrBrowserGone) {
 			tb.Errorf("close tab: %v", err)
@@ -190,7 +190,7 @@ func within(tb testing.TB, d time.Duration) context.Context {
 // refOf finds the ref of the element with this name.
 func refOf(tb testing.TB, tab *page.Tab, name string) string {
 	tb.Helper()
-	snap, err := tab.Snapshot(within(tb, 10*time.Second), page.SnapshotOptions{})
+	snap, err := tab.Snapshot(within(tb, 45*time.Second), page.SnapshotOptions{})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func waitFor(tb testing.TB, what string, cond func() bool) {
 	tb.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(15 * time.Second)
+	deadline := time.After(time.Minute)
 	for !cond() {
 		select {
 		case <-tick.C:

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,8 +27,19 @@ type rig struct {
 	client  *node.Client
 	proxy   *node.Proxy
 	address string
-	media   string   // the node's directory of shared files
-	asked   []string // what reached the control API
+	media   string // the node's directory of shared files
+
+	mu    sync.Mutex
+	asked []string
+}
+
+// reached is what reached the control API since it was last asked for.
+func (r *rig) reached() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	asked := r.asked
+	r.asked = nil
+	return asked
 }
 
 func newRig(t *testing.T, control http.HandlerFunc) *rig {
@@ -38,7 +50,9 @@ func newRig(t *testing.T, control http.HandlerFunc) *rig {
 			t.Errorf("the control API was asked with %q", q.Header.Get("Authorization"))
 		}
 		body, _ := io.ReadAll(q.Body)
+		r.mu.Lock()
 		r.asked = append(r.asked, strings.TrimSpace(q.Method+" "+q.URL.String()+" "+string(body)))
+		r.mu.Unlock()
 		control(w, q)
 	}))
 	t.Cleanup(api.Close)
@@ -61,7 +75,7 @@ func TestACallReachesTheControlAPIOfTheOtherMachine(t *testing.T) {
 		t.Errorf("got %d %s %v", status, answer, err)
 	}
 	want := []string{`POST /act?profile=work {"kind":"press","n":12345678901234567}`}
-	if d := cmp.Diff(want, r.asked); d != "" {
+	if d := cmp.Diff(want, r.reached()); d != "" {
 		t.Error(d)
 	}
 }
@@ -115,8 +129,8 @@ func TestProfilesOfTheNodeAreNotChangedFromAfar(t *testing.T) {
 			t.Errorf("%v: got %d %s %v", c, status, answer, err)
 		}
 	}
-	if len(r.asked) > 0 {
-		t.Errorf("these reached the control API: %q", r.asked)
+	if reached := r.reached(); len(reached) > 0 {
+		t.Errorf("these reached the control API: %q", reached)
 	}
 }
 
@@ -157,10 +171,10 @@ func TestOnlySharedProfilesAreReached(t *testing.T) {
 		{"", `[]`, 400, ""},
 		{"", `{"path":"/` + strings.Repeat("a", 1<<20) + `"}`, 400, ""},
 	} {
-		preset, r.asked = tt.preset, nil
+		preset = tt.preset
 		status, out := post(tt.in)
-		if status != tt.status || strings.Join(r.asked, ";") != tt.reached {
-			t.Errorf("%.80s: got %d %q %s, want %d %q", tt.in, status, r.asked, out, tt.status, tt.reached)
+		if reached := r.reached(); status != tt.status || strings.Join(reached, ";") != tt.reached {
+			t.Errorf("%.80s: got %d %q %s, want %d %q", tt.in, status, reached, out, tt.status, tt.reached)
 		}
 	}
 	preset = "work"
@@ -205,8 +219,8 @@ func TestStrangersAndPagesAreTurnedAway(t *testing.T) {
 	if open.Code != 401 {
 		t.Errorf("a proxy without a token answers %d", open.Code)
 	}
-	if len(r.asked) > 0 {
-		t.Errorf("these reached the control API: %q", r.asked)
+	if reached := r.reached(); len(reached) > 0 {
+		t.Errorf("these reached the control API: %q", reached)
 	}
 }
 
@@ -287,7 +301,7 @@ func TestATimeoutIsToldWithTheStatusOfTheBrowser(t *testing.T) {
 		<-q.Context().Done()
 		close(ended)
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), node.Slack+1200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), node.Slack+3*time.Second)
 	defer cancel()
 	status, answer, err := r.client.Call(ctx, "POST", "/act", url.Values{"profile": {"work"}}, map[string]any{})
 	if err != nil || status != 504 || !strings.Contains(string(answer), "(profile work, running true, answers commands false)") || !strings.Contains(string(answer), "POST /act") {

@@ -311,6 +311,35 @@ func TestMentionSendsTheBrowserOutAndTheNextOneGoesOnInTheSameSession(t *testing
 	valid(t, r.model)
 }
 
+func TestBrainWorksTheBrowserItselfWhereTheSettingSaysSo(t *testing.T) {
+	r := newRange(t)
+	r.configure(map[string]any{"interaction.brain.model": "compatible:gpt-4o", "interaction.brain.browserTool": true})
+	r.script([]llmtest.Turn{
+		use("browser", map[string]any{"action": "open", "url": r.site.URL + "/choice"}),
+		use("browser", map[string]any{"action": "snapshot", "interactive": true}),
+		func(req llmtest.Request) llmtest.Reply {
+			request := map[string]any{"kind": "click", "ref": shownRef(req, `button "Second"`)}
+			return use("browser", map[string]any{"action": "act", "request": request})(req)
+		},
+		use("browser", map[string]any{"action": "screenshot"}),
+		use("browser", map[string]any{"action": "snapshot"}),
+		answering("It says: %s", `ferry at 11:20`),
+	})
+	if got, want := r.mention(t, r.ada, "press the second one").Content, "It says: ferry at 11:20"; got != want {
+		t.Errorf("the reply says %q, want %q", got, want)
+	}
+	r.site.awaitHit(t, "/two")
+	reqs := r.model.Requests()
+	last := reqs[len(reqs)-1]
+	if !seesPicture(last) {
+		t.Error("the brain did not see the picture")
+	}
+	if text := told(last); strings.Count(text, "EXTERNAL_UNTRUSTED_CONTENT") < 4 {
+		t.Errorf("what the page says is not marked: %s", text)
+	}
+	valid(t, r.model)
+}
+
 // tasks lists what was asked for, last asked first.
 func (r *range_) tasks(t *testing.T) []sessions.Record {
 	t.Helper()

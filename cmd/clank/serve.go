@@ -25,6 +25,7 @@ const defaultShopAddr = "127.0.0.1:8788"
 // serveFlags are the flags of "clank serve".
 type serveFlags struct {
 	addr, shopAddr, controlAddr, logLevel string
+	nodeAddr, nodeCert, nodeKey           string
 }
 
 func serve(ctx context.Context, e *env, args []string) error {
@@ -33,6 +34,9 @@ func serve(ctx context.Context, e *env, args []string) error {
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:8787", "`ADDRESS` of the dashboard")
 	fs.StringVar(&f.shopAddr, "shop-addr", defaultShopAddr, "`ADDRESS` of the demo shop; any free port if it is taken")
 	fs.StringVar(&f.controlAddr, "control-addr", "", "`ADDRESS` of the browser's control API, on loopback (default 127.0.0.1:18791, or any free port if that is taken)")
+	fs.StringVar(&f.nodeAddr, "node-addr", "", "lend this machine's browsers to other machines at `ADDRESS`, to those who know CLANK_NODE_TOKEN")
+	fs.StringVar(&f.nodeCert, "node-cert", "", "certificate `FILE` for that; needed unless ADDRESS is on loopback")
+	fs.StringVar(&f.nodeKey, "node-key", "", "its private key `FILE`")
 	fs.StringVar(&f.logLevel, "log", "warn", "`LEVEL` of the log on stderr: debug, info, warn, error")
 	if err := parse(e, fs, args, 0); err != nil {
 		return err
@@ -80,11 +84,15 @@ func (a *app) serve(ctx context.Context, e *env, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	lent, err := a.openNode(ctx, e, f, a.tools.control)
+	if err != nil {
+		return err
+	}
 	discord, err := a.openDiscord(ctx, e)
 	if err != nil {
 		return err
 	}
-	a.greet(ctx, e, doors{board.LoginURL(), api.URL(), discord.first(ctx)})
+	a.greet(ctx, e, doors{page: board.LoginURL(), control: api.URL(), lent: lent, discord: discord.first(ctx)})
 	discord.follow(ctx, e)
 	fmt.Fprintln(e.stderr, "ending …")
 	a.scopes.StopAll(&cancel.Cause{Reason: cancel.ShuttingDown})
@@ -121,7 +129,7 @@ func present(e *env, name string) bool {
 }
 
 // doors are where people come in: the page's address, the control API's, and what is said of Discord.
-type doors struct{ page, control, discord string }
+type doors struct{ page, control, lent, discord string }
 
 // greet prints where the doors are and what is missing.
 func (a *app) greet(ctx context.Context, e *env, d doors) {
@@ -130,6 +138,9 @@ func (a *app) greet(ctx context.Context, e *env, d doors) {
 	fmt.Fprintf(&b, "  browser  %s\n", a.browserLine(ctx))
 	fmt.Fprintf(&b, "  model    %s\n", a.modelLine(e))
 	fmt.Fprintf(&b, "  control  %s (clank browser --help)\n", d.control)
+	if d.lent != "" {
+		fmt.Fprintf(&b, "  lent at  %s\n", d.lent)
+	}
 	fmt.Fprintf(&b, "  discord  %s\n", d.discord)
 	fmt.Fprintf(&b, "  try      open the demo shop, type \"lamp\" into Search, press Enter, read\n")
 	fmt.Fprint(&b, "Ctrl-C ends it.\n")

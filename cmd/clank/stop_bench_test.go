@@ -176,6 +176,9 @@ func newRange(tb testing.TB) *range_ {
 		"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model":       "compatible:scripted",
 		"agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour": 600,
 	})
+	if _, err := r.app.openControl(tb.Context(), r.env, "127.0.0.1:0"); err != nil {
+		tb.Fatal(err)
+	}
 	if how, _ := r.app.connectBot(tb.Context(), r.env, settings.NewSecret(r.env.getenv("DISCORD_TOKEN"))); !strings.HasPrefix(how, "connected") {
 		tb.Fatal(how)
 	}

@@ -20,7 +20,8 @@ import (
 
 // toolbox makes the tool "browser" for brains and for MCP clients.
 type toolbox struct {
-	host     *browsertool.Target // the control API of this machine
+	control  *remote.Caller      // the control API of this machine
+	host     *browsertool.Target // the same, as a place for the tool
 	settings func() settings.Settings
 	secret   func(name string) (settings.SecretValue, error)
 	model    func(ctx context.Context, name string) (llm.Model, error)
@@ -32,9 +33,11 @@ type toolbox struct {
 
 // newToolbox makes one for a control API at url. home is where its files lie.
 func newToolbox(home, url, token string) *toolbox {
+	api := &remote.Caller{URL: url, Token: token}
 	return &toolbox{
+		control: api,
 		host: &browsertool.Target{
-			Caller: &remote.Caller{URL: url, Token: token},
+			Caller: api,
 			Media:  []string{filepath.Join(home, "pictures"), filepath.Join(home, "downloads"), filepath.Join(home, "traces")},
 		},
 		lent:     filepath.Join(home, "lent"),

@@ -133,11 +133,11 @@ func TestCloseFromTheServerIsResumed(t *testing.T) {
 }
 
 func TestWithheldHeartbeatACKsMakeTheClientLeave(t *testing.T) {
-	w := newTown(t, discordtest.Config{HeartbeatInterval: 60 * time.Millisecond})
+	w := newTown(t, discordtest.Config{HeartbeatInterval: 300 * time.Millisecond}) // a client leaves after five without an answer
 	d := w.session(t)
 	d.ShouldReconnectOnError = false
 	open(t, w, d)
-	if _, err := w.WaitReceived(deadline(t), 1, 8); err != nil { // answered, it stays
+	if _, err := w.WaitReceived(deadline(t), 1, 3); err != nil { // answered, it stays
 		t.Fatal(err)
 	}
 	w.WithholdHeartbeatACK(true)

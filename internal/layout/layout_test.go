@@ -107,7 +107,7 @@ var walls = map[string][]string{
 	"github.com/sashabaranov/go-openai": {"llm", "computeruse"},
 	"github.com/anthropics":             {"llm", "computeruse"},
 	"google.golang.org/genai":           {"llm", "computeruse"},
-	"github.com/modelcontextprotocol":   {"mcpserver"},
+	"github.com/modelcontextprotocol":   {"mcpserver", "cmd/clank"},
 	"database/sql":                      {"sqlite"},
 	"modernc.org/sqlite":                {"sqlite"},
 }

@@ -1,0 +1,45 @@
+package control
+
+import (
+	"fmt"
+	"net/http"
+
+	"clank/browsermgr/page"
+)
+
+// personal refuses what the contract keeps from browsers that a person uses. What else the contract lets servers refuse
+// there works here: buttons, modifiers, several values, timeouts, and waiting for a quiet network.
+func (h *held) personal(a action) error {
+	if !h.use.Joined() {
+		return nil
+	}
+	refuse := func(what, instead string) error {
+		return actError(http.StatusNotImplemented, codePersonal,
+			fmt.Errorf("%s is not supported for existing-session profiles such as %q: %s", what, h.desk.name, instead))
+	}
+	selector := a.StartSelector != "" || a.EndSelector != "" || a.Selector != "" && a.Kind != page.KindWait
+	switch {
+	case a.Kind == kindBatch:
+		return refuse("batch", "send its actions one by one")
+	case a.Kind == page.KindDragCoords:
+		return refuse("dragCoords", "use drag with refs")
+	case selector:
+		return refuse(string(a.Kind)+" by selector", "take a snapshot and use a ref of it")
+	case a.Kind == page.KindType && a.Slowly:
+		return refuse("type slowly", "leave slowly out")
+	case a.Kind == page.KindPress && a.DelayMs > 0:
+		return refuse("press with delayMs", "leave delayMs out")
+	}
+	return nil
+}
+
+// ours refuses what reaches further than the tab, into what a person does in the same browser.
+func (h *held) ours(what string) error {
+	if !h.use.Joined() {
+		return nil
+	}
+	return &failure{
+		status: http.StatusNotImplemented, reason: "existing_session_unsupported",
+		err: fmt.Errorf("%s is not supported for existing-session profiles such as %q: use a profile whose browser is ours", what, h.desk.name),
+	}
+}

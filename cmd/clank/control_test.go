@@ -1,0 +1,151 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"clank/browsermgr/control/client"
+	"clank/browsertool/node"
+	"clank/browsertool/remote"
+)
+
+// ended runs clank to its end and returns what it printed.
+func ended(t *testing.T, home string, environ []string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	p := start(t, home, environ, args...)
+	code = p.code(t)
+	return p.stdout.text(), p.stderr.text(), code
+}
+
+func TestCommandsWorkTheBrowserOfTheServer(t *testing.T) {
+	home, environ := newPlace(t)
+	site := newSite(t)
+	server := serving(t, home, environ)
+	for _, step := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"browser tabs", 0, ""},
+		{"browser open " + site.URL + "/choice --label ways", 0, "/choice"},
+		{"browser snapshot --interactive", 0, `button "Second"`},
+		{"browser click e2", 0, ""},
+		{"browser wait --text ferry", 0, ""},
+		{"browser text", 0, "ferry at 11:20"},
+		{"browser --json tabs", 0, `"ways"`},
+		{"browser evaluate --fn document.title", 0, "choice"},
+		{"browser screenshot ways", 0, "MEDIA:"},
+		{"browser click e99", 4, ""},
+		{"browser focus nosuch", 4, ""},
+		{"browser navigate file:///etc/passwd", 5, ""},
+		{"browser profiles", 0, "clank"},
+		{"browser doctor", 0, "✓"},
+		{"browser stop", 0, ""},
+	} {
+		stdout, stderr, code := ended(t, home, environ, strings.Fields(step.args)...)
+		if code != step.code || !strings.Contains(stdout, step.says) {
+			t.Errorf("%s: exit code %d, want %d, and %q in\n%s%s", step.args, code, step.code, step.says, stdout, stderr)
+		}
+	}
+	server.interrupt(t)
+	server.code(t)
+	nothingLeft(t, home)
+	if _, err := os.Stat(filepath.Join(home, "control.json")); err == nil {
+		t.Error("the server that ended is still announced")
+	}
+	if _, stderr, code := ended(t, home, environ, "browser", "tabs"); code != 3 || !strings.Contains(stderr, "clank serve") {
+		t.Errorf("without a server: exit code %d, %q", code, stderr)
+	}
+}
+
+func TestSecretOfTheControlAPIStays(t *testing.T) {
+	home, environ := newPlace(t)
+	var tokens []string
+	for range 2 {
+		server := serving(t, home, environ)
+		at, err := client.Discover(home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens = append(tokens, at.Token)
+		server.interrupt(t)
+		server.code(t)
+	}
+	if len(tokens[0]) != 48 || tokens[0] != tokens[1] {
+		t.Errorf("tokens %q, want the same 24 bytes twice", tokens)
+	}
+	info, err := os.Stat(filepath.Join(home, "control.token"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the token's file: %v, %v", info, err)
+	}
+}
+
+func TestTokenOfTheEnvironmentOpensTheControlAPI(t *testing.T) {
+	home, environ := newPlace(t)
+	serving(t, home, append(environ, "OPENCLAW_GATEWAY_TOKEN=a-secret-of-old-scripts"))
+	at, err := client.Discover(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for token, want := range map[string]int{"a-secret-of-old-scripts": http.StatusOK, "another": http.StatusUnauthorized} {
+		api := &remote.Caller{URL: at.URL, Token: token}
+		status, _, err := api.Call(t.Context(), http.MethodGet, "/", nil, nil)
+		if err != nil || status != want {
+			t.Errorf("status with %q = %d, %v, want %d", token, status, err, want)
+		}
+	}
+}
+
+func TestBrowsersAreLentToOtherMachines(t *testing.T) {
+	home, environ := newPlace(t)
+	site := newSite(t)
+	server := serving(t, home, append(environ, "CLANK_NODE_TOKEN=lend-me-one"), "--node-addr", "127.0.0.1:0")
+	_, at, _ := strings.Cut(await(t, server.stdout, "lent at"), "lent at")
+	dir := t.TempDir()
+	there := func(token string) *node.Client {
+		return &node.Client{Proxy: &remote.Caller{URL: strings.TrimSpace(at), Token: token}, Dir: dir}
+	}
+	if status, answer, _ := there("wrong").Call(t.Context(), http.MethodGet, "/", nil, nil); status != http.StatusUnauthorized {
+		t.Errorf("with a wrong token: %d %s", status, answer)
+	}
+	ask := func(method, path string, body any) json.RawMessage {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		status, answer, err := there("lend-me-one").Call(ctx, method, path, nil, body)
+		if err != nil || status != http.StatusOK {
+			t.Fatalf("%s %s: %d %s %v", method, path, status, answer, err)
+		}
+		return answer
+	}
+	ask(http.MethodPost, "/tabs/open", map[string]string{"url": site.URL + "/"})
+	var shot struct{ Path string }
+	if err := json.Unmarshal(ask(http.MethodPost, "/screenshot", nil), &shot); err != nil || filepath.Dir(shot.Path) != dir {
+		t.Errorf("the picture came as %q, %v, want it in %s", shot.Path, err, dir)
+	}
+	if status, answer, _ := there("lend-me-one").Call(t.Context(), http.MethodDelete, "/profiles/clank", nil, nil); status < 400 {
+		t.Errorf("a lent browser's profile was deleted: %s", answer)
+	}
+}
+
+func TestBrowsersAreNotLentInTheOpen(t *testing.T) {
+	home, environ := newPlace(t)
+	for _, tc := range []struct {
+		env, addr, says string
+	}{
+		{"", "127.0.0.1:0", "CLANK_NODE_TOKEN"},
+		{"CLANK_NODE_TOKEN=x", "0.0.0.0:0", "--node-cert"},
+	} {
+		_, stderr, code := ended(t, home, append(environ, cmp.Or(tc.env, "A=")), "serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0",
+			"--control-addr", "127.0.0.1:0", "--node-addr", tc.addr)
+		if code != exitFailed || !strings.Contains(stderr, tc.says) {
+			t.Errorf("%s: exit code %d, %q", tc.addr, code, stderr)
+		}
+	}
+}

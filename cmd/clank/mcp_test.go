@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// mcpClient starts "clank mcp" and connects to it over its pipes.
+func mcpClient(t *testing.T, environ []string) *mcp.ClientSession {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "mcp")
+	cmd.Env = environ
+	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	s, err := c.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// callTool calls a tool and returns the text of its answer.
+func callTool(t *testing.T, s *mcp.ClientSession, name string, args map[string]any) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		t.Fatalf("%s %v: %v", name, args, err)
+	}
+	var b strings.Builder
+	for _, c := range res.Content {
+		if text, ok := c.(*mcp.TextContent); ok {
+			b.WriteString(text.Text)
+		}
+	}
+	if res.IsError {
+		t.Errorf("%s %v failed: %s", name, args, b.String())
+	}
+	return b.String()
+}
+
+func TestMCPClientsHaveTheBrowserAndTheAgent(t *testing.T) {
+	for name, served := range map[string]bool{"alone": false, "with a server": true} {
+		t.Run(name, func(t *testing.T) {
+			home, environ := newPlace(t)
+			site := newSite(t)
+			if served {
+				serving(t, home, environ)
+			}
+			s := mcpClient(t, environ)
+			if got := callTool(t, s, "browser", map[string]any{"action": "open", "url": site.URL + "/"}); !strings.Contains(got, site.URL) {
+				t.Errorf("open said %q", got)
+			}
+			if got := callTool(t, s, "browser", map[string]any{"action": "snapshot"}); !strings.Contains(got, "ferry at 10:40") || !strings.Contains(got, "UNTRUSTED") {
+				t.Errorf("snapshot said %q", got)
+			}
+			if got := callTool(t, s, "browser_browse", map[string]any{"query": "open " + site.URL + "/, read"}); !strings.Contains(got, "ferry at 10:40") {
+				t.Errorf("browse said %q", got)
+			}
+			if err := s.Close(); err != nil {
+				t.Errorf("close: %v", err)
+			}
+			if !served {
+				nothingLeft(t, home)
+			}
+		})
+	}
+}
