@@ -153,9 +153,7 @@ func (s *suite) aim(ctx context.Context, route string, body, more map[string]any
 	}
 	whole := map[string]any{}
 	for _, part := range []map[string]any{body, more} {
-		for name, v := range part {
-			whole[name] = v
-		}
+		maps.Copy(whole, part)
 	}
 	x.body = whole
 	return x.run(ctx, s)

@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"math"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/coder/websocket"
@@ -173,7 +174,7 @@ func (a annotation) at(x, y, width, height float64) error {
 			return fmt.Errorf("%s %q is at %+v, want %.1f,%.1f %.1f×%.1f", a.Ref, a.Name, a.Box, x, y, width, height)
 		}
 	}
-	if fmt.Sprint(a.Number) != strings.TrimLeft(a.Ref, "efax") || a.Role == "" {
+	if strconv.Itoa(a.Number) != strings.TrimLeft(a.Ref, "efax") || a.Role == "" {
 		return fmt.Errorf("annotation %+v", a)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -124,9 +125,7 @@ func (b *outsider) ask(ctx context.Context, method, path string) ([]byte, error)
 // joinAs makes a profile for a browser that runs, has work done with it and takes it away.
 func (s *suite) joinAs(ctx context.Context, name string, more map[string]any, work func() error) error {
 	body := map[string]any{"name": name}
-	for k, v := range more {
-		body[k] = v
-	}
+	maps.Copy(body, more)
 	if err := s.Call(ctx, "POST", "/profiles/create", body, nil); err != nil {
 		return err
 	}

@@ -15,9 +15,9 @@ import (
 )
 
 // stranger listens on a port, accepts, and says nothing.
-func stranger(addr string) (net.Listener, error) {
+func stranger(ctx context.Context, addr string) (net.Listener, error) {
 	var lc net.ListenConfig
-	ln, err := lc.Listen(context.Background(), "tcp", addr)
+	ln, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func stranger(addr string) (net.Listener, error) {
 }
 
 func silentEndpoint(ctx context.Context, s *suite) error {
-	ln, err := stranger("127.0.0.1:0")
+	ln, err := stranger(ctx, "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func occupiedPort(ctx context.Context, s *suite) error {
 	if err := s.Call(ctx, "POST", "/profiles/create", map[string]any{"name": "crowded"}, &made); err != nil {
 		return err
 	}
-	ln, err := stranger("127.0.0.1:" + strconv.Itoa(made.CDPPort))
+	ln, err := stranger(ctx, "127.0.0.1:"+strconv.Itoa(made.CDPPort))
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func occupiedPort(ctx context.Context, s *suite) error {
 		return err
 	}
 	if a.Status == http.StatusOK {
-		return fmt.Errorf("it started on a port that is taken")
+		return errors.New("it started on a port that is taken")
 	}
 	var told struct{ Error string }
 	if err := a.Into(&told); err != nil {

@@ -144,8 +144,11 @@ func refsOfAllModes(ctx context.Context, s *suite) error {
 			return fmt.Errorf("%q: %w", query, err)
 		}
 		for _, action := range []map[string]any{
-			{"kind": "hover", "ref": name}, {"kind": "type", "ref": name, "text": "x"}, {"kind": "scrollIntoView", "ref": name},
-			{"kind": "evaluate", "ref": name, "fn": "el => el.value"}, {"kind": "click", "ref": name},
+			{"kind": "hover", "ref": name},
+			{"kind": "type", "ref": name, "text": "x"},
+			{"kind": "scrollIntoView", "ref": name},
+			{"kind": "evaluate", "ref": name, "fn": "el => el.value"},
+			{"kind": "click", "ref": name},
 		} {
 			if _, err := s.act(ctx, action); err != nil {
 				return fmt.Errorf("%q: %w", query, err)
@@ -192,7 +195,7 @@ func framesAreNoTabs(ctx context.Context, s *suite) error {
 
 func emptyAtOnce(ctx context.Context, s *suite) error {
 	if err := s.open(ctx, "about:blank"); err == nil {
-		return fmt.Errorf("the site's address with about:blank behind it was opened")
+		return errors.New("the site's address with about:blank behind it was opened")
 	}
 	if err := s.Call(ctx, "POST", "/navigate", map[string]any{"url": "about:blank"}, nil); err != nil {
 		return err
