@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 )
 
 // acts are actions that work, each with its effect on the page.
@@ -150,9 +151,7 @@ func (s *suite) batch(ctx context.Context, page string, more map[string]any, act
 		return answer, err
 	}
 	body := map[string]any{"kind": "batch", "actions": actions}
-	for k, v := range more {
-		body[k] = v
-	}
+	maps.Copy(body, more)
 	return answer, s.Call(ctx, "POST", "/act", body, &answer)
 }
 
@@ -226,7 +225,8 @@ func fillFields(ctx context.Context, s *suite) error {
 		return err
 	}
 	fields := []any{
-		map[string]any{"ref": name, "type": " ", "value": 12.5}, map[string]any{"ref": news, "type": "checkbox", "value": "1"},
+		map[string]any{"ref": name, "type": " ", "value": 12.5},
+		map[string]any{"ref": news, "type": "checkbox", "value": "1"},
 		map[string]any{"value": "dropped: it names no element"},
 	}
 	if _, err := s.act(ctx, map[string]any{"kind": "fill", "fields": fields}); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -111,7 +112,7 @@ func navigateDownload(ctx context.Context, s *suite) error {
 		return err
 	}
 	if got.Download == nil {
-		return fmt.Errorf("no download is told")
+		return errors.New("no download is told")
 	}
 	return got.Download.holds("report.txt", "the report")
 }
@@ -196,7 +197,7 @@ func uploadByClick(ctx context.Context, s *suite) error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(s.Home, "escape.txt")); err == nil || strings.Contains(s.Log(), "panic") {
-		return fmt.Errorf("something got out")
+		return errors.New("something got out")
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -38,25 +39,39 @@ type group struct {
 	checks []check
 }
 
-// groups are all there are, in the order in which they run.
-func groups() []group {
-	return []group{
-		{"doors", doors()},
-		{"requests", requests()},
-		{"profiles", profiles()},
-		{"tabs", tabs()},
-		{"act", acts()},
-		{"act errors", actErrors()},
-		{"snapshots", snapshots()},
-		{"refs", refs()},
-		{"pictures", pictures()},
-		{"dialogs", dialogs()},
-		{"files", files()},
-		{"rings", rings()},
-		{"state", state()},
-		{"themes", themes()},
-		{"peers", peers()},
-		{"document", document()},
+// lanes are all groups there are. Each lane has a server and a site of its own, and its groups run in this order, beside those
+// of the other.
+func lanes() [][]group {
+	return [][]group{
+		{
+			{"doors", doors()},
+			{"requests", requests()},
+			{"profiles", profiles()},
+			{"tabs", tabs()},
+			{"act", acts()},
+			{"act errors", actErrors()},
+			{"snapshots", snapshots()},
+			{"refs", refs()},
+			{"pictures", pictures()},
+			{"dialogs", dialogs()},
+			{"files", files()},
+			{"rings", rings()},
+			{"state", state()},
+			{"themes", themes()},
+			{"peers", peers()},
+			{"document", document()},
+		},
+		{
+			{"contract", contract()},
+			{"limits", limits()},
+			{"captures", captures()},
+			{"marks", marks()},
+			{"recorded", recorded()},
+			{"leaving", leaving()},
+			{"accounts", accounts()},
+			{"outside", outside()},
+			{"servers", servers()},
+		},
 	}
 }
 
@@ -97,46 +112,87 @@ func run() int {
 
 // judge runs all checks that match.
 func judge(ctx context.Context, bin, cache string, only *regexp.Regexp, verbose bool, out io.Writer) (failed int, err error) {
+	results := make(chan tally)
+	all := lanes()
+	for i, groups := range all {
+		go func() {
+			t := tally{out: out, only: only, verbose: verbose}
+			t.err = t.lane(ctx, i, bin, cache, groups)
+			results <- t
+		}()
+	}
+	passed := 0
+	for range all {
+		t := <-results
+		passed, failed, err = passed+t.passed, failed+t.failed, errors.Join(err, t.err)
+	}
+	fmt.Fprintf(out, "conformance: %d passed, %d failed\n", passed, failed)
+	return failed, errors.Join(err, context.Cause(ctx))
+}
+
+// tally is what came of one lane.
+type tally struct {
+	out            io.Writer
+	only           *regexp.Regexp
+	verbose        bool
+	passed, failed int
+	err            error
+}
+
+// lane runs groups with a server of their own, whose browsers listen on ports that those of other lanes do not take.
+func (t *tally) lane(ctx context.Context, number int, bin, cache string, groups []group) error {
 	clank, err := running.Start(ctx, bin)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	web := newSite()
 	defer web.Close()
 	s := &suite{Clank: clank, site: web, cache: cache}
-	passed := 0
-	for _, g := range groups() {
+	if number > 0 {
+		err = errors.Join(s.set(ctx, "cdpPortRangeStart", 18_800+200*number), clank.Stop())
+		if err == nil {
+			err = clank.Restart(ctx)
+		}
+	}
+	if err != nil {
+		return errors.Join(err, clank.Close())
+	}
+	for _, g := range groups {
 		if _, err := exec.LookPath("npm"); g.name == "peers" && err != nil {
-			fmt.Fprintln(out, "peers        skipped: they need Node.js and npm")
+			fmt.Fprintln(t.out, "peers        skipped: they need Node.js and npm")
 			continue
 		}
-		begin, good, bad := time.Now(), 0, 0
-		for _, c := range g.checks {
-			name := g.name + "/" + c.name
-			if !only.MatchString(name) || ctx.Err() != nil {
-				continue
-			}
-			if err := s.try(ctx, c); err != nil {
-				bad++
-				fmt.Fprintf(out, "FAILED  %s: %v\n", name, err)
-				continue
-			}
-			good++
-			if verbose {
-				fmt.Fprintf(out, "ok      %s\n", name)
-			}
-		}
-		if good+bad > 0 {
-			fmt.Fprintf(out, "%-12s %3d passed, %d failed, %.1f s\n", g.name, good, bad, time.Since(begin).Seconds())
-		}
-		passed, failed = passed+good, failed+bad
+		t.group(ctx, s, g)
 	}
 	if err := clank.Close(); err != nil {
-		failed++
-		fmt.Fprintf(out, "FAILED  end: %v\n", err)
+		t.failed++
+		fmt.Fprintf(t.out, "FAILED  end: %v\n", err)
 	}
-	fmt.Fprintf(out, "conformance: %d passed, %d failed\n", passed, failed)
-	return failed, context.Cause(ctx)
+	return nil
+}
+
+func (t *tally) group(ctx context.Context, s *suite, g group) {
+	begin, good, bad := time.Now(), 0, 0
+	for _, c := range g.checks {
+		name := g.name + "/" + c.name
+		if !t.only.MatchString(name) || ctx.Err() != nil {
+			continue
+		}
+		start := time.Now()
+		if err := s.try(ctx, c); err != nil {
+			bad++
+			fmt.Fprintf(t.out, "FAILED  %s: %v\n", name, err)
+			continue
+		}
+		good++
+		if t.verbose {
+			fmt.Fprintf(t.out, "ok      %s, %.1f s\n", name, time.Since(start).Seconds())
+		}
+	}
+	if good+bad > 0 {
+		fmt.Fprintf(t.out, "%-12s %3d passed, %d failed, %.1f s\n", g.name, good, bad, time.Since(begin).Seconds())
+	}
+	t.passed, t.failed = t.passed+good, t.failed+bad
 }
 
 func (s *suite) try(ctx context.Context, c check) error {

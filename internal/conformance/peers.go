@@ -43,8 +43,10 @@ func peerSees(ctx context.Context, s *suite) error {
 	}
 	defer p.Close()
 	for _, action := range []map[string]any{
-		{"kind": "type", "selector": "#name", "text": "Ada"}, {"kind": "select", "selector": "#country", "values": []string{"Norway"}},
-		{"kind": "click", "selector": "#news"}, {"kind": "click", "selector": "#save"},
+		{"kind": "type", "selector": "#name", "text": "Ada"},
+		{"kind": "select", "selector": "#country", "values": []string{"Norway"}},
+		{"kind": "click", "selector": "#news"},
+		{"kind": "click", "selector": "#save"},
 	} {
 		if _, err := s.act(ctx, action); err != nil {
 			return err

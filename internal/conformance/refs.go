@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -94,7 +95,7 @@ func (s *suite) refAfter(ctx context.Context, sc scope, ch change) error {
 	}
 	return s.until(ctx, "the click on "+sc.document, func() (bool, error) {
 		if s.site.hit("/hit/neighbour") != miss {
-			return false, fmt.Errorf("the neighbour was clicked")
+			return false, errors.New("the neighbour was clicked")
 		}
 		return s.site.hit("/hit/"+sc.document) == hit+1, nil
 	})

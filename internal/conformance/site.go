@@ -5,8 +5,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // site is a web site on loopback with the pages that the checks need. It notes who asked for what.
@@ -15,10 +17,11 @@ type site struct {
 
 	mu   sync.Mutex
 	hits map[string]int
+	over chan struct{} // closed and replaced when the endless files are to end
 }
 
 func newSite() *site {
-	s := &site{hits: map[string]int{}}
+	s := &site{hits: map[string]int{}, over: make(chan struct{})}
 	mux := http.NewServeMux()
 	for path, html := range pages() {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
@@ -27,13 +30,39 @@ func newSite() *site {
 		})
 	}
 	serveOdd(mux)
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	// drip begins a file that never ends, and notes when nobody takes it any more.
+	mux.HandleFunc("/drip", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Disposition", `attachment; filename="drip.bin"`)
+		_, _ = w.Write(make([]byte, 64<<10))
+		_ = http.NewResponseController(w).Flush()
 		s.mu.Lock()
-		s.hits[r.URL.Path]++
+		over := s.over
 		s.mu.Unlock()
+		select {
+		case <-r.Context().Done():
+			s.note("/drip ended")
+		case <-over:
+		}
+	})
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.note(r.URL.Path)
 		mux.ServeHTTP(w, r)
 	}))
 	return s
+}
+
+// endDrips ends the endless files that are still taken.
+func (s *site) endDrips() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.over)
+	s.over = make(chan struct{})
+}
+
+func (s *site) note(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hits[path]++
 }
 
 // hit is how often a path was asked for.
@@ -59,6 +88,15 @@ func serveOdd(mux *http.ServeMux) {
 		_, _ = io.WriteString(w, "and so on")
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
+	})
+	mux.HandleFunc("/stuck", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	mux.HandleFunc("/slow", func(w http.ResponseWriter, r *http.Request) {
+		ms, _ := strconv.Atoi(r.URL.RawQuery)
+		select {
+		case <-time.After(time.Duration(ms) * time.Millisecond):
+		case <-r.Context().Done():
+		}
+		_, _ = io.WriteString(w, "slowly")
 	})
 	mux.HandleFunc("/scope", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -152,7 +190,25 @@ for (const name of ['plain', '', '', 'x'.repeat(901), '\u200b\u200b', 'say "hi"'
  ondragover="event.preventDefault()" ondrop="event.preventDefault();said.textContent='dropped'">y</div><p id="said"></p>`,
 		"/cover": `<title>Cover</title><button id="b" onclick="said.textContent='clicked'">Under</button><p id="said"></p>
 <div id="veil" style="position:fixed;inset:0;background:#fff8">veil</div>`,
-		"/late": `<title>Late</title><p id="p">early text</p><script>setTimeout(()=>{p.textContent='Late Text';location.hash='late'},300)</script>`,
+		"/drips": `<title>Drips</title><a id="drip" href="/drip">Drip</a><form action="/drip"><input id="word" name="word" aria-label="Word"></form>
+<button id="both" onclick="both()">Both</button><script>function both() {
+  for (const i of [1, 2]) { const a = document.createElement('a'); a.download = 'twin.txt'; a.href = URL.createObjectURL(new Blob(['from a blob'])); a.click() }
+}</script>`,
+		"/marks": `<title>Marks</title><meta name="viewport" content="width=device-width, initial-scale=1, maximum-scale=5"><style>
+body { margin: 0; height: 1800px; position: relative } button { position: absolute; border: 0; width: 151px; height: 101px; color: transparent; font-size: 8px }</style>
+<button id="green" style="background:green;left:20px;top:40px">green</button><button id="violet" style="background:violet;left:201px;top:1501px">violet</button>`,
+		"/noise": `<title>Noise</title><style>body { margin: 0 }</style><canvas id="c" width="1900" height="1700"></canvas><script>
+const x = c.getContext('2d'), d = x.createImageData(1900, 1700), a = new Uint32Array(d.data.buffer); let n = 1;
+for (let i = 0; i < a.length; i++) { n ^= n << 13; n ^= n >>> 17; n ^= n << 5; a[i] = n | 0xff000000 } x.putImageData(d, 0, 0)</script>`,
+		"/links": `<title>Links</title><a href="/other">one</a> <a href="/other">one again</a><div id="part"><ul><li><ul><li><a href="/form">two</a></ul></ul></div>
+<button id="only">only</button><div id="hidden" hidden><button>no</button></div><div id="away" aria-hidden="true"><button tabindex="-1">no</button></div>
+<div class="wrapped"><div role="presentation"><span><button>deep</button></span></div></div><div id="shell"><div><button>a</button></div><button>b</button></div>
+<iframe id="frame" srcdoc="<a href=/plain>three</a>"></iframe>`,
+		"/frozen":  `<title>Frozen</title>`,
+		"/freeze":  `<title>Freeze</title><script>onload = () => fetch('/frozen').then(() => { for (;;); })</script>`,
+		"/long":    `<title>Long</title><main>` + strings.Repeat("a long text ", 5000) + `</main>`,
+		"/options": `<title>Options</title><select multiple aria-label="Options"><option value="">none<option value=" padded ">padded<option>plain</select>`,
+		"/late":    `<title>Late</title><p id="p">early text</p><script>setTimeout(()=>{p.textContent='Late Text';location.hash='late'},300)</script>`,
 	}
 }
 

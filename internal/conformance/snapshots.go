@@ -60,7 +60,7 @@ func interactiveFlat(ctx context.Context, s *suite) error {
 	if err != nil {
 		return err
 	}
-	for _, line := range strings.Split(snap.Snapshot, "\n") {
+	for line := range strings.SplitSeq(snap.Snapshot, "\n") {
 		if strings.HasPrefix(line, " ") || strings.Contains(line, "- heading") {
 			return fmt.Errorf("line %q in\n%s", line, snap.Snapshot)
 		}
@@ -74,7 +74,7 @@ func depthLimit(ctx context.Context, s *suite) error {
 		if err != nil {
 			return err
 		}
-		for _, line := range strings.Split(snap.Snapshot, "\n") {
+		for line := range strings.SplitSeq(snap.Snapshot, "\n") {
 			if level := (len(line) - len(strings.TrimLeft(line, " "))) / 2; level > depth {
 				return fmt.Errorf("depth %d shows %q", depth, line)
 			}

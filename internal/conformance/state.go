@@ -8,8 +8,8 @@ import (
 // state is what a page is told of its surroundings, and what is stored for it.
 func state() []check {
 	type m = map[string]any
-	bad := func(name, path, says string, status int, body m) exchange {
-		return exchange{name: name, path: path, body: body, status: status, says: []string{says}}
+	bad := func(name, path, says string, body m) exchange {
+		return exchange{name: name, path: path, body: body, status: 400, says: []string{says}}
 	}
 	seen := func(name, path string, body m, look string, want any) check {
 		return check{name, func(ctx context.Context, s *suite) error {
@@ -34,20 +34,20 @@ func state() []check {
 		}}
 	}
 	return append(checks([]exchange{
-		bad("no cookie", "/cookies/set", "cookie is required", 400, m{}),
-		bad("a cookie without a name", "/cookies/set", "name", 400, m{"cookie": m{"value": "x", "url": "SITE"}}),
-		bad("a cookie without a place", "/cookies/set", "url", 400, m{"cookie": m{"name": "a", "value": "x"}}),
-		bad("a store that is not there", "/storage/cloud/set", "local", 400, m{"key": "a", "value": "b"}),
-		bad("a store without a key", "/storage/local/set", "key is required", 400, m{"value": "b"}),
-		bad("offline without a word", "/set/offline", "offline is required", 400, m{}),
-		bad("headers without any", "/set/headers", "headers", 400, m{}),
-		bad("a place without one", "/set/geolocation", "latitude", 400, m{}),
-		bad("a colour scheme that is none", "/set/media", "colorScheme", 400, m{"colorScheme": "pink"}),
-		bad("no timezone", "/set/timezone", "timezoneId is required", 400, m{}),
-		bad("no locale", "/set/locale", "locale is required", 400, m{}),
-		bad("no device", "/set/device", "name is required", 400, m{}),
-		bad("permission without an origin", "/permissions/grant", "origin is required", 400, m{"permissions": []string{"audioCapture"}}),
-		bad("no permission", "/permissions/grant", "permissions", 400, m{"origin": "https://example.com"}),
+		bad("no cookie", "/cookies/set", "cookie is required", m{}),
+		bad("a cookie without a name", "/cookies/set", "name", m{"cookie": m{"value": "x", "url": "SITE"}}),
+		bad("a cookie without a place", "/cookies/set", "url", m{"cookie": m{"name": "a", "value": "x"}}),
+		bad("a store that is not there", "/storage/cloud/set", "local", m{"key": "a", "value": "b"}),
+		bad("a store without a key", "/storage/local/set", "key is required", m{"value": "b"}),
+		bad("offline without a word", "/set/offline", "offline is required", m{}),
+		bad("headers without any", "/set/headers", "headers", m{}),
+		bad("a place without one", "/set/geolocation", "latitude", m{}),
+		bad("a colour scheme that is none", "/set/media", "colorScheme", m{"colorScheme": "pink"}),
+		bad("no timezone", "/set/timezone", "timezoneId is required", m{}),
+		bad("no locale", "/set/locale", "locale is required", m{}),
+		bad("no device", "/set/device", "name is required", m{}),
+		bad("permission without an origin", "/permissions/grant", "origin is required", m{"permissions": []string{"audioCapture"}}),
+		bad("no permission", "/permissions/grant", "permissions", m{"origin": "https://example.com"}),
 		{name: "a time zone that is not there", path: "/set/timezone", page: "/plain", body: m{"timezoneId": "Mars/Olympus"}, status: 500, says: []string{"Invalid timezone ID"}},
 		{name: "a device that is not there", path: "/set/device", page: "/plain", body: m{"name": "Pocket Calculator"}, status: 500, says: []string{"Pocket Calculator"}},
 		{name: "grant permissions", path: "/permissions/grant", page: "/plain", body: m{"origin": "SITE/some/path", "permissions": []string{"geolocation"}}, has: []string{"origin", "grantedPermissions", "unsupportedPermissions", "grantMethod"}},

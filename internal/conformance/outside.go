@@ -1,0 +1,341 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// outside are browsers that somebody else started: they are joined, worked in and left alone.
+func outside() []check {
+	joined := func(name string, work func(context.Context, *suite, *outsider) error) check {
+		return check{name, func(ctx context.Context, s *suite) error {
+			b, err := s.launch(ctx)
+			if err != nil {
+				return err
+			}
+			defer b.end()
+			return work(ctx, s, b)
+		}}
+	}
+	return []check{
+		joined("every form of its address", everyForm),
+		joined("an address on this machine where one answers", answeringHere),
+		joined("its downloads stay in its own folder", ownDownloads),
+		joined("by the directory of its profile", byDirectory),
+		joined("a frozen tab in a browser that was just joined", coldConnect),
+		joined("what only our own browsers can do", ownOnly),
+		joined("secrets in its address", secretAddress),
+		joined("it ends while we are in it", endsMeanwhile),
+	}
+}
+
+// outsider is a Chromium of our own, which clank knows nothing of.
+type outsider struct {
+	cmd  *exec.Cmd
+	done chan struct{}
+	// data is its profile's directory, saves its downloads folder; base and socket its DevTools addresses.
+	dir, data, saves, base, socket string
+}
+
+// launch starts the browser that clank has found.
+func (s *suite) launch(ctx context.Context) (b *outsider, err error) {
+	var status struct{ DetectedExecutablePath string }
+	if err := s.Call(ctx, "GET", "/", nil, &status); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "clank")
+	if err != nil {
+		return nil, err
+	}
+	b = &outsider{dir: dir, data: filepath.Join(dir, "data"), saves: filepath.Join(dir, "saves"), done: make(chan struct{})}
+	prefs, _ := json.Marshal(map[string]any{"download": map[string]any{"default_directory": b.saves, "prompt_for_download": false}})
+	if err := errors.Join(
+		os.MkdirAll(filepath.Join(b.data, "Default"), 0o700), os.Mkdir(b.saves, 0o700),
+		os.WriteFile(filepath.Join(b.data, "Default", "Preferences"), prefs, 0o600),
+	); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	args := []string{"--headless=new", "--remote-debugging-port=0", "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir=" + b.data}
+	if os.Geteuid() == 0 {
+		args = append(args, "--no-sandbox")
+	}
+	b.cmd = exec.Command(status.DetectedExecutablePath, append(args, "about:blank")...) //nolint:gosec,noctx // ended by end
+	b.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := b.cmd.Start(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	go func() {
+		defer close(b.done)
+		_ = b.cmd.Wait() // how it ended does not matter
+	}()
+	err = s.until(ctx, "the other browser", func() (bool, error) {
+		data, _ := os.ReadFile(filepath.Join(b.data, "DevToolsActivePort"))
+		port, path, ok := strings.Cut(strings.TrimSpace(string(data)), "\n")
+		b.base, b.socket = "http://127.0.0.1:"+port, "ws://127.0.0.1:"+port+path
+		return ok, nil
+	})
+	if err != nil {
+		b.end()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *outsider) end() {
+	_ = syscall.Kill(-b.cmd.Process.Pid, syscall.SIGKILL)
+	<-b.done
+	_ = os.RemoveAll(b.dir)
+}
+
+// pages asks the browser itself for its pages.
+func (b *outsider) pages(ctx context.Context) (list []struct{ ID, URL, Type string }, err error) {
+	data, err := b.ask(ctx, http.MethodGet, "/json/list")
+	if err != nil {
+		return nil, err
+	}
+	return list, json.Unmarshal(data, &list)
+}
+
+func (b *outsider) ask(ctx context.Context, method, path string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, b.base+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	return io.ReadAll(res.Body)
+}
+
+// joinAs makes a profile for a browser that runs, has work done with it and takes it away.
+func (s *suite) joinAs(ctx context.Context, name string, more map[string]any, work func() error) error {
+	body := map[string]any{"name": name}
+	maps.Copy(body, more)
+	if err := s.Call(ctx, "POST", "/profiles/create", body, nil); err != nil {
+		return err
+	}
+	err := s.attachOnly(name)
+	if err == nil {
+		err = work()
+	}
+	if gone := s.Call(context.WithoutCancel(ctx), "DELETE", "/profiles/"+name, nil, nil); err == nil {
+		err = gone
+	}
+	return err
+}
+
+// attachOnly writes into the file of profiles that this one's browser is never started. No request can say so.
+func (s *suite) attachOnly(name string) error {
+	path := filepath.Join(s.Home, "browser", "profiles.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var file map[string]map[string]map[string]any
+	if err := json.Unmarshal(data, &file); err != nil {
+		return err
+	}
+	file["profiles"][name]["attachOnly"] = true
+	if data, err = json.Marshal(file); err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o600)
+}
+
+// answeringHere gives a profile the address of a browser on this machine and says no more: as long as it answers it is used.
+func answeringHere(ctx context.Context, s *suite, b *outsider) error {
+	for i, address := range []string{b.base, b.socket} {
+		name := fmt.Sprintf("here-%d", i)
+		if err := s.Call(ctx, "POST", "/profiles/create", map[string]any{"name": name, "cdpUrl": address}, nil); err != nil {
+			return err
+		}
+		err := exchange{path: "/tabs/open?profile=" + name, body: map[string]any{"url": "SITE/form"}}.run(ctx, s)
+		if gone := s.Call(ctx, "DELETE", "/profiles/"+name, nil, nil); err == nil {
+			err = gone
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", address, err)
+		}
+	}
+	_, err := b.pages(ctx)
+	return err
+}
+
+// worked opens a page there, acts in it and reads it, then stops, which leaves the browser alone, and a
+// page of it as it was.
+func (s *suite) worked(ctx context.Context, b *outsider, name, stays string) error {
+	if err := s.Call(ctx, "POST", "/tabs/open?profile="+name, map[string]any{"url": s.site.URL + "/form", "label": "joined"}, nil); err != nil {
+		return err
+	}
+	for _, x := range []exchange{
+		{path: "/act?profile=" + name, body: map[string]any{"kind": "click", "selector": "#save"}},
+		{path: "/snapshot?profile=" + name, says: []string{`button \"Save\"`, "saved"}},
+		{path: "/?profile=" + name, says: []string{`"running":true`, `"cdpReady":true`, `"pid":null`}},
+		{path: "/tabs?profile=" + name, says: []string{`"running":true`, `"label":"joined"`}},
+		{path: "/profiles", says: []string{`"` + name + `"`}},
+		{path: "/stop?profile=" + name, method: "POST", says: []string{`"stopped":true`}},
+	} {
+		if err := x.run(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", x.path, err)
+		}
+	}
+	list, err := b.pages(ctx)
+	if err != nil {
+		return fmt.Errorf("after the stop: %w", err)
+	}
+	for _, p := range list {
+		if p.URL == stays {
+			return nil
+		}
+	}
+	return fmt.Errorf("the stop closed a tab: %+v", list)
+}
+
+func everyForm(ctx context.Context, s *suite, b *outsider) error {
+	bare := strings.Replace(b.base, "http", "ws", 1)
+	for form, address := range map[string]string{
+		"http": b.base, "http-slash": b.base + "/", "direct": b.socket, "bare": bare, "local": strings.Replace(b.base, "127.0.0.1", "localhost", 1),
+		"bare-slash": bare + "/",
+	} {
+		err := s.joinAs(ctx, "joined-"+form, map[string]any{"cdpUrl": address}, func() error { return s.worked(ctx, b, "joined-"+form, s.site.URL+"/form") })
+		if err != nil {
+			return fmt.Errorf("%s: %w", address, err)
+		}
+	}
+	return nil
+}
+
+func ownDownloads(ctx context.Context, s *suite, b *outsider) error {
+	return s.joinAs(ctx, "joined", map[string]any{"cdpUrl": b.base}, func() error {
+		if err := s.Call(ctx, "POST", "/tabs/open?profile=joined", map[string]any{"url": s.site.URL + "/files"}, nil); err != nil {
+			return err
+		}
+		for _, x := range []exchange{
+			{path: "/wait/download?profile=joined", body: map[string]any{"timeoutMs": 500}, status: 501},
+			{path: "/download?profile=joined", body: map[string]any{"ref": "e1", "path": "x.txt"}, status: 501},
+			{path: "/act?profile=joined", body: map[string]any{"kind": "click", "selector": "#get"}, never: []string{"downloads"}},
+		} {
+			if err := x.run(ctx, s); err != nil {
+				return fmt.Errorf("%s: %w", x.path, err)
+			}
+		}
+		return s.until(ctx, "the file in the folder of that browser", func() (bool, error) {
+			data, err := os.ReadFile(filepath.Join(b.saves, "report.txt"))
+			if errors.Is(err, os.ErrNotExist) {
+				return false, nil
+			}
+			return bytes.Equal(data, []byte("the report")), err
+		})
+	})
+}
+
+func byDirectory(ctx context.Context, s *suite, b *outsider) error {
+	return s.joinAs(ctx, "mine", map[string]any{"driver": "existing-session", "userDataDir": b.data}, func() error {
+		all, err := s.listProfiles(ctx)
+		if err != nil {
+			return err
+		}
+		if p := all["mine"]; p.Driver != "existing-session" {
+			return fmt.Errorf("listed as %+v", p)
+		}
+		if err := (exchange{path: "/?profile=mine", says: []string{b.data, `"attachOnly":true`}}).run(ctx, s); err != nil {
+			return err
+		}
+		return s.worked(ctx, b, "mine", "about:blank")
+	})
+}
+
+func coldConnect(ctx context.Context, s *suite, b *outsider) error {
+	if _, err := b.ask(ctx, http.MethodPut, "/json/new?"+url.QueryEscape(s.site.URL+"/freeze")); err != nil {
+		return err
+	}
+	err := s.until(ctx, "the page that freezes", func() (bool, error) { return s.site.hit("/frozen") > 0, nil })
+	if err != nil {
+		return err
+	}
+	return s.joinAs(ctx, "cold", map[string]any{"cdpUrl": b.base}, func() error {
+		begin := time.Now()
+		if err := s.Call(ctx, "POST", "/tabs/open?profile=cold", map[string]any{"url": s.site.URL + "/form", "label": "warm"}, nil); err != nil {
+			return err
+		}
+		if err := (exchange{path: "/tabs?profile=cold", says: []string{"/freeze", "warm"}}).run(ctx, s); err != nil {
+			return err
+		}
+		if err := (exchange{path: "/snapshot?profile=cold&targetId=warm", says: []string{`button \"Save\"`}}).run(ctx, s); err != nil {
+			return err
+		}
+		if took := time.Since(begin); took > 10*time.Second {
+			return fmt.Errorf("beside a frozen tab it took %v", took)
+		}
+		return nil
+	})
+}
+
+func ownOnly(ctx context.Context, s *suite, b *outsider) error {
+	return s.joinAs(ctx, "joined", map[string]any{"cdpUrl": b.socket}, func() error {
+		for _, x := range []exchange{
+			{path: "/start?profile=joined", method: "POST"},
+			{path: "/start?profile=joined&headless=true", method: "POST", status: 400},
+			{path: "/reset-profile?profile=joined", method: "POST", status: 400},
+			{path: "/doctor?profile=joined", says: []string{`"attach-target"`, `"ok":true`}},
+			{path: "/doctor?profile=joined&live=1", says: []string{`"live-snapshot"`, `"ok":true`}},
+		} {
+			if err := x.run(ctx, s); err != nil {
+				return fmt.Errorf("%s: %w", x.path, err)
+			}
+		}
+		return nil
+	})
+}
+
+func secretAddress(ctx context.Context, s *suite, b *outsider) error {
+	address := strings.Replace(b.base, "http://", "http://ada:hunter2@", 1) + "/?token=hunter3"
+	for _, x := range []exchange{
+		{path: "/profiles/create", body: map[string]any{"name": "secret", "cdpUrl": address}},
+		{path: "/?profile=secret"},
+		{path: "/tabs?profile=secret"},
+		{path: "/profiles"},
+		{path: "/doctor?profile=secret"},
+		{path: "/profiles/secret", method: "DELETE"},
+	} {
+		x.never = []string{"hunter2", "hunter3"}
+		if err := x.run(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", x.path, err)
+		}
+	}
+	return nil
+}
+
+func endsMeanwhile(ctx context.Context, s *suite, b *outsider) error {
+	return s.joinAs(ctx, "mortal", map[string]any{"cdpUrl": b.base}, func() error {
+		if err := s.Call(ctx, "POST", "/tabs/open?profile=mortal", map[string]any{"url": s.site.URL + "/plain"}, nil); err != nil {
+			return err
+		}
+		_ = syscall.Kill(-b.cmd.Process.Pid, syscall.SIGKILL)
+		<-b.done
+		err := s.until(ctx, "the profile to be told as not running", func() (bool, error) {
+			var list struct{ Running bool }
+			err := s.Call(ctx, "GET", "/tabs?profile=mortal", nil, &list)
+			return !list.Running, err
+		})
+		if err != nil {
+			return err
+		}
+		return exchange{path: "/tabs/open?profile=mortal", body: map[string]any{"url": "SITE/plain"}, status: 409, never: []string{"restart"}}.run(ctx, s)
+	})
+}
