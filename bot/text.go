@@ -3,6 +3,7 @@ package bot
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -167,7 +168,7 @@ func prefix(s string, limit int) int {
 	return len(s)
 }
 
-var special = regexp.MustCompile("[\\\\*_~`|<>\\[\\]()#@:]")
+var special = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[\\\\*_~`|<>\\[\\]()#@:]") })
 
 // plain is s as one line of text that Discord shows as it is, without markup,
 // links or mentions, at most n characters before escaping.
@@ -176,7 +177,7 @@ func plain(s string, n int) string {
 	if utf8.RuneCountInString(s) > n {
 		s = string([]rune(s)[:n-1]) + "…"
 	}
-	return special.ReplaceAllString(s, `\$0`)
+	return special().ReplaceAllString(s, `\$0`)
 }
 
 // sentence makes s begin with a capital letter and end with a full stop.

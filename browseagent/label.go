@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // mask stands for a password wherever people can read it.
@@ -20,21 +21,23 @@ type element struct {
 type names map[string]element
 
 var (
-	refAttr    = regexp.MustCompile(`\[ref=([A-Za-z0-9]+)\]`)
-	secretAttr = regexp.MustCompile(`\[(?:type=)?password\]`)
-	secretName = regexp.MustCompile(`(?i)pass(?:word|wort|phrase|code)|\bpwd\b|\bpin\b|kennwort|contraseñ|mot de passe|senha|secret|パスワード|密码|пароль`)
+	refAttr    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[ref=([A-Za-z0-9]+)\]`) })
+	secretAttr = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[(?:type=)?password\]`) })
+	secretName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)pass(?:word|wort|phrase|code)|\bpwd\b|\bpin\b|kennwort|contraseñ|mot de passe|senha|secret|パスワード|密码|пароль`)
+	})
 )
 
 // readNames reads the elements of a page state.
 func readNames(lines []string) names {
 	ns := make(names)
 	for _, l := range lines {
-		ref := refAttr.FindStringSubmatch(l)
+		ref := refAttr().FindStringSubmatch(l)
 		if ref == nil {
 			continue
 		}
 		e := readElement(l)
-		e.secret = secretAttr.MatchString(l) || (e.role == "textbox" && secretName.MatchString(e.name))
+		e.secret = secretAttr().MatchString(l) || (e.role == "textbox" && secretName().MatchString(e.name))
 		ns[ref[1]] = e
 	}
 	return ns

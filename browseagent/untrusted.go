@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -38,12 +39,14 @@ func enclose(content, id string) string {
 }
 
 // fakeMarker matches what a reader could take for a marker, in folded text.
-var fakeMarker = regexp.MustCompile(`(?:<[\s<]*)?(/?\s*end[\s_-]*)?external[\s_-]*untrusted[\s_-]*content(?:[^<>\n]{0,80}>[\s>]*)?`)
+var fakeMarker = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:<[\s<]*)?(/?\s*end[\s_-]*)?external[\s_-]*untrusted[\s_-]*content(?:[^<>\n]{0,80}>[\s>]*)?`)
+})
 
 // replaceMarkers replaces what looks like a marker in s.
 func replaceMarkers(s string) string {
 	folded, origin := fold(s)
-	hits := fakeMarker.FindAllStringSubmatchIndex(folded, -1)
+	hits := fakeMarker().FindAllStringSubmatchIndex(folded, -1)
 	if hits == nil {
 		return s
 	}

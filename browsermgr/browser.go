@@ -271,10 +271,13 @@ func (b *browser) closeObservers() {
 	}
 }
 
+// exitGrace is how long a process whose connection was lost may take to tell how it ended.
+const exitGrace = 5 * time.Second
+
 func (b *browser) endProcess(crashed bool) {
 	if crashed {
 		// The connection is lost. Mostly the process is gone or going; give it the time to tell how.
-		timer := time.NewTimer(time.Second)
+		timer := time.NewTimer(exitGrace)
 		select {
 		case <-b.process.Done():
 		case <-timer.C:

@@ -44,14 +44,20 @@ func (d *doer) evaluate(ctx context.Context, a Action) (json.RawMessage, error) 
 	return value, err
 }
 
-// fnBody wraps what the caller gave, which may be a function, an expression or statements, into one async function of el.
-// Which of them it is, the parser tells.
-func fnBody(ctx context.Context, f *frame.Frame, fn string) (string, error) {
+// fnBodies wraps what the caller gave, which may be a function, an expression or statements, into one async function of el.
+// Which of them it is, the parser tells: the first that it takes.
+func fnBodies(fn string) []string {
 	fn = strings.TrimSpace(fn)
-	expression := "async (el) => { const value = await (" + strings.TrimRight(fn, "; \t\r\n") + "\n); return typeof value === 'function' ? await value(el) : value; }"
-	statements := "async (el) => {\n" + fn + "\n}"
+	return []string{
+		"async (el) => { const value = await (" + strings.TrimRight(fn, "; \t\r\n") + "\n); return typeof value === 'function' ? await value(el) : value; }",
+		"async (el) => {\n" + fn + "\n}",
+	}
+}
+
+// fnBody is the one that is JavaScript.
+func fnBody(ctx context.Context, f *frame.Frame, fn string) (string, error) {
 	var problem error
-	for _, text := range []string{expression, statements} {
+	for _, text := range fnBodies(fn) {
 		// A function that is only defined does nothing, but its text is parsed.
 		res, err := cdp.Ask[frame.Remote[json.RawMessage]](ctx, f.Session, proto.RuntimeEvaluate{Expression: "void (" + text + ")"})
 		if err != nil {
@@ -62,22 +68,18 @@ func fnBody(ctx context.Context, f *frame.Frame, fn string) (string, error) {
 		}
 		problem = frame.ExceptionError(res.Exception)
 	}
-	return "", fmt.Errorf("fn is not JavaScript: %w", problem)
+	return "", notJavaScript(problem)
 }
 
+func notJavaScript(problem error) error { return fmt.Errorf("fn is not JavaScript: %w", problem) }
+
 func runFn(ctx context.Context, e frame.Element, a Action) (json.RawMessage, error) {
-	body, err := fnBody(ctx, e.Frame, a.Fn)
-	if err != nil {
-		return nil, err
-	}
 	var res returned
+	var err error
 	if e.Given == "" {
-		call := e.Frame.BeginWithin(time.Hour, proto.RuntimeEvaluate{
-			Expression: "(" + body + ")()", ReturnByValue: true, AwaitPromise: true, UserGesture: true,
-		})
-		err = call.Wait(ctx, &res)
+		err = runFnAlone(ctx, e.Frame, a.Fn, &res)
 	} else {
-		err = runFnOn(ctx, e, a.Selector, body, &res)
+		err = runFnOn(ctx, e, a, &res)
 	}
 	switch {
 	case err != nil && cdp.DocumentGone(err):
@@ -88,6 +90,21 @@ func runFn(ctx context.Context, e frame.Element, a Action) (json.RawMessage, err
 		return nil, err
 	}
 	return res.json()
+}
+
+// runFnAlone runs the function without an element. Nothing of what the parser refuses has run, so the next form of it can be
+// tried.
+func runFnAlone(ctx context.Context, f *frame.Frame, fn string, res *returned) error {
+	for _, body := range fnBodies(fn) {
+		*res = returned{}
+		err := f.BeginWithin(time.Hour, proto.RuntimeEvaluate{
+			Expression: "(" + body + ")()", ReturnByValue: true, AwaitPromise: true, UserGesture: true,
+		}).Wait(ctx, res)
+		if err != nil || !res.unparsed() {
+			return err
+		}
+	}
+	return notJavaScript(frame.ExceptionError(res.Exception))
 }
 
 // errNotJSON says that a script returned a value that cannot be handed on.
@@ -101,6 +118,12 @@ type returned struct {
 		Unserializable string          `json:"unserializableValue"`
 	} `json:"result"`
 	Exception *proto.RuntimeExceptionDetails `json:"exceptionDetails"`
+}
+
+// unparsed says that the parser refused the text. What an async function throws when it runs, a SyntaxError too, rejects its
+// promise instead, which the text says.
+func (r returned) unparsed() bool {
+	return r.Exception != nil && r.Exception.Text == "Uncaught" && r.Exception.Exception != nil && r.Exception.Exception.ClassName == "SyntaxError"
 }
 
 // json is the value as JSON; nil for undefined. NaN and the infinities are null, as JSON.stringify has it.
@@ -121,8 +144,12 @@ func (r returned) json() (json.RawMessage, error) {
 }
 
 // runFnOn calls the function with an element, which has to be handed over from our world to the page's.
-func runFnOn(ctx context.Context, e frame.Element, selector, body string, res *returned) error {
-	arg := map[string]string{"ref": e.Local, "selector": selector}
+func runFnOn(ctx context.Context, e frame.Element, a Action, res *returned) error {
+	body, err := fnBody(ctx, e.Frame, a.Fn)
+	if err != nil {
+		return err
+	}
+	arg := map[string]string{"ref": e.Local, "selector": a.Selector}
 	id, err := frame.Object(ctx, e.Frame, frame.Script{Fn: "element", Arg: arg})
 	if errors.Is(err, cdp.ErrDocumentGone) {
 		if e.Local == "" {

@@ -2,75 +2,64 @@ package control
 
 import (
 	"context"
-	"errors"
 	"time"
 
+	"clank/browsermgr/control/desk"
+	"clank/browsermgr/control/reply"
+	"clank/browsermgr/control/route"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
 )
 
-func dialogRoutes() []route {
-	return []route{
-		on("GET", "/dialogs", "Lists the JavaScript dialogs of a tab.", listDialogs).params(targetField),
-		on("POST", "/hooks/dialog", "Answers the dialog that is open, or the next one.", answerDialog).takes(
-			need("accept", "boolean", "accept or dismiss"), may("promptText", "string", "what a prompt returns"),
-			may("dialogId", "string", "which one"), targetField, timeoutField,
+func dialogRoutes() []route.Route {
+	return []route.Route{
+		route.On("GET", "/dialogs", "Lists the JavaScript dialogs of a tab.", listDialogs).Params(route.Tab()),
+		route.On("POST", "/hooks/dialog", "Answers the dialog that is open, or the next one.", answerDialog).Takes(
+			route.Need("accept", "boolean", "accept or dismiss"), route.May("promptText", "string", "what a prompt returns"),
+			route.May("dialogId", "string", "which one"), route.Tab(), route.Limit(),
 		),
 	}
 }
 
-// browserState is what a client has to know of a tab before it can go on.
-type browserState struct {
-	Dialogs page.Dialogs `json:"dialogs"`
-}
-
-func (h *held) state() *browserState { return &browserState{h.tab.Dialogs()} }
-
-// pendingDialog says whether an error means that a dialog has to be answered first.
-func pendingDialog(err error) bool {
-	_, ok := errors.AsType[*page.DialogError](err)
-	return ok
-}
-
 type dialogsAnswer struct {
-	targetAnswer
+	reply.Target
 
-	BrowserState *browserState `json:"browserState"`
+	BrowserState *desk.State `json:"browserState"`
 }
 
-func listDialogs(ctx context.Context, c *call) (dialogsAnswer, error) {
-	h, err := c.target(ctx)
+func listDialogs(ctx context.Context, c *route.Call) (dialogsAnswer, error) {
+	h, err := c.Target(ctx)
 	if err != nil {
 		return dialogsAnswer{}, err
 	}
-	defer h.release()
-	return dialogsAnswer{h.answer(), h.state()}, nil
+	defer h.Release()
+	return dialogsAnswer{h.Answer(), h.State()}, nil
 }
 
 // dialogLimit bounds answering a dialog.
 const dialogLimit = 120_000
 
 type dialogAnswer struct {
-	targetAnswer
+	reply.Target
 
 	Armed bool `json:"armed,omitempty"` // none was open: the next one is answered so
 }
 
-func answerDialog(ctx context.Context, c *call) (dialogAnswer, error) {
-	accept, given := c.body.Bool("accept")
+func answerDialog(ctx context.Context, c *route.Call) (dialogAnswer, error) {
+	accept, given := c.Body.Bool("accept")
 	if !given {
-		c.body.Fail(fault.Invalidf("accept is required"))
+		c.Body.Fail(fault.Invalidf("accept is required"))
 	}
-	reply, _ := c.body.Text("promptText")
-	id := c.body.String("dialogId")
-	limit := time.Duration(c.body.Clamp("timeoutMs", dialogLimit, 500, dialogLimit)) * time.Millisecond
-	h, err := c.target(ctx)
+	prompt, _ := c.Body.Text("promptText")
+	id := c.Body.String("dialogId")
+	limit := time.Duration(c.Body.Clamp("timeoutMs", dialogLimit, 500, dialogLimit)) * time.Millisecond
+	h, err := c.Target(ctx)
 	if err != nil {
 		return dialogAnswer{}, err
 	}
-	defer h.release()
+	defer h.Release()
 	answering, cancel := context.WithTimeoutCause(ctx, limit, &fault.LimitError{Limit: limit})
 	defer cancel()
-	armed, err := h.tab.HandleDialog(answering, page.DialogAnswer{ID: id, Accept: accept, PromptText: reply}, limit)
-	return dialogAnswer{h.answer(), armed}, err
+	armed, err := h.Tab.HandleDialog(answering, page.DialogAnswer{ID: id, Accept: accept, PromptText: prompt}, limit)
+	return dialogAnswer{h.Answer(), armed}, err
 }

@@ -6,25 +6,8 @@ import (
 	"strings"
 
 	"clank/browsermgr/control/body"
+	"clank/browsermgr/control/route"
 )
-
-// Redact is redact.
-func Redact(text string) string { return redact(text) }
-
-// Acting says whether a request acts in the tab with that target.
-func Acting(s *Server, target string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, d := range s.desks {
-		d.mu.Lock()
-		acting := len(d.seats[target]) > 0
-		d.mu.Unlock()
-		if acting {
-			return true
-		}
-	}
-	return false
-}
 
 // Idle waits until no request is being worked on. No new ones may come meanwhile.
 func Idle(s *Server) { s.handlers.Wait() }
@@ -32,38 +15,38 @@ func Idle(s *Server) { s.handlers.Wait() }
 // Table lists the routes as "METHOD path".
 func Table() []string {
 	var out []string
-	for _, r := range table() {
-		out = append(out, r.method+" "+r.path)
+	for _, r := range new(Server).table() {
+		out = append(out, r.Method+" "+r.Path)
 	}
 	return out
 }
 
 // Undeclared calls the handler of a route for that profile with that body and returns what it looks for in the request and the table does
 // not declare.
-func Undeclared(s *Server, profile, route, json string) []string {
-	for _, r := range table() {
-		if r.method+" "+r.path != route {
+func Undeclared(s *Server, profile, name, json string) []string {
+	for _, r := range s.table() {
+		if r.Method+" "+r.Path != name {
 			continue
 		}
-		req := httptest.NewRequest(r.method, strings.NewReplacer("{targetId}", "none", "{kind}", "local").Replace(r.path)+"?profile="+profile, nil)
+		req := httptest.NewRequest(r.Method, strings.NewReplacer("{targetId}", "none", "{kind}", "local").Replace(r.Path)+"?profile="+profile, nil)
 		fields, err := body.Decode([]byte(json))
 		if err != nil {
 			return []string{err.Error()}
 		}
-		c := newCall(s, &r, httptest.NewRecorder(), req)
-		c.body = fields
+		c := route.NewCall(s.desks, httptest.NewRecorder(), req)
+		c.Body = fields
 		ctx, cancel := context.WithCancel(req.Context())
 		cancel() // what it looks for it does before it does anything
-		_, _ = r.handle(ctx, c)
-		return append(missing(c.query.Asked(), r.query), missing(c.body.Asked(), r.body)...)
+		_, _ = r.Handle(ctx, c)
+		return append(missing(c.Query.Asked(), r.Query), missing(c.Body.Asked(), r.Body)...)
 	}
-	return []string{"no such route: " + route}
+	return []string{"no such route: " + name}
 }
 
-func missing(asked []string, declared []field) []string {
+func missing(asked []string, declared []route.Field) []string {
 	known := map[string]bool{"profile": true}
 	for _, f := range declared {
-		known[f.name] = true
+		known[f.Name] = true
 	}
 	var out []string
 	for _, name := range asked {

@@ -72,7 +72,7 @@ func newSite() *httptest.Server {
 		"/{$}":    `<title>Start</title><main><h1>Start</h1><button onclick="document.title='pressed'">Press me</button><a href="/two">Two</a> <a href="#below">Below</a><input aria-label="Name"></main>`,
 		"/two":    `<title>Two</title><p>Second page</p><a href="/">Back</a>`,
 		"/ask":    `<title>Ask</title><button onclick="document.title = confirm('Sure?') ? 'yes' : 'no'">Ask</button>`,
-		"/loop":   `<title>Loop</title><button onclick="for(;;);">Spin</button>`,
+		"/loop":   `<title>Loop</title><button onclick="location.hash = 'spins'; for(;;);">Spin</button>`,
 		"/opens":  `<title>Opens</title><button onclick="window.open('/two')">Open</button>`,
 		"/shuts":  `<title>Shuts</title><button onclick="window.close()">Shut</button>`,
 		"/leaves": `<title>Leaves</title><button onclick="location='/secret'">Leave</button>`,

@@ -3,6 +3,7 @@ package control_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,14 @@ type fakePolicy struct {
 	refused error // what a document was refused for, told once
 	stuck   bool  // checks end with their context
 	asked   []string
+	watched []string // targets of the tabs in which requests act
+}
+
+// acting says whether a request acts in the tab with that target.
+func (p *fakePolicy) acting(target string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Contains(p.watched, target)
 }
 
 // next says whether the policy has been asked since: a request is being worked on.
@@ -51,10 +60,15 @@ func (p *fakePolicy) Allow(ctx context.Context, profile, address string) error {
 	return nil
 }
 
-func (p *fakePolicy) Watch(_, _ string) func(context.Context) error {
+func (p *fakePolicy) Watch(_, target string) func(context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.watched = append(p.watched, target)
 	return func(context.Context) error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		i := slices.Index(p.watched, target)
+		p.watched = slices.Delete(p.watched, i, i+1)
 		refused := p.refused
 		p.refused = nil
 		return refused

@@ -2,46 +2,49 @@ package control
 
 import (
 	"context"
-	"errors"
 
 	"clank/browsermgr"
+	"clank/browsermgr/control/reply"
+	"clank/browsermgr/control/route"
 	"clank/browsermgr/fault"
 )
 
-func profileRoutes() []route {
-	return []route{
-		on("GET", "/", "Tells what is known of the profile and its browser. Starts nothing.", status),
-		on("GET", "/doctor", "Looks for what keeps the browser from working. Starts nothing.", doctor).
-			params(may("deep", "boolean", "look at a page, too"), may("live", "boolean", "the same")),
-		on("GET", "/profiles", "Lists the profiles.", listProfiles),
-		on("POST", "/start", "Starts the browser, if it does not run.", start).
-			params(may("headless", "boolean", "without or with a window, for this start")),
-		on("POST", "/stop", "Ends the browser.", stop),
-		on("POST", "/reset-profile", "Moves the profile's data to the trash.", reset),
-		on("POST", "/profiles/create", "Makes a profile.", createProfile).takes(
-			need("name", "string", "lower-case letters, digits and dashes"), may("color", "string", "#RRGGBB"),
-			may("cdpUrl", "string", "address of a browser that runs elsewhere"), may("userDataDir", "string", "with driver existing-session"),
-			oneOf("driver", "how the browser is reached", "clank", "openclaw", "clawd", "existing-session"),
+func profileRoutes() []route.Route {
+	return []route.Route{
+		route.On("GET", "/", "Tells what is known of the profile and its browser. Starts nothing.", status),
+		route.On("GET", "/doctor", "Looks for what keeps the browser from working. Starts nothing.", doctor).
+			Params(route.May("deep", "boolean", "look at a page, too"), route.May("live", "boolean", "the same")),
+		route.On("GET", "/profiles", "Lists the profiles.", listProfiles),
+		route.On("POST", "/start", "Starts the browser, if it does not run.", start).
+			Params(route.May("headless", "boolean", "without or with a window, for this start")),
+		route.On("POST", "/stop", "Ends the browser.", stop),
+		route.On("POST", "/reset-profile", "Moves the profile's data to the trash.", reset),
+		route.On("POST", "/profiles/create", "Makes a profile.", createProfile).Takes(
+			route.Need("name", "string", "lower-case letters, digits and dashes"), route.May("color", "string", "#RRGGBB"),
+			route.May("cdpUrl", "string", "address of a browser that runs elsewhere"), route.May("userDataDir", "string", "with driver existing-session"),
+			route.OneOf("driver", "how the browser is reached", "clank", "openclaw", "clawd", "existing-session"),
 		),
-		on("DELETE", "/profiles/{name}", "Ends the browser of a profile, moves its data to the trash and forgets the profile.", deleteProfile),
+		route.On("DELETE", "/profiles/{name}", "Ends the browser of a profile, moves its data to the trash and forgets the profile.", deleteProfile),
 	}
 }
 
 // owner is the profile that the request means.
-func (c *call) owner() (*browsermgr.Profile, error) { return c.server.Manager.FindProfile(c.profile()) }
+func owner(c *route.Call) (*browsermgr.Profile, error) {
+	return c.Desks.Manager.FindProfile(c.Profile())
+}
 
-func status(ctx context.Context, c *call) (browsermgr.ProfileStatus, error) {
-	p, err := c.owner()
+func status(ctx context.Context, c *route.Call) (browsermgr.ProfileStatus, error) {
+	p, err := owner(c)
 	if err != nil {
 		return browsermgr.ProfileStatus{}, err
 	}
 	return p.Status(ctx)
 }
 
-func doctor(ctx context.Context, c *call) (browsermgr.Report, error) {
-	deep := c.query.Flag("deep", false)
-	live := c.query.Flag("live", false)
-	p, err := c.owner()
+func doctor(ctx context.Context, c *route.Call) (browsermgr.Report, error) {
+	deep := c.Query.Flag("deep", false)
+	live := c.Query.Flag("live", false)
+	p, err := owner(c)
 	if err != nil {
 		return browsermgr.Report{}, err
 	}
@@ -49,39 +52,39 @@ func doctor(ctx context.Context, c *call) (browsermgr.Report, error) {
 }
 
 type profilesAnswer struct {
-	done
+	reply.Done
 
 	Profiles []browsermgr.ProfileInfo `json:"profiles"`
 }
 
-func listProfiles(ctx context.Context, c *call) (profilesAnswer, error) {
-	if _, err := c.owner(); err != nil {
+func listProfiles(ctx context.Context, c *route.Call) (profilesAnswer, error) {
+	if _, err := owner(c); err != nil {
 		return profilesAnswer{}, err
 	}
-	list, err := c.server.Manager.Profiles(ctx)
-	return profilesAnswer{done{true}, some(list)}, err
+	list, err := c.Desks.Manager.Profiles(ctx)
+	return profilesAnswer{reply.Done{OK: true}, reply.List(list)}, err
 }
 
 type profileAnswer struct {
-	done
+	reply.Done
 
 	Profile string `json:"profile"`
 }
 
-func start(ctx context.Context, c *call) (profileAnswer, error) {
+func start(ctx context.Context, c *route.Call) (profileAnswer, error) {
 	var opts browsermgr.StartOptions
-	if text := c.query.String("headless"); text != "" {
-		headless, ok := c.query.Bool("headless")
+	if text := c.Query.String("headless"); text != "" {
+		headless, ok := c.Query.Bool("headless")
 		if !ok {
 			return profileAnswer{}, fault.Invalidf("headless must be true or false")
 		}
 		opts.Headless = &headless
 	}
-	p, err := c.owner()
+	p, err := owner(c)
 	if err != nil {
 		return profileAnswer{}, err
 	}
-	return profileAnswer{done{true}, p.Name()}, p.Start(ctx, opts)
+	return profileAnswer{reply.Done{OK: true}, p.Name()}, p.Start(ctx, opts)
 }
 
 type stopAnswer struct {
@@ -90,13 +93,13 @@ type stopAnswer struct {
 	Stopped bool `json:"stopped"`
 }
 
-func stop(ctx context.Context, c *call) (stopAnswer, error) {
-	p, err := c.owner()
+func stop(ctx context.Context, c *route.Call) (stopAnswer, error) {
+	p, err := owner(c)
 	if err != nil {
 		return stopAnswer{}, err
 	}
 	stopped, err := p.Stop(ctx)
-	return stopAnswer{profileAnswer{done{true}, p.Name()}, stopped}, err
+	return stopAnswer{profileAnswer{reply.Done{OK: true}, p.Name()}, stopped}, err
 }
 
 type resetAnswer struct {
@@ -104,33 +107,33 @@ type resetAnswer struct {
 	browsermgr.Moved
 }
 
-func reset(ctx context.Context, c *call) (resetAnswer, error) {
-	p, err := c.owner()
+func reset(ctx context.Context, c *route.Call) (resetAnswer, error) {
+	p, err := owner(c)
 	if err != nil {
 		return resetAnswer{}, err
 	}
 	moved, err := p.Reset(ctx)
-	return resetAnswer{profileAnswer{done{true}, p.Name()}, moved}, err
+	return resetAnswer{profileAnswer{reply.Done{OK: true}, p.Name()}, moved}, err
 }
 
 type createdAnswer struct {
-	done
+	reply.Done
 	browsermgr.Created
 }
 
-func createProfile(ctx context.Context, c *call) (createdAnswer, error) {
+func createProfile(ctx context.Context, c *route.Call) (createdAnswer, error) {
 	opts := browsermgr.CreateOptions{
-		Name: c.body.Required("name"), Driver: c.body.String("driver"), Color: c.body.String("color"),
-		CDPURL: c.body.String("cdpUrl"), UserDataDir: c.body.String("userDataDir"),
+		Name: c.Body.Required("name"), Driver: c.Body.String("driver"), Color: c.Body.String("color"),
+		CDPURL: c.Body.String("cdpUrl"), UserDataDir: c.Body.String("userDataDir"),
 	}
-	if err := c.err(); err != nil {
+	if err := c.Err(); err != nil {
 		return createdAnswer{}, err
 	}
-	if _, err := c.owner(); err != nil {
+	if _, err := owner(c); err != nil {
 		return createdAnswer{}, err
 	}
-	created, err := c.server.Manager.Create(ctx, opts)
-	return createdAnswer{done{true}, created}, err
+	created, err := c.Desks.Manager.Create(ctx, opts)
+	return createdAnswer{reply.Done{OK: true}, created}, err
 }
 
 type deletedAnswer struct {
@@ -139,19 +142,8 @@ type deletedAnswer struct {
 	Deleted bool `json:"deleted"`
 }
 
-func deleteProfile(ctx context.Context, c *call) (deletedAnswer, error) {
-	name := c.r.PathValue("name")
-	deleted, err := c.server.Manager.Delete(ctx, name)
-	return deletedAnswer{profileAnswer{done{true}, name}, deleted}, err
-}
-
-// noDisplay tells why a browser with a window cannot be started here.
-func noDisplay(err error) (failure, bool) {
-	e, ok := errors.AsType[*browsermgr.NoDisplayError](err)
-	if !ok {
-		return failure{}, false
-	}
-	return failure{status: 409, reason: "no_display_for_headed_profile", err: err, details: map[string]any{
-		"profile": e.Profile, "requestedHeadless": false, "headlessSource": e.HeadlessSource, "displayPresent": false,
-	}}, true
+func deleteProfile(ctx context.Context, c *route.Call) (deletedAnswer, error) {
+	name := c.Request.PathValue("name")
+	deleted, err := c.Desks.Manager.Delete(ctx, name)
+	return deletedAnswer{profileAnswer{reply.Done{OK: true}, name}, deleted}, err
 }

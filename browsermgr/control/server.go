@@ -11,11 +11,21 @@ import (
 	"time"
 
 	"clank/browsermgr"
+	"clank/browsermgr/control/desk"
+	"clank/browsermgr/control/features"
 	"clank/browsermgr/control/gate"
+	"clank/browsermgr/control/reply"
+	"clank/browsermgr/control/route"
 )
 
 // DefaultAddr is where the control API listens unless told otherwise.
 const DefaultAddr = "127.0.0.1:18791"
+
+// Policy says which addresses the pages of a profile may be at. It is asked from many goroutines.
+type Policy = desk.Policy
+
+// Features makes what follows the tabs of each browser: recorders, emulation, traces and files.
+type Features = features.Features
 
 // Server is the control API. Its fields are set before [Server.Open] and not changed afterwards.
 type Server struct {
@@ -45,12 +55,8 @@ type Server struct {
 	end      context.CancelCauseFunc
 	work     sync.WaitGroup
 	handlers sync.WaitGroup
-
-	mu    sync.Mutex
-	desks map[string]*desk
+	desks    *desk.Desks
 }
-
-var errClosing = errors.New("the control server is closing")
 
 // Open starts listening. It refuses to without a secret, unless Insecure, and on an address that others can reach.
 func (s *Server) Open(ctx context.Context) error {
@@ -75,7 +81,7 @@ func (s *Server) Open(ctx context.Context) error {
 	}
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	s.listener, s.end = listener, end
-	s.desks = map[string]*desk{}
+	s.desks = &desk.Desks{Manager: s.Manager, Policy: s.Policy}
 	s.http = &http.Server{
 		Handler:           s.handler(),
 		BaseContext:       func(net.Listener) context.Context { return life },
@@ -101,7 +107,7 @@ func (s *Server) Close(ctx context.Context) error {
 	if s.http == nil {
 		return nil
 	}
-	s.end(errClosing)
+	s.end(reply.ErrClosing)
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(fmt.Errorf("close control server: %w", context.Cause(ctx)), s.http.Close())
@@ -114,7 +120,7 @@ func (s *Server) Close(ctx context.Context) error {
 
 // handler is the way of a request: the client's going away ends it, its body is read, it is judged, and answered.
 func (s *Server) handler() http.Handler {
-	inner := s.readBody(gate.Mutations(s.Secrets.Require(s.mux())))
+	inner := route.ReadBody(gate.Mutations(s.Secrets.Require(s.mux())))
 	return gate.Host(s.abortable(inner))
 }
 
@@ -129,8 +135,8 @@ func (s *Server) abortable(next http.Handler) http.Handler {
 		ctx, cancel := context.WithCancelCause(context.WithoutCancel(connection))
 		defer cancel(nil)
 		defer context.AfterFunc(connection, func() {
-			if errors.Is(context.Cause(connection), errClosing) {
-				cancel(errClosing)
+			if errors.Is(context.Cause(connection), reply.ErrClosing) {
+				cancel(reply.ErrClosing)
 			}
 			cancel(errClientGone)
 		})()

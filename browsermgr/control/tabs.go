@@ -8,23 +8,27 @@ import (
 	"time"
 
 	"clank/browsermgr"
+	"clank/browsermgr/control/action"
+	"clank/browsermgr/control/desk"
+	"clank/browsermgr/control/reply"
+	"clank/browsermgr/control/route"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/tabname"
 )
 
-func tabRoutes() []route {
-	return []route{
-		on("GET", "/tabs", "Lists the tabs. Starts no browser.", listTabs),
-		on("POST", "/tabs/open", "Opens a tab, and starts the browser if it does not run.", openTab).
-			takes(need("url", "string", "address to open"), may("label", "string", "name to give to the tab")),
-		on("POST", "/tabs/focus", "Brings a tab to the front and makes it the one used last.", focusTab).
-			takes(need("targetId", "string", targetField.about)),
-		on("DELETE", "/tabs/{targetId}", "Closes a tab.", closeTab).
-			params(oneOf("targetIdMode", "raw: the path is Chromium's id and nothing else", "raw")),
-		on("POST", "/tabs/action", "Works the list of tabs by position.", tabAction).takes(
-			field{name: "action", kind: "string", about: "what to do", required: true, enum: tabActions},
-			may("index", "integer", "position in the list, from 0"), targetField,
-			may("label", "string", "name to give to the tab"),
+func tabRoutes() []route.Route {
+	return []route.Route{
+		route.On("GET", "/tabs", "Lists the tabs. Starts no browser.", listTabs),
+		route.On("POST", "/tabs/open", "Opens a tab, and starts the browser if it does not run.", openTab).
+			Takes(route.Need("url", "string", "address to open"), route.May("label", "string", "name to give to the tab")),
+		route.On("POST", "/tabs/focus", "Brings a tab to the front and makes it the one used last.", focusTab).
+			Takes(route.Need("targetId", "string", route.Tab().About)),
+		route.On("DELETE", "/tabs/{targetId}", "Closes a tab.", closeTab).
+			Params(route.OneOf("targetIdMode", "raw: the path is Chromium's id and nothing else", "raw")),
+		route.On("POST", "/tabs/action", "Works the list of tabs by position.", tabAction).Takes(
+			route.Field{Name: "action", Kind: "string", About: "what to do", Required: true, Enum: tabActions},
+			route.May("index", "integer", "position in the list, from 0"), route.Tab(),
+			route.May("label", "string", "name to give to the tab"),
 		),
 	}
 }
@@ -42,44 +46,30 @@ type tabJSON struct {
 	Type                 string `json:"type"`
 }
 
-// done is the answer of what has no more to say; other answers begin with it.
-type done struct {
-	OK bool `json:"ok"`
-}
-
-// targetAnswer is the answer of what happened to a tab.
-type targetAnswer struct {
-	done
-
-	TargetID string `json:"targetId"`
-}
-
-func (h *held) answer() targetAnswer { return targetAnswer{done{true}, h.tab.TargetID()} }
-
 type tabList struct {
-	done
+	reply.Done
 
 	Running bool      `json:"running"`
 	Tabs    []tabJSON `json:"tabs"`
 }
 
-func listTabs(ctx context.Context, c *call) (tabList, error) {
-	d, use, err := c.browser(ctx, false)
+func listTabs(ctx context.Context, c *route.Call) (tabList, error) {
+	d, use, err := c.Browser(ctx, false)
 	if errors.Is(err, browsermgr.ErrNotRunning) {
-		return tabList{done{true}, false, []tabJSON{}}, nil
+		return tabList{reply.Done{OK: true}, false, []tabJSON{}}, nil
 	}
 	if err != nil {
 		return tabList{}, err
 	}
 	defer use.Release()
-	return tabList{done{true}, true, c.describe(ctx, d, use, d.book.Tabs())}, nil
+	return tabList{reply.Done{OK: true}, true, describe(ctx, d, use, d.Book.Tabs())}, nil
 }
 
 // listingLimit bounds what the policy may take to judge the tabs of a list.
 const listingLimit = time.Second
 
 // describe says what clients may know of the tabs. Addresses that the policy refuses are kept from them.
-func (c *call) describe(ctx context.Context, d *desk, use *browsermgr.Use, tabs []tabname.Tab) []tabJSON {
+func describe(ctx context.Context, d *desk.Desk, use *browsermgr.Use, tabs []tabname.Tab) []tabJSON {
 	ctx, cancel := context.WithTimeout(ctx, listingLimit)
 	defer cancel()
 	out := make([]tabJSON, len(tabs))
@@ -90,10 +80,10 @@ func (c *call) describe(ctx context.Context, d *desk, use *browsermgr.Use, tabs 
 			WebSocketURL: use.WebSocketURL(t.Target),
 		}
 		wg.Go(func() {
-			err := c.server.allow(ctx, d.name, t.URL)
+			err := d.Allow(ctx, t.URL)
 			switch {
-			case isBlocked(err):
-				out[i].URL, out[i].URLUnavailableReason = "", navigationBlocked
+			case desk.IsBlocked(err):
+				out[i].URL, out[i].URLUnavailableReason = "", desk.NavigationBlocked
 			case err != nil:
 				out[i].URL, out[i].URLUnavailableReason = "", "navigation_check_failed"
 			}
@@ -109,9 +99,9 @@ type openedTab struct {
 	ResolvedProfile string `json:"resolvedProfile"`
 }
 
-func openTab(ctx context.Context, c *call) (openedTab, error) {
-	url, label := c.body.Required("url"), c.body.String("label")
-	if err := c.err(); err != nil {
+func openTab(ctx context.Context, c *route.Call) (openedTab, error) {
+	url, label := c.Body.Required("url"), c.Body.String("label")
+	if err := c.Err(); err != nil {
 		return openedTab{}, err
 	}
 	if label != "" {
@@ -119,139 +109,108 @@ func openTab(ctx context.Context, c *call) (openedTab, error) {
 			return openedTab{}, err
 		}
 	}
-	h, err := c.open(ctx, url, label)
+	h, err := open(ctx, c, url, label)
 	if err != nil {
 		return openedTab{}, err
 	}
-	defer h.release()
-	return openedTab{c.describe(ctx, h.desk, h.use, []tabname.Tab{h.names})[0], h.desk.name}, nil
+	defer h.Release()
+	return openedTab{describe(ctx, h.Desk, h.Use, []tabname.Tab{h.Names})[0], h.Desk.Name}, nil
 }
 
 // open opens a tab for the caller, who releases it. A page that did not load leaves no tab behind.
-func (c *call) open(ctx context.Context, url, label string) (*held, error) {
-	profile, err := c.server.Manager.FindProfile(c.profile())
+func open(ctx context.Context, c *route.Call, url, label string) (*desk.Held, error) {
+	profile, err := c.Desks.Manager.FindProfile(c.Profile())
 	if err != nil {
 		return nil, err
 	}
-	if url, err = c.server.checkAddress(ctx, profile.Name(), url); err != nil {
+	if url, err = c.Desks.CheckAddress(ctx, profile.Name(), url); err != nil {
 		return nil, err
 	}
-	d, use, err := c.browser(ctx, true)
+	d, use, err := c.Browser(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	h := &held{desk: d, use: use}
-	if err := c.load(ctx, h, url); err != nil {
-		if h.tab != nil {
-			err = errors.Join(err, h.close(context.WithoutCancel(ctx)))
+	h := &desk.Held{Desk: d, Use: use}
+	if err := load(ctx, h, url); err != nil {
+		if h.Tab != nil {
+			err = errors.Join(err, h.Close(context.WithoutCancel(ctx)))
 		}
 		use.Release()
 		return nil, err
 	}
-	h.refresh()
+	h.Refresh()
 	if label != "" {
-		h.names, err = d.book.Label(h.tab.TargetID(), label)
+		h.Names, err = d.Book.Label(h.Tab.TargetID(), label)
 	}
 	if err != nil {
 		use.Release()
 		return nil, err
 	}
-	d.book.Choose(h.tab.TargetID())
+	h.Choose()
 	return h, nil
 }
 
 // load opens a blank tab and takes it to the address.
-func (c *call) load(ctx context.Context, h *held, url string) error {
-	if err := h.open(ctx, ""); err != nil || url == "about:blank" {
+func load(ctx context.Context, h *desk.Held, url string) error {
+	if err := h.Open(ctx); err != nil || url == "about:blank" {
 		return err
 	}
-	return c.server.watched(ctx, h, func() error {
-		_, _, err := h.navigate(ctx, url, navigateLimit)
+	return h.Watched(ctx, func() error {
+		_, _, err := action.Navigate(ctx, h, url, navigateLimit)
 		return err
 	})
 }
 
-func focusTab(ctx context.Context, c *call) (targetAnswer, error) {
-	name := c.body.Required("targetId")
-	if err := c.err(); err != nil {
-		return targetAnswer{}, err
+func focusTab(ctx context.Context, c *route.Call) (reply.Target, error) {
+	name := c.Body.Required("targetId")
+	if err := c.Err(); err != nil {
+		return reply.Target{}, err
 	}
-	return c.focus(ctx, func(d *desk) (tabname.Tab, error) { return d.book.Resolve(name) })
+	return focus(ctx, c, desk.Named(name))
 }
 
 // focus brings the tab that pick finds to the front.
-func (c *call) focus(ctx context.Context, pick func(*desk) (tabname.Tab, error)) (targetAnswer, error) {
-	h, err := c.existing(ctx, pick)
+func focus(ctx context.Context, c *route.Call, pick desk.Pick) (reply.Target, error) {
+	h, err := c.Existing(ctx, pick)
 	if err != nil {
-		return targetAnswer{}, err
+		return reply.Target{}, err
 	}
-	defer h.release()
-	if why := h.desk.quarantined(h.tab.TargetID()); why != nil {
-		return targetAnswer{}, quarantined(h.names.Name(), why)
+	defer h.Release()
+	if err := h.Quarantined(); err != nil {
+		return reply.Target{}, err
 	}
-	if err := c.server.permitted(ctx, h); err != nil {
-		return targetAnswer{}, err
+	if err := h.Permitted(ctx); err != nil {
+		return reply.Target{}, err
 	}
-	if err := h.tab.Activate(ctx); err != nil {
-		return targetAnswer{}, err
+	if err := h.Tab.Activate(ctx); err != nil {
+		return reply.Target{}, err
 	}
-	h.desk.book.Choose(h.tab.TargetID())
-	return h.answer(), nil
+	h.Choose()
+	return h.Answer(), nil
 }
 
-// existing holds the tab that pick finds in a browser that runs. The caller releases it.
-func (c *call) existing(ctx context.Context, pick func(*desk) (tabname.Tab, error)) (*held, error) {
-	d, use, err := c.running(ctx)
-	if err != nil {
-		return nil, err
-	}
-	h := &held{desk: d, use: use}
-	names, err := pick(d)
-	if err == nil {
-		err = h.take(names)
-	}
-	if err != nil {
-		use.Release()
-		return nil, err
-	}
-	return h, nil
-}
-
-// named picks a tab by its name, or the one used last.
-func named(name string) func(*desk) (tabname.Tab, error) {
-	return func(d *desk) (tabname.Tab, error) {
-		if name != "" {
-			return d.book.Resolve(name)
-		}
-		if names, ok := d.book.Default(); ok {
-			return names, nil
-		}
-		return tabname.Tab{}, fmt.Errorf("%w: none is open", tabname.ErrNotFound)
-	}
-}
-
-func closeTab(ctx context.Context, c *call) (targetAnswer, error) {
-	name := c.r.PathValue("targetId")
-	mode := c.query.String("targetIdMode")
+func closeTab(ctx context.Context, c *route.Call) (reply.Target, error) {
+	name := c.Request.PathValue("targetId")
+	mode := c.Query.String("targetIdMode")
 	if mode != "" && mode != "raw" {
-		return targetAnswer{}, fault.Invalidf("targetIdMode must be raw")
+		return reply.Target{}, fault.Invalidf("targetIdMode must be raw")
 	}
-	return c.closeTab(ctx, func(d *desk) (tabname.Tab, error) {
+	return closePicked(ctx, c, func(d *desk.Desk) (tabname.Tab, error) {
 		if mode == "" {
-			return d.book.Resolve(name)
+			return d.Book.Resolve(name)
 		}
-		if names, ok := d.book.Find(name); ok {
+		if names, ok := d.Book.Find(name); ok {
 			return names, nil
 		}
 		return tabname.Tab{}, fmt.Errorf("%w: no tab has the raw targetId %q", tabname.ErrNotFound, name)
 	})
 }
 
-func (c *call) closeTab(ctx context.Context, pick func(*desk) (tabname.Tab, error)) (targetAnswer, error) {
-	h, err := c.existing(ctx, pick)
+func closePicked(ctx context.Context, c *route.Call, pick desk.Pick) (reply.Target, error) {
+	h, err := c.Existing(ctx, pick)
 	if err != nil {
-		return targetAnswer{}, err
+		return reply.Target{}, err
 	}
-	defer h.release()
-	return h.answer(), h.close(ctx)
+	defer h.Release()
+	return h.Answer(), h.Close(ctx)
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"clank/browsermgr/fault"
 )
@@ -87,7 +88,7 @@ func (e Endpoint) Port() int {
 func (e Endpoint) Loopback() bool { return isLoopback(e.url.Hostname()) }
 
 // Direct reports whether the address is that of a WebSocket already: ws(s)://…/devtools/browser/….
-func (e Endpoint) Direct() bool { return isWS(e.url) && devtoolsPath.MatchString(e.url.Path) }
+func (e Endpoint) Direct() bool { return isWS(e.url) && devtoolsPath().MatchString(e.url.Path) }
 
 // Fresh is the endpoint to use where the port of a browser is known: the id in the path of a direct address changes with
 // each start of the browser, so it gives way to discovery.
@@ -101,7 +102,9 @@ func (e Endpoint) Fresh(port int) Endpoint {
 	return Endpoint{&u}
 }
 
-var devtoolsPath = regexp.MustCompile(`^/devtools/(browser|page|worker|shared_worker|service_worker)/[^/]+/?$`)
+var devtoolsPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^/devtools/(browser|page|worker|shared_worker|service_worker)/[^/]+/?$`)
+})
 
 func isWS(u *url.URL) bool { return u.Scheme == "ws" || u.Scheme == "wss" }
 
@@ -183,7 +186,9 @@ func Redact(text string) string {
 
 const hidden = "REDACTED"
 
-var secretName = regexp.MustCompile(`(?i)token|key|secret|pass|pwd|auth|sig|cred|session|jwt|code`)
+var secretName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)token|key|secret|pass|pwd|auth|sig|cred|session|jwt|code`)
+})
 
 func redact(original *url.URL) string {
 	u := *original
@@ -196,7 +201,7 @@ func redact(original *url.URL) string {
 			query = url.Values{"query": {hidden}}
 		}
 		for key := range query {
-			if secretName.MatchString(key) {
+			if secretName().MatchString(key) {
 				query[key] = []string{hidden}
 			}
 		}

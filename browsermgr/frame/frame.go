@@ -19,9 +19,10 @@ type Frame struct {
 	target string
 	parent *Frame
 
-	mu    sync.Mutex
-	world *world
-	owner ownerRef
+	mu       sync.Mutex
+	world    *world
+	document int // counts the documents that went away
+	owner    ownerRef
 }
 
 // New is the frame that a session is attached to. target is its CDP target id, which is the id of its root frame too.

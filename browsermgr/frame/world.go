@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"clank/browsermgr/cdp"
@@ -22,9 +23,7 @@ var scripts embed.FS
 const worldName = "clank"
 
 // source is what is installed in each isolated world.
-var source = loadSource()
-
-func loadSource() string {
+var source = sync.OnceValue(func() string {
 	var b strings.Builder
 	for _, name := range []string{"world", "names", "roles", "walk", "snapshot", "target", "input", "wait", "read"} {
 		text, err := scripts.ReadFile("js/" + name + ".js")
@@ -35,7 +34,7 @@ func loadSource() string {
 		b.WriteByte('\n')
 	}
 	return b.String()
-}
+})
 
 // world is our isolated world in the document that a session's root frame shows now. Frames of the same process are
 // reached from it.
@@ -56,19 +55,41 @@ func (f *Frame) enter(ctx context.Context) (w *world, installed bool, err error)
 	if w != nil {
 		return w, installed, nil
 	}
-	res, err := cdp.Ask[proto.PageCreateIsolatedWorldResult](ctx, f.Session, proto.PageCreateIsolatedWorld{
-		FrameID: f.ID(), WorldName: worldName, GrantUniveralAccess: true,
-	})
-	if err != nil {
-		return nil, false, err
+	for try := 0; ; try++ {
+		f.mu.Lock()
+		document := f.document
+		f.mu.Unlock()
+		res, err := cdp.Ask[proto.PageCreateIsolatedWorldResult](ctx, f.Session, proto.PageCreateIsolatedWorld{
+			FrameID: f.ID(), WorldName: worldName, GrantUniveralAccess: true,
+		})
+		if err != nil {
+			return nil, false, err
+		}
+		if w, installed, ok := f.keep(res.ExecutionContextID, document, try == worldTries); ok {
+			return w, installed, nil
+		}
 	}
-	fresh := &world{context: res.ExecutionContextID, token: rand.Text()}
+}
+
+// worldTries is how often a world is made again because the document may have changed meanwhile.
+const worldTries = 2
+
+// keep takes over a world that was made while the numbered document was shown. It is not ok if that may be gone.
+func (f *Frame) keep(id proto.RuntimeExecutionContextID, document int, anyhow bool) (w *world, installed, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.world == nil || f.world.context != fresh.context {
-		f.world = fresh
+	if f.document != document && !anyhow {
+		return nil, false, false
 	}
-	return f.world, f.world.ready, nil
+	if f.world == nil || f.world.context != id {
+		f.world = &world{context: id, token: rand.Text()}
+	}
+	return f.world, f.world.ready, true
+}
+
+// Prepare installs our scripts in a new document before they are needed. What goes wrong shows when they are called.
+func (f *Frame) Prepare(ctx context.Context) {
+	_, _ = Run[bool](ctx, f, Script{Fn: "ping"})
 }
 
 // Leave forgets the present document: another took its place, or its process died.
@@ -79,6 +100,7 @@ func (f *Frame) leave(w *world) {
 	f.mu.Lock()
 	if w == nil || f.world == w {
 		f.world = nil
+		f.document++
 	}
 	f.mu.Unlock()
 }
@@ -118,7 +140,7 @@ func (sc Script) expression(w *world, installed bool) (string, error) {
 	}
 	var b strings.Builder
 	if !installed {
-		fmt.Fprintf(&b, "if (globalThis.__clank?.token !== %[2]q) globalThis.__clank = ((TOKEN) => {\n%[1]s\n})(%[2]q);\n", source, w.token)
+		fmt.Fprintf(&b, "if (globalThis.__clank?.token !== %[2]q) globalThis.__clank = ((TOKEN) => {\n%[1]s\n})(%[2]q);\n", source(), w.token)
 	}
 	if sc.source != "" {
 		return b.String() + sc.application(w, arg), nil

@@ -46,7 +46,7 @@ func TestClickSaysWhyItCannot(t *testing.T) {
 		{"disabled by fieldset", `<fieldset disabled><button>Buy</button></fieldset>`, []string{"is disabled"}},
 		{"no box", `<button style="width:0;height:0;padding:0;border:0;overflow:hidden;font-size:0">Buy</button>`, []string{"is not visible"}},
 		{
-			"moving", `<style>@keyframes m{to{transform:translateX(600px)}} button{animation:m .6s linear infinite alternate}</style><button>Buy</button>`,
+			"moving", `<button id=b style="position:absolute;left:0">Buy</button><script>let x = 0; (function step() { x = (x + 97) % 900; b.style.left = x + 'px'; requestAnimationFrame(step) })()</script>`,
 			[]string{`button "Buy" keeps moving`},
 		},
 	}

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"context"
+
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/frame"
 
@@ -20,6 +22,8 @@ type loadState struct {
 	loader   string // id of the present document's loader
 	parsed   bool   // DOMContentLoaded
 	loaded   bool
+	asked    int  // counts questions for the title that are on their way
+	titled   bool // the present document's title is known
 	idle     bool // no request for half a second after loading
 	status   int
 	statuses map[string]int // HTTP status by loader, of documents that are not shown yet
@@ -49,6 +53,7 @@ func (l *loadState) committed(loader string, restored bool) {
 	l.pending, l.started = false, false
 	l.loader, l.status = loader, l.statuses[loader]
 	l.parsed, l.loaded, l.idle = restored, restored, restored
+	l.titled = false
 	clear(l.statuses)
 	for id, f := range l.inFlight {
 		if f.loader != loader {
@@ -176,6 +181,11 @@ func (t *Tab) handleLoading(ev cdp.Event) {
 		t.keepAwake()
 		if p.Name == "DOMContentLoaded" || p.Name == "load" {
 			t.askTitle()
+		}
+		if p.Name == "load" && len(t.watchers) > 0 {
+			// Whoever works here is about to look at the new document, and gets the answer meanwhile. Earlier it would hold up
+			// the load: both take the page's main thread.
+			t.browser.wg.Go(func() { t.main.Prepare(context.Background()) })
 		}
 	default:
 		return

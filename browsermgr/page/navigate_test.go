@@ -55,6 +55,17 @@ func TestTitleFollowsWhatActionsDoToIt(t *testing.T) {
 	}
 }
 
+func TestPageWithoutTitleHasNone(t *testing.T) {
+	srv := site(t, map[string]string{"/": `<title>One</title>`, "/bare": `<p>no title</p>`})
+	tab := openTab(t, srv.URL)
+	if _, err := tab.Navigate(within(t, 20*time.Second), srv.URL+"/bare"); err != nil {
+		t.Fatal(err)
+	}
+	if got := tab.Title(); got != "" {
+		t.Errorf("got title %q", got)
+	}
+}
+
 func TestNavigateInWords(t *testing.T) {
 	tab := openTab(t, "")
 	closed := site(t, nil)

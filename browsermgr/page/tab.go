@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -166,24 +168,48 @@ func (t *Tab) setInfo(info targetInfo) bool {
 }
 
 // askTitle asks the browser, not the page, for the title: it does not tell when a title becomes known. It is called on the
-// reading goroutine, which ends before the browser's others are waited for.
+// reading goroutine, which ends before the browser's others are waited for. The caller holds t.mu.
 func (t *Tab) askTitle() {
+	document := t.load.document
+	t.load.asked++
 	call := t.browser.root.Begin(proto.TargetGetTargetInfo{TargetID: proto.TargetTargetID(t.target)})
 	t.browser.wg.Go(func() {
 		var res struct {
 			TargetInfo targetInfo `json:"targetInfo"`
 		}
-		if call.Wait(context.Background(), &res) == nil && t.setTitle(res.TargetInfo) {
+		err := call.Wait(context.Background(), &res)
+		changed := err == nil && t.setTitle(res.TargetInfo)
+		t.mu.Lock()
+		t.load.asked--
+		t.load.titled = err == nil && t.load.document == document && t.title == res.TargetInfo.Title && titled(res.TargetInfo)
+		t.signal()
+		t.mu.Unlock()
+		if changed {
 			t.browser.publish(TabChanged, t)
 		}
 	})
 }
 
-// readTitle asks the page for its title, but not for long: what is known of it then will do.
+// titled says that what the browser shows as the title is one: for a page without, that is its address.
+func titled(info targetInfo) bool {
+	u, err := url.Parse(info.URL)
+	return err == nil && u.Hostname() != "" && !strings.Contains(u.Hostname(), "xn--") && !strings.Contains(info.Title, u.Hostname())
+}
+
+// readTitle sees to it that the title is known: the browser has been asked at the last steps of the load. A document that
+// may have none is asked itself, but not for long: what is known of it then will do.
 func (t *Tab) readTitle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, loadGrace)
 	defer cancel()
-	document := t.documents()
+	if t.until(ctx, func() bool { return t.load.asked == 0 }) != nil {
+		return
+	}
+	t.mu.Lock()
+	document, known := t.load.document, t.load.titled
+	t.mu.Unlock()
+	if known {
+		return
+	}
 	if title, err := frame.Run[string](ctx, t.main, frame.Script{Fn: "title"}); err == nil {
 		t.noteTitle(document, title)
 	}

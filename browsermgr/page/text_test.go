@@ -2,7 +2,9 @@ package page_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"clank/browsermgr/page"
 )
@@ -154,5 +156,24 @@ func TestMalformedActionsAreRefused(t *testing.T) {
 			continue
 		}
 		wantError(t, err, tt.want)
+	}
+}
+
+func TestScriptThatThrowsASyntaxErrorRunsOnce(t *testing.T) {
+	tab := show(t, "<p>x")
+	ctx := within(t, 20*time.Second)
+	for fn, want := range map[string]string{
+		"window.runs = (window.runs || 0) + 1, JSON.parse('{')":                              "SyntaxError",
+		"() => { window.runs = (window.runs || 0) + 1; throw new SyntaxError('of my own') }": "of my own",
+		"window.runs = (window.runs || 0) + 1; throw new SyntaxError('as statements')":       "as statements",
+		"window.runs = 99; )": "fn is not JavaScript",
+	} {
+		_, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: fn})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", fn, err, want)
+		}
+	}
+	if got := js(t, tab, "window.runs"); got != "3" {
+		t.Errorf("got %s runs, want one of each that is JavaScript", got)
 	}
 }

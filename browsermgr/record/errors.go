@@ -3,6 +3,7 @@ package record
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/frame"
@@ -47,7 +48,7 @@ func (r *Recorder) exception(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 }
 
 // errorName is how the description of an error object begins, before its message.
-var errorName = regexp.MustCompile(`^[A-Za-z_$][\w$.]*$`)
+var errorName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_$][\w$.]*$`) })
 
 func (p thrown) read() PageError {
 	e := PageError{Timestamp: stamp(fromMillis(p.Timestamp))}
@@ -63,9 +64,9 @@ func (p thrown) read() PageError {
 	head, _, _ := strings.Cut(o.Description, "\n    at ")
 	name, text, found := strings.Cut(head, ": ")
 	switch {
-	case found && errorName.MatchString(name):
+	case found && errorName().MatchString(name):
 		e.Name, e.Message = name, text
-	case errorName.MatchString(head):
+	case errorName().MatchString(head):
 		e.Name = head
 	default:
 		e.Name, e.Message = o.ClassName, head

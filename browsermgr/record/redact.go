@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Redacted stands for what is not told.
@@ -45,7 +46,9 @@ func secretName(name string) bool {
 }
 
 // secretText finds secrets that are known by their own look: JSON Web Tokens and credentials of HTTP.
-var secretText = regexp.MustCompile(`eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|(?i:\b(?:bearer|basic)) +[\w+/=.~-]{8,}`)
+var secretText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|(?i:\b(?:bearer|basic)) +[\w+/=.~-]{8,}`)
+})
 
 func redactText(s string) string {
 	if !strings.Contains(s, "eyJ") {
@@ -54,7 +57,7 @@ func redactText(s string) string {
 			return s
 		}
 	}
-	return secretText.ReplaceAllLiteralString(s, Redacted)
+	return secretText().ReplaceAllLiteralString(s, Redacted)
 }
 
 // RedactURL removes user information and the values of query and fragment parameters that are secrets by their name or
@@ -147,7 +150,7 @@ func redactPair(pair string) string {
 }
 
 // nested finds parameters in what was found inside a parameter.
-var nested = regexp.MustCompile(`([^?#&;="'\s<>,]+)=([^?#&;"'\s<>,]+)`)
+var nested = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([^?#&;="'\s<>,]+)=([^?#&;"'\s<>,]+)`) })
 
 // redactNested cleans what was found inside a parameter.
 func redactNested(s string) string {
@@ -159,7 +162,7 @@ func redactNested(s string) string {
 	}
 	var b strings.Builder
 	last := 0
-	for _, m := range nested.FindAllStringSubmatchIndex(s, -1) {
+	for _, m := range nested().FindAllStringSubmatchIndex(s, -1) {
 		if secretName(s[m[2]:m[3]]) {
 			b.WriteString(s[last:m[4]] + Redacted)
 			last = m[5]

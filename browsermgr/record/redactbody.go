@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -131,7 +132,7 @@ func skipValue(s string) string {
 }
 
 // fieldName finds the name in the head of a part of a form.
-var fieldName = regexp.MustCompile(`(?i)\bname="?([^";\r\n]*)`)
+var fieldName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bname="?([^";\r\n]*)`) })
 
 // redactMultipart removes the values of a form's fields whose name is that of a secret.
 func redactMultipart(body string) string {
@@ -155,7 +156,7 @@ func redactMultipart(body string) string {
 			continue
 		}
 		head, value := part[:at+gap], part[at+gap:]
-		name := fieldName.FindStringSubmatch(head)
+		name := fieldName().FindStringSubmatch(head)
 		switch trimmed := strings.TrimRight(value, "\r\n"); {
 		case name != nil && secretName(name[1]) && trimmed != "":
 			parts[i] = head + Redacted + value[len(trimmed):]

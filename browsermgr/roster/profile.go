@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"clank/browsermgr/endpoint"
 	"clank/browsermgr/fault"
@@ -86,17 +87,17 @@ func (p Profile) Endpoint() (endpoint.Endpoint, error) {
 	return e.Fresh(p.CDPPort), nil
 }
 
-var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+var namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`) })
 
 // CheckName holds names to lower-case letters, digits and dashes, at most 64, not beginning with a dash.
 func CheckName(name string) error {
-	if !namePattern.MatchString(name) {
+	if !namePattern().MatchString(name) {
 		return fault.Invalidf("invalid profile name %q: use lower-case letters, digits and dashes, at most 64", name)
 	}
 	return nil
 }
 
-var colorPattern = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
+var colorPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`) })
 
 // check settles what follows from the rest, and refuses what cannot be. The error wraps [fault.ErrInvalid].
 func (p *Profile) check() error {
@@ -122,7 +123,7 @@ func (p *Profile) check() error {
 	if p.UserDataDir != "" && !filepath.IsAbs(p.UserDataDir) {
 		return fault.Invalidf("userDataDir must be an absolute path")
 	}
-	if !colorPattern.MatchString(p.Color) {
+	if !colorPattern().MatchString(p.Color) {
 		p.Color = ""
 	}
 	p.Color = strings.ToUpper(p.Color)

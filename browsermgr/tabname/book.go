@@ -186,11 +186,11 @@ func (b *Book) Default() (Tab, bool) {
 	return tabs[0], true
 }
 
-var labelPattern = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,64}$`)
+var labelPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,64}$`) })
 
 // CheckLabel refuses what cannot be a label, with an error that wraps [fault.ErrInvalid].
 func CheckLabel(label string) error {
-	if !labelPattern.MatchString(label) {
+	if !labelPattern().MatchString(label) {
 		return fault.Invalidf("label %q: use 1 to 64 letters, digits, _ . : or -", label)
 	}
 	return nil

@@ -215,6 +215,7 @@ type counter struct {
 	began    []*item                 // downloads that belong to the tab, oldest first
 	waiter   *waiter                 // takes the next download
 	hint     time.Time               // when something last announced a download
+	certain  time.Time               // when that was Chromium itself
 	answered string                  // the last request for a document that was answered
 	popups   map[*page.Tab]time.Time // tabs it opened that have shown nothing yet, and since when they load
 	arming   *arming

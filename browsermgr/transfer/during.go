@@ -18,6 +18,8 @@ const (
 	beginLimit    = 250 * time.Millisecond
 	calm          = 250 * time.Millisecond
 	longestWindow = time.Second
+	// surely is how long the download may take to begin that Chromium said an address leads to.
+	surely = 10 * time.Second
 	// finishLimit is how long an action waits until its downloads are complete. They go on after that.
 	finishLimit = 30 * time.Second
 )
@@ -62,7 +64,7 @@ func (d *Desk) Navigate(ctx context.Context, tab *page.Tab, url string, limit ti
 		var err error
 		res, err = tab.NavigateWithin(ctx, url, limit)
 		if errors.Is(err, page.ErrDownload) {
-			d.Expect(tab)
+			d.expect(tab, true)
 		}
 		return err
 	})
@@ -107,8 +109,11 @@ func (d *Desk) gather(ctx context.Context, c *counter, start time.Time) {
 	for {
 		d.mu.Lock()
 		fresh, expecting, changed := c.fresh(start), c.expecting(start), c.changed
-		d.mu.Unlock()
 		end := over.Add(beginLimit)
+		if !c.certain.Before(start) {
+			end = over.Add(surely)
+		}
+		d.mu.Unlock()
 		switch {
 		case len(fresh) > 0:
 			end = fresh[len(fresh)-1].began.Add(calm)
@@ -178,12 +183,17 @@ func (d *Desk) tell(c *counter) []Download {
 }
 
 // Expect notes that a download is about to begin in the tab, for a running [Desk.During]: see page.Result.Downloading.
-func (d *Desk) Expect(t *page.Tab) {
+func (d *Desk) Expect(t *page.Tab) { d.expect(t, false) }
+
+func (d *Desk) expect(t *page.Tab, certain bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.closed {
 		c := d.counter(t)
 		c.hint = time.Now()
+		if certain {
+			c.certain = c.hint
+		}
 		c.signal()
 	}
 }

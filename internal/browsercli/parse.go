@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // invocation is a command line that was understood.
@@ -61,9 +62,9 @@ func parse(table []command, args []string) (invocation, error) {
 }
 
 // flagForm is one or two dashes and a name that begins with a letter, so that a negative number is no flag.
-var flagForm = regexp.MustCompile(`^--?[A-Za-z][A-Za-z0-9-]*(=|$)`)
+var flagForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^--?[A-Za-z][A-Za-z0-9-]*(=|$)`) })
 
-func isFlag(token string) bool { return flagForm.MatchString(token) }
+func isFlag(token string) bool { return flagForm().MatchString(token) }
 
 // flag takes one flag and, where it needs one, its value. It returns the tokens that are left.
 func (p *parser) flag(token string, rest []string) ([]string, error) {

@@ -60,9 +60,25 @@ var table = map[string][]string{
 	"browsermgr/control/body":   {"browsermgr/fault"},
 	"browsermgr/control/gate":   {},
 	"browsermgr/control/client": {},
+	"browsermgr/control/reply":  {"browsermgr", "browsermgr/page", "browsermgr/tabname", "browsermgr/transfer"},
+	"browsermgr/control/desk":   {"browsermgr", "browsermgr/control/reply", "browsermgr/page", "browsermgr/tabname"},
+	"browsermgr/control/route":  {"browsermgr", "browsermgr/control/body", "browsermgr/control/desk", "browsermgr/control/reply"},
+	"browsermgr/control/action": {
+		"browsermgr/control/body", "browsermgr/control/desk", "browsermgr/control/reply", "browsermgr/control/route", "browsermgr/emulate",
+		"browsermgr/fault", "browsermgr/page", "browsermgr/trace", "browsermgr/transfer",
+	},
+	"browsermgr/control/look": {
+		"browsermgr/control/body", "browsermgr/control/desk", "browsermgr/control/reply", "browsermgr/control/route", "browsermgr/fault",
+		"browsermgr/outline", "browsermgr/page", "browsermgr/picture",
+	},
+	"browsermgr/control/features": {
+		"browsermgr/cdp", "browsermgr/control/desk", "browsermgr/control/reply", "browsermgr/control/route", "browsermgr/emulate", "browsermgr/fault",
+		"browsermgr/frame", "browsermgr/har", "browsermgr/page", "browsermgr/picture", "browsermgr/record", "browsermgr/trace", "browsermgr/transfer",
+	},
 	"browsermgr/control": {
-		"browsermgr", "browsermgr/cdp", "browsermgr/control/body", "browsermgr/control/gate", "browsermgr/emulate", "browsermgr/fault",
-		"browsermgr/frame", "browsermgr/har", "browsermgr/outline", "browsermgr/page", "browsermgr/picture", "browsermgr/record", "browsermgr/tabname", "browsermgr/trace", "browsermgr/transfer",
+		"browsermgr", "browsermgr/control/action", "browsermgr/control/body", "browsermgr/control/desk", "browsermgr/control/features",
+		"browsermgr/control/gate", "browsermgr/control/look", "browsermgr/control/reply", "browsermgr/control/route", "browsermgr/fault",
+		"browsermgr/page", "browsermgr/tabname", "browsermgr/transfer",
 	},
 
 	"sessions":              {"cancel"},
@@ -90,7 +106,7 @@ var table = map[string][]string{
 	"internal/layout":      {},
 	"internal/running":     {},
 	"internal/playwright":  {},
-	"internal/peers":       {"internal/playwright", "internal/running"},
+	"internal/peers":       {"browsermgr/chrome", "internal/playwright", "internal/running"},
 	"internal/conformance": {"internal/playwright", "internal/running"},
 }
 

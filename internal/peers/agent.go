@@ -71,6 +71,6 @@ func (a *agentBrowser) ref(ctx context.Context, role, name string) (string, erro
 }
 
 // close ends its daemon. It was told of the port only, so the browser goes on.
-func (a *agentBrowser) close() {
-	_ = a.command(context.Background(), "close").Run()
+func (a *agentBrowser) close(ctx context.Context) {
+	_ = a.command(context.WithoutCancel(ctx), "close").Run()
 }

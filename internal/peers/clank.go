@@ -11,19 +11,14 @@ import (
 )
 
 // clank is a server whose browser runs.
-type clank struct {
-	*running.Clank
-
-	cdpURL  string
-	cdpPort int
-}
+type clank struct{ *running.Clank }
 
 func startClank(ctx context.Context, bin string) (*clank, error) {
 	server, err := running.Start(ctx, bin)
 	if err != nil {
 		return nil, err
 	}
-	c := &clank{Clank: server}
+	c := &clank{server}
 	if err := c.openBrowser(ctx); err != nil {
 		return nil, fmt.Errorf("%w\n%w\n%s", err, c.Close(), c.Log())
 	}
@@ -31,15 +26,7 @@ func startClank(ctx context.Context, bin string) (*clank, error) {
 }
 
 func (c *clank) openBrowser(ctx context.Context) error {
-	if err := c.Call(ctx, "POST", "/start", nil, nil); err != nil {
-		return err
-	}
-	var status struct{ CDPPort int }
-	if err := c.Call(ctx, "GET", "/", nil, &status); err != nil {
-		return err
-	}
-	c.cdpPort, c.cdpURL = status.CDPPort, fmt.Sprintf("http://127.0.0.1:%d", status.CDPPort)
-	return nil
+	return c.Call(ctx, "POST", "/start?headless=true", nil, nil)
 }
 
 // command runs "clank browser" with args.

@@ -1,6 +1,8 @@
-// Command peers times clank's browser against others that people use, on the same Chromium in one run: the control API
-// against playwright-core over CDP, and the commands of "clank browser" against those of agent-browser. It prints a table of
-// medians and ends with a line of ratios. The peers are installed from npm into a folder that is kept between runs.
+// Command peers times clank's browser against others that people use, in one run: the control API against playwright-core
+// over CDP, and the commands of "clank browser" against those of agent-browser. Each has a Chromium of its own, of the same
+// program started in the same way: a client that is attached to a browser follows all its tabs, and would slow down the
+// others'. It prints a table of medians and ends with a line of ratios. The peers are installed from npm into a folder that
+// is kept between runs.
 //
 // It judges nothing: times belong to a machine, and only ratios travel.
 package main
@@ -14,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"clank/browsermgr/chrome"
 	"clank/internal/playwright"
 )
 
@@ -57,13 +60,38 @@ func compare(ctx context.Context, bin, cache string, rounds int) (err error) {
 			err = end
 		}
 	}()
-	p, err := playwright.Start(ctx, node, c.cdpURL)
+	home, err := chromium(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop(ctx, home)
+	away, err := chromium(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop(ctx, away)
+	p, err := playwright.Start(ctx, node, fmt.Sprintf("http://127.0.0.1:%d", home.Port))
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	a := &agentBrowser{bin: agent, port: c.cdpPort, dir: c.Temp}
-	defer a.close()
+	a := &agentBrowser{bin: agent, port: away.Port, dir: c.Temp}
+	defer a.close(ctx)
 	r := &race{site: web.URL, clank: c, playwright: p, agent: a, rounds: rounds}
 	return r.run(ctx, os.Stdout)
+}
+
+// chromium starts a browser for a peer, as clank starts its own.
+func chromium(ctx context.Context) (*chrome.Process, error) {
+	found, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
+	if err != nil {
+		return nil, err
+	}
+	return chrome.Launch(ctx, chrome.Options{Executable: found.Path, Headless: true})
+}
+
+func stop(ctx context.Context, p *chrome.Process) {
+	if err := p.Stop(context.WithoutCancel(ctx)); err != nil {
+		fmt.Fprintln(os.Stderr, "peers:", err)
+	}
 }

@@ -56,7 +56,7 @@ const ops = {
   }),
   navigate: async ({ n, url }) => rounds(n, i => page.goto(url + '?' + i)),
   screenshot: async ({ n }) => rounds(n, () => page.screenshot({ scale: 'device' })),
-  snapshot: async ({ n }) => rounds(n, () => page.ariaSnapshot({ mode: 'ai' })),
+  snapshot: async ({ n }) => rounds(n, () => page.ariaSnapshot({ mode: 'ai', timeout: 120_000 })),
   loop: async ({ n, url }) => rounds(n, async i => {
     await page.goto(url + '?' + i);
     await at(await refOf('textbox', 'Name')).fill('Ada');

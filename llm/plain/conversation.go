@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"clank/llm"
 )
@@ -32,7 +33,7 @@ type result struct {
 // callID matches the ids that this model gives to its calls: a number of its
 // own, the purpose, and the step that the call belongs to. So what has been done
 // is known even where the conversation has been shortened.
-var callID = regexp.MustCompile(`^plain_(\d{1,9})_(step|look)(\d{1,4})$`)
+var callID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^plain_(\d{1,9})_(step|look)(\d{1,4})$`) })
 
 // readConversation finds the newest instruction and what has been done about it.
 func readConversation(req llm.Request) conversation {
@@ -78,7 +79,7 @@ func readConversation(req llm.Request) conversation {
 }
 
 func ownCall(c llm.ToolCall) (r result, number int, ok bool) {
-	m := callID.FindStringSubmatch(c.ID)
+	m := callID().FindStringSubmatch(c.ID)
 	if m == nil {
 		return result{}, 0, false
 	}
@@ -110,7 +111,9 @@ type outcome struct {
 	body    string
 }
 
-var startMarker = regexp.MustCompile(`^<<<EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]+)">>>$`)
+var startMarker = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^<<<EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]+)">>>$`)
+})
 
 // readOutcome reads a tool result. What a page has written stands between two
 // markers with the same id.
@@ -118,7 +121,7 @@ func readOutcome(text string) outcome {
 	var r outcome
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
-		if m := startMarker.FindStringSubmatch(l); m != nil {
+		if m := startMarker().FindStringSubmatch(l); m != nil {
 			end := fmt.Sprintf(`<<<END_EXTERNAL_UNTRUSTED_CONTENT id="%s">>>`, m[1])
 			r.read(lines[i+1:], end)
 			return r

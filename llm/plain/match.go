@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // interactive are the roles of what can be operated.
@@ -13,13 +14,13 @@ var interactive = []string{
 	"searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem",
 }
 
-var refForm = regexp.MustCompile(`^@?((?:f\d+)?e\d+)$`)
+var refForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@?((?:f\d+)?e\d+)$`) })
 
 // seek looks on the page for what a target means among the elements for which
 // fits holds. It returns the element's index; or -1 and why there is none, for
 // the person.
 func seek(es []element, t target, fits func(element) bool) (int, string) {
-	if m := refForm.FindStringSubmatch(t.name); m != nil && t.nth == 0 {
+	if m := refForm().FindStringSubmatch(t.name); m != nil && t.nth == 0 {
 		for i, e := range es {
 			if e.ref == m[1] {
 				return i, ""

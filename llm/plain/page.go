@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // page is the page as the tool results describe it.
@@ -37,7 +38,7 @@ func (p *page) take(r result) {
 	}
 }
 
-var hunk = regexp.MustCompile(`^@@ -(\d{1,7}),(\d{1,7}) \+(\d{1,7}),(\d{1,7}) @@$`)
+var hunk = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@@ -(\d{1,7}),(\d{1,7}) \+(\d{1,7}),(\d{1,7}) @@$`) })
 
 // patch applies a unified diff without context lines. The result is nil if it
 // does not fit.
@@ -50,7 +51,7 @@ func patch(lines []string, diff string) []string {
 	at := 0 // lines taken over so far
 	for i := 0; i < len(changes); {
 		var from, del, to, add int
-		if !hunk.MatchString(changes[i]) {
+		if !hunk().MatchString(changes[i]) {
 			return nil
 		}
 		if _, err := fmt.Sscanf(changes[i], "@@ -%d,%d +%d,%d @@", &from, &del, &to, &add); err != nil {
@@ -107,8 +108,8 @@ func (p page) elements() []element {
 }
 
 var (
-	roleWord  = regexp.MustCompile(`^/?[A-Za-z][A-Za-z]*`)
-	attribute = regexp.MustCompile(`^ \[([^\]]*)\]`)
+	roleWord  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/?[A-Za-z][A-Za-z]*`) })
+	attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ \[([^\]]*)\]`) })
 )
 
 // readElement reads a line such as `  - button "Buy" [ref=e1]: text`. A whole
@@ -123,7 +124,7 @@ func readElement(line string) (element, bool) {
 	if quoted, ok := strings.CutPrefix(rest, "'"); ok {
 		rest = strings.ReplaceAll(quoted, "''", "'")
 	}
-	e.role = roleWord.FindString(rest)
+	e.role = roleWord().FindString(rest)
 	if e.role == "" {
 		return element{}, false
 	}
@@ -135,7 +136,7 @@ func readElement(line string) (element, bool) {
 		}
 	}
 	for {
-		m := attribute.FindStringSubmatch(rest)
+		m := attribute().FindStringSubmatch(rest)
 		if m == nil {
 			break
 		}

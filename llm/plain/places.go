@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // places are URLs by what people call them.
@@ -33,7 +34,9 @@ func foldPlace(s string) string {
 	return strings.Join(words, " ")
 }
 
-var hostLike = regexp.MustCompile(`^(?:[\pL\pN_-]+(?:\.[\pL\pN_-]+)*\.[\pL]{2,}|localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:]+\])(?::\d{1,5})?(?:[/?#].*)?$`)
+var hostLike = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[\pL\pN_-]+(?:\.[\pL\pN_-]+)*\.[\pL]{2,}|localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:]+\])(?::\d{1,5})?(?:[/?#].*)?$`)
+})
 
 // find returns the URL of what people call s: the name of a place, a URL, or a
 // bare host.
@@ -47,7 +50,7 @@ func (p places) find(s string) (string, bool) {
 	if u, err := url.Parse(s); err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") {
 		return s, true
 	}
-	if s == "about:blank" || hostLike.MatchString(s) {
+	if s == "about:blank" || hostLike().MatchString(s) {
 		return s, true
 	}
 	return "", false

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Words that lead or follow a step and mean nothing to it.
@@ -13,7 +14,7 @@ var (
 	polite   = [][]string{{"can", "you"}, {"could", "you"}, {"would", "you"}, {"after", "that"}, {"i", "want", "you", "to"}}
 )
 
-var listMarker = regexp.MustCompile(`^(?:\d{1,3}[.)]|[-*•–])$`)
+var listMarker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\d{1,3}[.)]|[-*•–])$`) })
 
 // split divides an instruction into the phrases of its steps: at commas,
 // semicolons and line ends, at "then", at "and" and at the end of a sentence if
@@ -34,7 +35,7 @@ func split(ts []token) []phrase {
 			end()
 		case all.is(i, "and", "&") && begins(all[i+1:]):
 			end()
-		case !t.quoted && listMarker.MatchString(t.text) && (len(p) == 0 || begins(all[i+1:])):
+		case !t.quoted && listMarker().MatchString(t.text) && (len(p) == 0 || begins(all[i+1:])):
 			end()
 		case len(p) > 0 && sentenceEnd(p[len(p)-1]) && begins(all[i:]):
 			end()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // articles lead the words for a thing and say nothing about it.
@@ -30,7 +31,7 @@ var (
 
 var ordinals = []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
 
-var ordinalNumber = regexp.MustCompile(`^(?:#(\d{1,3})|(\d{1,3})(?:st|nd|rd|th))$`)
+var ordinalNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:#(\d{1,3})|(\d{1,3})(?:st|nd|rd|th))$`) })
 
 // readTarget reads how a person points at something. ok is false if a part of
 // the words is not understood.
@@ -67,7 +68,7 @@ func ordinal(word string) int {
 	if i := slices.Index(ordinals, word); i >= 0 {
 		return i + 1
 	}
-	if m := ordinalNumber.FindStringSubmatch(word); m != nil {
+	if m := ordinalNumber().FindStringSubmatch(word); m != nil {
 		n, _ := strconv.Atoi(m[1] + m[2])
 		return n
 	}

@@ -5,13 +5,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
 // maxWait is the longest that one step may wait.
 const maxWait = 30 * time.Second
 
-var duration = regexp.MustCompile(`^(\d{1,6}(?:\.\d{1,3})?) ?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)$`)
+var duration = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\d{1,6}(?:\.\d{1,3})?) ?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)$`)
+})
 
 func readWait(p phrase, _ places) (step, error) {
 	rest := p.after(1, "for", "until", "till", "a", "an", "the")
@@ -21,7 +24,7 @@ func readWait(p phrase, _ places) (step, error) {
 			return step{act: actWait, n: 1000}, nil
 		}
 	default:
-		if m := duration.FindStringSubmatch(words); m != nil {
+		if m := duration().FindStringSubmatch(words); m != nil {
 			return waitTime(m[1], m[2])
 		}
 	}
@@ -192,7 +195,7 @@ var keyNames = map[string]string{
 	"arrowup": "ArrowUp", "arrowdown": "ArrowDown", "arrowleft": "ArrowLeft", "arrowright": "ArrowRight",
 }
 
-var functionKey = regexp.MustCompile(`^f(?:[1-9]|1[0-2])$`)
+var functionKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^f(?:[1-9]|1[0-2])$`) })
 
 // modifiers are the keys that are held while another is pressed.
 var modifiers = map[string]string{
@@ -205,7 +208,7 @@ func keyName(words string) (string, bool) {
 	if key, ok := keyNames[words]; ok {
 		return key, true
 	}
-	if functionKey.MatchString(words) {
+	if functionKey().MatchString(words) {
 		return strings.ToUpper(words), true
 	}
 	held, last, found := cutLast(words, "+")

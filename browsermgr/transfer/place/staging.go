@@ -6,11 +6,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 )
 
 // stagingName is the directory in the downloads folder that Chromium writes to: it names the process that owns it.
-var stagingName = regexp.MustCompile(`^\.staging-(\d+)-`)
+var stagingName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.staging-(\d+)-`) })
 
 // staleAfter is the age from which a staging directory whose process is gone is removed.
 const staleAfter = time.Hour
@@ -31,7 +32,7 @@ func (f *Folder) sweep(now time.Time) {
 		return // what cannot be listed cannot be tidied; making the directory tells the reason
 	}
 	for _, e := range entries {
-		m := stagingName.FindStringSubmatch(e.Name())
+		m := stagingName().FindStringSubmatch(e.Name())
 		info, err := e.Info()
 		if m == nil || err != nil || !e.IsDir() || now.Sub(info.ModTime()) < staleAfter {
 			continue

@@ -1,25 +1,27 @@
-package control
+package features
 
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"clank/browsermgr/fault"
 )
 
 // output is where a file goes that a client asked for: below one of our folders, under the name given or a new one. The
 // folder of the file has to be a real one in there, and what is replaced a plain file.
-func (s *Server) output(folder, given, prefix, suffix string) (string, error) {
+func (f *Features) output(folder, given, prefix, suffix string) (string, error) {
 	refuse := func(why string) (string, error) {
 		return "", fault.Invalidf("Invalid path: must stay within %s directory: %s", folder, why)
 	}
-	if s.Features == nil {
+	if f == nil {
 		return refuse("there is none")
 	}
-	root, err := filepath.EvalSymlinks(s.Features.folder(folder))
+	root, err := filepath.EvalSymlinks(f.folder(folder))
 	if err != nil {
 		return "", err
 	}
@@ -45,6 +47,28 @@ func (s *Server) output(folder, given, prefix, suffix string) (string, error) {
 	}
 	if err != nil || !info.Mode().IsRegular() {
 		return refuse("it is no plain file")
+	}
+	return path, nil
+}
+
+// within says whether a path that has no links lies below the folder.
+func within(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// Keep writes a file of ours under a new name into one of the folders below Dir, and returns its path. Without Features
+// it is an error.
+func (f *Features) Keep(folder, prefix, suffix string, data []byte) (string, error) {
+	if f == nil {
+		return "", errors.New("the server has no folder for files")
+	}
+	path, err := f.output(folder, "", prefix, suffix)
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		return "", fmt.Errorf("keep the picture: %w", errors.Join(err, os.Remove(path)))
 	}
 	return path, nil
 }

@@ -1,4 +1,4 @@
-package control
+package action
 
 import (
 	"context"
@@ -7,14 +7,16 @@ import (
 	"slices"
 	"strings"
 
+	"clank/browsermgr/control/desk"
+	"clank/browsermgr/control/reply"
 	"clank/browsermgr/page"
 	"clank/browsermgr/transfer"
 )
 
 // performer does the actions of one request.
 type performer struct {
-	server *Server
-	held   *held
+	evaluate func() bool // whether JavaScript of clients may run
+	held     *desk.Held
 }
 
 // outcome is what an action led to.
@@ -54,20 +56,20 @@ func (p performer) one(ctx context.Context, a action) (outcome, error) {
 	case a.idle:
 		return outcome{}, nil
 	case a.Kind == kindClose:
-		return outcome{closed: true}, p.held.close(ctx)
+		return outcome{closed: true}, p.held.Close(ctx)
 	}
 	var res page.Result
 	var got []transfer.Download
-	before := p.held.url()
-	do := func() (err error) {
-		res, got, err = p.held.act(ctx, a.Action)
+	before := p.held.URL()
+	work := func() (err error) {
+		res, got, err = do(ctx, p.held, a.Action)
 		return err
 	}
 	var err error
 	if a.Kind == page.KindResize {
-		err = do() // it leads nowhere, and is allowed wherever the tab is
+		err = work() // it leads nowhere, and is allowed wherever the tab is
 	} else {
-		err = p.server.watched(ctx, p.held, do)
+		err = p.held.Watched(ctx, work)
 	}
 	if errors.Is(err, page.ErrTabGone) && slices.Contains(inputs, a.Kind) {
 		// The page closed itself for what was done to it.
@@ -117,9 +119,9 @@ func (p performer) abort(did outcome, after, left int) *aborted {
 	case did.closed:
 		return &aborted{Reason: "closed", AfterAction: after, Skipped: left}
 	case did.dialog:
-		return &aborted{Reason: "dialog", AfterAction: after, URL: p.held.url(), Skipped: left}
+		return &aborted{Reason: "dialog", AfterAction: after, URL: p.held.URL(), Skipped: left}
 	case did.navigated:
-		return &aborted{Reason: "navigation", AfterAction: after, URL: p.held.url(), Skipped: left}
+		return &aborted{Reason: "navigation", AfterAction: after, URL: p.held.URL(), Skipped: left}
 	}
 	return nil
 }
@@ -129,14 +131,14 @@ func (p performer) entry(ctx context.Context, a action) (entryAnswer, outcome) {
 	var did outcome
 	var err error
 	switch {
-	case a.evaluates() && !p.server.evaluateEnabled():
+	case a.evaluates() && !p.evaluate():
 		err = evaluateDisabled()
 	case a.Kind == kindBatch:
 		did, err = p.batch(ctx, a)
 	default:
 		did, err = p.one(ctx, a)
 	}
-	if pendingDialog(err) {
+	if desk.PendingDialog(err) {
 		did.dialog = true
 	}
 	answer := entryAnswer{OK: err == nil, Result: did.value, Navigated: did.navigated}
@@ -147,10 +149,10 @@ func (p performer) entry(ctx context.Context, a action) (entryAnswer, outcome) {
 		}
 	}
 	if err != nil {
-		answer.Error, answer.Reason = redact(err.Error()), classify(err).reason
+		answer.Error, answer.Reason = reply.Redact(err.Error()), reply.Classify(err).Reason
 	}
 	if did.navigated && !did.closed {
-		answer.URL = p.held.url()
+		answer.URL = p.held.URL()
 	}
 	return answer, did
 }

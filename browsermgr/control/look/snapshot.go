@@ -1,4 +1,4 @@
-package control
+package look
 
 import (
 	"cmp"
@@ -7,25 +7,28 @@ import (
 	"time"
 
 	"clank/browsermgr/control/body"
+	"clank/browsermgr/control/desk"
+	"clank/browsermgr/control/reply"
+	"clank/browsermgr/control/route"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/outline"
 	"clank/browsermgr/page"
 	"clank/browsermgr/picture"
 )
 
-func snapshotRoutes() []route {
-	return []route{
-		on("GET", "/snapshot", "Describes a page as text with a ref for each element that can be acted on.", snapshot).params(
-			targetField, oneOf("format", "ai is text", "ai", "aria"), oneOf("mode", "efficient: what can be acted on, in few words", "efficient"),
-			oneOf("refs", "role: refs are numbered in the order of the page", "role", "aria"),
-			may("interactive", "boolean", "only what can be acted on, flat"), may("compact", "boolean", "without structure that has no name"),
-			may("depth", "integer", "deepest level shown, 0 is the root level"), may("selector", "string", "only the first element that matches"),
-			may("frame", "string", "only this frame"), may("labels", "boolean", "with a picture that shows the refs"),
-			may("urls", "boolean", "with the addresses of the links"), may("query", "string", "only lines with all of these words"),
-			may("limit", "integer", "format aria: how many nodes"), may("maxChars", "integer", "how long the text may be; 0: any length"), timeoutField,
+func (w viewer) snapshotRoutes() []route.Route {
+	return []route.Route{
+		route.On("GET", "/snapshot", "Describes a page as text with a ref for each element that can be acted on.", w.snapshot).Params(
+			route.Tab(), route.OneOf("format", "ai is text", "ai", "aria"), route.OneOf("mode", "efficient: what can be acted on, in few words", "efficient"),
+			route.OneOf("refs", "role: refs are numbered in the order of the page", "role", "aria"),
+			route.May("interactive", "boolean", "only what can be acted on, flat"), route.May("compact", "boolean", "without structure that has no name"),
+			route.May("depth", "integer", "deepest level shown, 0 is the root level"), route.May("selector", "string", "only the first element that matches"),
+			route.May("frame", "string", "only this frame"), route.May("labels", "boolean", "with a picture that shows the refs"),
+			route.May("urls", "boolean", "with the addresses of the links"), route.May("query", "string", "only lines with all of these words"),
+			route.May("limit", "integer", "format aria: how many nodes"), route.May("maxChars", "integer", "how long the text may be; 0: any length"), route.Limit(),
 		),
-		on("GET", "/text", "Reads the text of a page.", text).params(
-			targetField, may("selector", "string", "only the first element that matches"), may("maxChars", "integer", "how long the text may be, at most 40000"),
+		route.On("GET", "/text", "Reads the text of a page.", text).Params(
+			route.Tab(), route.May("selector", "string", "only the first element that matches"), route.May("maxChars", "integer", "how long the text may be, at most 40000"),
 		),
 	}
 }
@@ -115,7 +118,7 @@ func charLimit(q *body.Fields, efficient bool) int {
 }
 
 type snapshotAnswer struct {
-	targetAnswer
+	reply.Target
 	labelled
 
 	Format          string                      `json:"format"`
@@ -130,49 +133,49 @@ type snapshotAnswer struct {
 	NewElements     *int                        `json:"newElements,omitempty"`
 	Reason          string                      `json:"reason,omitempty"` // why there is nothing to see
 	BlockedByDialog bool                        `json:"blockedByDialog,omitempty"`
-	BrowserState    *browserState               `json:"browserState,omitempty"`
+	BrowserState    *desk.State                 `json:"browserState,omitempty"`
 }
 
-func snapshot(ctx context.Context, c *call) (snapshotAnswer, error) {
+func (w viewer) snapshot(ctx context.Context, c *route.Call) (snapshotAnswer, error) {
 	mode := ""
-	if c.server.SnapshotMode != nil {
-		mode = c.server.SnapshotMode()
+	if w.Mode != nil {
+		mode = w.Mode()
 	}
-	v, err := readView(c.query, mode)
+	v, err := readView(c.Query, mode)
 	if err != nil {
 		return snapshotAnswer{}, err
 	}
-	h, err := c.target(ctx)
+	h, err := c.Target(ctx)
 	if err != nil {
 		return snapshotAnswer{}, err
 	}
-	defer h.release()
-	if err := c.server.permitted(ctx, h); err != nil {
+	defer h.Release()
+	if err := h.Permitted(ctx); err != nil {
 		return snapshotAnswer{}, err
 	}
 	// The time includes waiting for what others do in the tab.
 	ctx, cancel := context.WithTimeoutCause(ctx, v.Timeout, &fault.LimitError{Limit: v.Timeout})
 	defer cancel()
-	answer := snapshotAnswer{targetAnswer: h.answer(), Format: v.format}
+	answer := snapshotAnswer{Target: h.Answer(), Format: v.format}
 	if v.format == formatARIA {
 		err = answer.tree(ctx, h, v)
 	} else {
-		err = answer.text(ctx, c.server, h, v)
+		err = w.describe(ctx, h, v, &answer)
 	}
-	if pendingDialog(err) {
-		answer.BlockedByDialog, answer.BrowserState, err = true, h.state(), nil
+	if desk.PendingDialog(err) {
+		answer.BlockedByDialog, answer.BrowserState, err = true, h.State(), nil
 	}
 	if err != nil {
 		return snapshotAnswer{}, err
 	}
 	// The page may have gone elsewhere while it was read.
-	return answer, c.server.allow(ctx, h.desk.name, answer.URL)
+	return answer, h.Desk.Allow(ctx, answer.URL)
 }
 
-// text describes the page as text.
-func (a *snapshotAnswer) text(ctx context.Context, s *Server, h *held, v view) error {
-	snap, err := h.tab.Snapshot(ctx, v.SnapshotOptions)
-	a.URL = cmp.Or(snap.URL, h.url())
+// describe describes the page as text, into the answer.
+func (w viewer) describe(ctx context.Context, h *desk.Held, v view, a *snapshotAnswer) error {
+	snap, err := h.Tab.Snapshot(ctx, v.SnapshotOptions)
+	a.URL = cmp.Or(snap.URL, h.URL())
 	refs, stats := snap.Describe()
 	if refs == nil {
 		refs = map[string]outline.RefInfo{}
@@ -185,19 +188,19 @@ func (a *snapshotAnswer) text(ctx context.Context, s *Server, h *held, v view) e
 	if !v.labels {
 		return nil
 	}
-	img, err := picture.Screenshot(ctx, h.tab, picture.Options{Labels: marks(snap.Refs()), Timeout: v.Timeout})
+	img, err := picture.Screenshot(ctx, h.Tab, picture.Options{Labels: marks(snap.Refs()), Timeout: v.Timeout})
 	if err != nil {
 		return err
 	}
 	a.labelled, a.ImageType = labelsOf(img), img.Type
-	a.ImagePath, err = s.keep("pictures", "browser-", "."+img.Type, img.Data)
+	a.ImagePath, err = w.Keep("pictures", "browser-", "."+img.Type, img.Data)
 	return err
 }
 
 // tree describes it as a list of nodes.
-func (a *snapshotAnswer) tree(ctx context.Context, h *held, v view) error {
-	nodes, err := h.tab.Tree(ctx, v.limit, v.Timeout)
-	nodes = some(nodes)
-	a.URL, a.Nodes = h.url(), &nodes
+func (a *snapshotAnswer) tree(ctx context.Context, h *desk.Held, v view) error {
+	nodes, err := h.Tab.Tree(ctx, v.limit, v.Timeout)
+	nodes = reply.List(nodes)
+	a.URL, a.Nodes = h.URL(), &nodes
 	return err
 }

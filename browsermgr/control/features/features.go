@@ -1,13 +1,13 @@
-package control
+package features
 
 import (
-	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"clank/browsermgr/cdp"
+	"clank/browsermgr/control/route"
 	"clank/browsermgr/emulate"
 	"clank/browsermgr/frame"
 	"clank/browsermgr/page"
@@ -53,6 +53,11 @@ func (f *Features) Observe(local bool) []page.Observer {
 	return append(out, files)
 }
 
+// Routes lists the routes of what follows tabs. Without Features they are served all the same, and say that they cannot.
+func (f *Features) Routes() []route.Route {
+	return slices.Concat(ringRoutes(), stateRoutes(), storageRoutes(), fileRoutes(), f.traceRoutes())
+}
+
 // folder is one of the folders below Dir, made if it is missing.
 func (f *Features) folder(name string) string {
 	dir := filepath.Join(f.Dir, name)
@@ -77,23 +82,4 @@ func (e ending) Close() error {
 	e.tracer.Close()
 	e.casts.Close()
 	return nil
-}
-
-// lookup finds the observer of that type among those of the tab's connection.
-func lookup[T page.Observer](h *held) (found T, ok bool) {
-	for _, o := range h.use.Observers {
-		if found, ok = o.(T); ok {
-			return found, true
-		}
-	}
-	return found, false
-}
-
-// feature is lookup for those who cannot do without.
-func feature[T page.Observer](h *held, what string) (T, error) {
-	found, ok := lookup[T](h)
-	if !ok {
-		return found, &failure{status: http.StatusNotImplemented, err: fmt.Errorf("%s is not available in the browser of profile %q", what, h.desk.name)}
-	}
-	return found, nil
 }

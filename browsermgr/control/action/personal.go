@@ -1,21 +1,22 @@
-package control
+package action
 
 import (
 	"fmt"
 	"net/http"
 
+	"clank/browsermgr/control/desk"
 	"clank/browsermgr/page"
 )
 
 // personal refuses what the contract keeps from browsers that a person uses. What else the contract lets servers refuse
 // there works here: buttons, modifiers, several values, timeouts, and waiting for a quiet network.
-func (h *held) personal(a action) error {
-	if !h.use.Joined() {
+func personal(h *desk.Held, a action) error {
+	if !h.Use.Joined() {
 		return nil
 	}
 	refuse := func(what, instead string) error {
 		return actError(http.StatusNotImplemented, codePersonal,
-			fmt.Errorf("%s is not supported for existing-session profiles such as %q: %s", what, h.desk.name, instead))
+			fmt.Errorf("%s is not supported for existing-session profiles such as %q: %s", what, h.Desk.Name, instead))
 	}
 	selector := a.StartSelector != "" || a.EndSelector != "" || a.Selector != "" && a.Kind != page.KindWait
 	switch {
@@ -31,15 +32,4 @@ func (h *held) personal(a action) error {
 		return refuse("press with delayMs", "leave delayMs out")
 	}
 	return nil
-}
-
-// ours refuses what reaches further than the tab, into what a person does in the same browser.
-func (h *held) ours(what string) error {
-	if !h.use.Joined() {
-		return nil
-	}
-	return &failure{
-		status: http.StatusNotImplemented, reason: "existing_session_unsupported",
-		err: fmt.Errorf("%s is not supported for existing-session profiles such as %q: use a profile whose browser is ours", what, h.desk.name),
-	}
 }

@@ -1,32 +1,29 @@
-package control
+package route
 
 import (
-	"context"
 	"encoding/json"
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
+
+	"clank/browsermgr/control/reply"
 )
 
 // object is a JSON object of the document.
 type object = map[string]any
 
-func documentRoutes() []route {
-	return []route{on("GET", "/openapi.json", "This interface as an OpenAPI 3.1 document.",
-		func(_ context.Context, c *call) (object, error) { return document(table(), c.server.Version), nil })}
-}
-
-// document describes the routes as OpenAPI 3.1.
-func document(routes []route, version string) object {
+// Document describes the routes as OpenAPI 3.1, as a value to be written as JSON. An empty version is told as "dev".
+func Document(routes []Route, version string) map[string]any {
 	paths := object{}
 	for _, r := range routes {
-		item, ok := paths[r.path].(object)
+		item, ok := paths[r.Path].(object)
 		if !ok {
 			item = object{}
-			paths[r.path] = item
+			paths[r.Path] = item
 		}
-		item[strings.ToLower(r.method)] = operation(r)
+		item[strings.ToLower(r.Method)] = operation(r)
 	}
 	if version == "" {
 		version = "dev"
@@ -42,37 +39,37 @@ func document(routes []route, version string) object {
 				"password": object{"type": "apiKey", "in": "header", "name": "x-openclaw-password"},
 				"basic":    object{"type": "http", "scheme": "basic"},
 			},
-			"schemas": object{"Error": schemaOf(reflect.TypeFor[problem]())},
+			"schemas": object{"Error": schemaOf(reflect.TypeFor[reply.Problem]())},
 		},
 	}
 }
 
-var profileField = may("profile", "string", "which profile; without, the default one")
+var profileField = May("profile", "string", "which profile; without, the default one")
 
-var inPath = regexp.MustCompile(`\{(\w+)\}`)
+var inPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{(\w+)\}`) })
 
-func operation(r route) object {
+func operation(r Route) object {
 	params := []any{}
-	for _, m := range inPath.FindAllStringSubmatch(r.path, -1) {
+	for _, m := range inPath().FindAllStringSubmatch(r.Path, -1) {
 		params = append(params, object{"name": m[1], "in": "path", "required": true, "schema": object{"type": "string"}})
 	}
-	for _, f := range append([]field{profileField}, r.query...) {
-		params = append(params, object{"name": f.name, "in": "query", "required": f.required, "description": f.about, "schema": f.schema()})
+	for _, f := range append([]Field{profileField}, r.Query...) {
+		params = append(params, object{"name": f.Name, "in": "query", "required": f.Required, "description": f.About, "schema": f.schema()})
 	}
 	failed := object{"description": "why not", "content": object{
 		"application/json": object{"schema": object{"$ref": "#/components/schemas/Error"}},
 	}}
-	op := object{"summary": r.about, "parameters": params, "responses": object{
-		"200": object{"description": "done", "content": object{"application/json": object{"schema": schemaOf(r.answer)}}}, "default": failed,
+	op := object{"summary": r.About, "parameters": params, "responses": object{
+		"200": object{"description": "done", "content": object{"application/json": object{"schema": schemaOf(r.Answer)}}}, "default": failed,
 	}}
-	if len(r.body) > 0 {
+	if len(r.Body) > 0 {
 		properties, required := object{}, []string{}
-		for _, f := range append([]field{profileField}, r.body...) {
+		for _, f := range append([]Field{profileField}, r.Body...) {
 			s := f.schema()
-			s["description"] = f.about
-			properties[f.name] = s
-			if f.required {
-				required = append(required, f.name)
+			s["description"] = f.About
+			properties[f.Name] = s
+			if f.Required {
+				required = append(required, f.Name)
 			}
 		}
 		s := object{"type": "object", "properties": properties}
@@ -84,16 +81,16 @@ func operation(r route) object {
 	return op
 }
 
-func (f field) schema() object {
-	switch f.kind {
+func (f Field) schema() object {
+	switch f.Kind {
 	case "array":
 		return object{"type": "array", "items": object{"type": "string"}}
 	case "objects":
 		return object{"type": "array", "items": object{"type": "object"}}
 	}
-	s := object{"type": f.kind}
-	if f.enum != nil {
-		s["enum"] = f.enum
+	s := object{"type": f.Kind}
+	if f.Enum != nil {
+		s["enum"] = f.Enum
 	}
 	return s
 }

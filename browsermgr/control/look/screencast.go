@@ -1,4 +1,4 @@
-package control
+package look
 
 import (
 	"context"
@@ -7,17 +7,20 @@ import (
 	"fmt"
 	"time"
 
+	"clank/browsermgr/control/desk"
+	"clank/browsermgr/control/reply"
+	"clank/browsermgr/control/route"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/picture"
 
 	"github.com/coder/websocket"
 )
 
-func screencastRoutes() []route {
-	return []route{on("GET", "/screencast", "Shows a tab live, over a WebSocket: for each frame a text message with what it is, then a binary one "+
-		"with the picture. A message from the client asks for a frame although nothing has changed.", screencast).params(
-		targetField, may("maxWidth", "integer", "in pixels"), may("maxHeight", "integer", "in pixels"), may("quality", "integer", "1 to 100"),
-		may("fps", "integer", "frames a second, at most 60"), may("webp", "boolean", "WebP where the browser can"),
+func screencastRoutes() []route.Route {
+	return []route.Route{route.On("GET", "/screencast", "Shows a tab live, over a WebSocket: for each frame a text message with what it is, then a binary one "+
+		"with the picture. A message from the client asks for a frame although nothing has changed.", screencast).Params(
+		route.Tab(), route.May("maxWidth", "integer", "in pixels"), route.May("maxHeight", "integer", "in pixels"), route.May("quality", "integer", "1 to 100"),
+		route.May("fps", "integer", "frames a second, at most 60"), route.May("webp", "boolean", "WebP where the browser can"),
 	)}
 }
 
@@ -33,29 +36,29 @@ type frameNote struct {
 	At         time.Time `json:"at"`
 }
 
-func screencast(ctx context.Context, c *call) (any, error) {
+func screencast(ctx context.Context, c *route.Call) (any, error) {
 	o := picture.WatchOptions{
-		MaxWidth: c.query.Clamp("maxWidth", 0, 16, 4096), MaxHeight: c.query.Clamp("maxHeight", 0, 16, 4096),
-		Quality: c.query.Clamp("quality", 0, 1, 100), FPS: c.query.Clamp("fps", 0, 1, 60), WebP: c.query.Flag("webp", false),
+		MaxWidth: c.Query.Clamp("maxWidth", 0, 16, 4096), MaxHeight: c.Query.Clamp("maxHeight", 0, 16, 4096),
+		Quality: c.Query.Clamp("quality", 0, 1, 100), FPS: c.Query.Clamp("fps", 0, 1, 60), WebP: c.Query.Flag("webp", false),
 	}
-	h, err := c.guarded(ctx)
+	h, err := c.Guarded(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer h.release()
-	casts, err := feature[*picture.Casts](h, "the live view")
+	defer h.Release()
+	casts, err := desk.Feature[*picture.Casts](h, "the live view")
 	if err != nil {
 		return nil, err
 	}
-	if c.r.Header.Get("Upgrade") == "" {
+	if c.Request.Header.Get("Upgrade") == "" {
 		return nil, fault.Invalidf("the live view is a WebSocket: send a request to upgrade")
 	}
-	view, err := casts.Watch(ctx, h.tab, o)
+	view, err := casts.Watch(ctx, h.Tab, o)
 	if err != nil {
 		return nil, err
 	}
 	defer view.Close()
-	conn, err := websocket.Accept(c.w, c.r, nil)
+	conn, err := websocket.Accept(c.Writer, c.Request, nil)
 	if err != nil {
 		return nil, nil // it has been answered
 	}
@@ -66,7 +69,7 @@ func screencast(ctx context.Context, c *call) (any, error) {
 		defer close(listening)
 		stop(listen(watching, conn, view))
 	}()
-	err = c.show(watching, h, conn, view)
+	err = show(watching, h, conn, view)
 	stop(err)
 	_ = conn.Close(websocket.StatusGoingAway, reason(err))
 	<-listening
@@ -85,11 +88,11 @@ func listen(ctx context.Context, conn *websocket.Conn, view *picture.View) error
 }
 
 // show sends frames until the client or the tab goes, or the tab is where the policy does not let it be seen.
-func (c *call) show(ctx context.Context, h *held, conn *websocket.Conn, view *picture.View) error {
+func show(ctx context.Context, h *desk.Held, conn *websocket.Conn, view *picture.View) error {
 	for {
 		frame, err := view.Next(ctx)
 		if err == nil {
-			err = c.server.permitted(ctx, h)
+			err = h.Permitted(ctx)
 		}
 		if err == nil {
 			err = sendFrame(ctx, conn, frame)
@@ -105,13 +108,13 @@ func sendFrame(ctx context.Context, conn *websocket.Conn, f picture.Frame) error
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, ioLimit)
+	ctx, cancel := context.WithTimeout(ctx, reply.IOLimit)
 	defer cancel()
 	return errors.Join(conn.Write(ctx, websocket.MessageText, note), conn.Write(ctx, websocket.MessageBinary, f.Data))
 }
 
 // reason is an error as a close frame may carry it.
 func reason(err error) string {
-	text := redact(fmt.Sprint(err))
+	text := reply.Redact(fmt.Sprint(err))
 	return text[:min(len(text), 100)]
 }

@@ -1,4 +1,4 @@
-package control
+package desk
 
 import (
 	"context"
@@ -16,29 +16,29 @@ const (
 
 var errTurn = errors.New("other requests have kept the tab busy for three minutes")
 
-// exclusively does something in the tab when no other request acts there. If the request is abandoned meanwhile, the
+// Exclusively does something in the tab when no other request acts there. If the request is abandoned meanwhile, the
 // scripts it has set off are ended before the next one comes: the tab survives.
-func (h *held) exclusively(ctx context.Context, do func() error) error {
-	h.desk.mu.Lock()
-	seat := h.desk.seat(h.tab.TargetID())
-	h.desk.mu.Unlock()
+func (h *Held) Exclusively(ctx context.Context, do func() error) error {
+	h.Desk.mu.Lock()
+	seat := h.Desk.seat(h.Tab.TargetID())
+	h.Desk.mu.Unlock()
 	timer := time.NewTimer(turnLimit)
 	defer timer.Stop()
 	select {
 	case seat <- struct{}{}:
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-h.tab.Done():
-		return h.tab.Err()
+	case <-h.Tab.Done():
+		return h.Tab.Err()
 	case <-timer.C:
-		return fmt.Errorf("wait for tab %s: %w", h.names.Name(), errTurn)
+		return fmt.Errorf("wait for tab %s: %w", h.Names.Name(), errTurn)
 	}
 	defer func() { <-seat }()
 	err := do()
 	if ctx.Err() != nil {
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
 		defer cancel()
-		err = errors.Join(err, h.tab.Stop(after))
+		err = errors.Join(err, h.Tab.Stop(after))
 	}
 	return err
 }

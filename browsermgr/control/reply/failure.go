@@ -1,0 +1,116 @@
+package reply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"clank/browsermgr"
+	"clank/browsermgr/page"
+	"clank/browsermgr/tabname"
+	"clank/browsermgr/transfer"
+)
+
+// Failure is an error that knows how it is told to a client.
+type Failure struct {
+	Status  int    // of HTTP
+	Code    string // ACT_…; "" for none
+	Reason  string // stable word for the cause; "" for none
+	Details any    // written as JSON; nil for none
+	Err     error  // what is told, without the credentials in it; not nil
+}
+
+func (f *Failure) Error() string { return f.Err.Error() }
+
+// Unwrap gives what the failure is about.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// ErrClosing ends the requests of a server that closes.
+var ErrClosing = errors.New("the control server is closing")
+
+// statuses says how the errors that packages below can be told apart by are answered. The first that fits counts.
+var statuses = []struct {
+	err    error
+	status int
+}{
+	{page.ErrInvalid, http.StatusBadRequest},
+	{browsermgr.ErrNoProfile, http.StatusNotFound},
+	{tabname.ErrNotFound, http.StatusNotFound},
+	{tabname.ErrAmbiguous, http.StatusConflict},
+	{browsermgr.ErrProfileExists, http.StatusConflict},
+	{browsermgr.ErrNotRunning, http.StatusConflict},
+	{browsermgr.ErrUnavailable, http.StatusConflict},
+	{browsermgr.ErrDisabled, http.StatusServiceUnavailable},
+	{browsermgr.ErrNoPort, http.StatusInsufficientStorage},
+	{transfer.ErrElsewhere, http.StatusConflict},
+	{transfer.ErrNoCapture, http.StatusNotImplemented},
+	{browsermgr.ErrClosed, http.StatusServiceUnavailable},
+	{page.ErrBrowserGone, http.StatusConflict},
+	{ErrClosing, http.StatusServiceUnavailable},
+}
+
+// reasons are stable words for causes, for programs that choose by them. The first that fits counts.
+var reasons = []struct {
+	err    error
+	reason string
+}{
+	{page.ErrUnknownRef, "unknown_ref"},
+	{page.ErrNotInteractable, "not_interactable"},
+	{page.ErrTabCrashed, "tab_crashed"},
+	{context.DeadlineExceeded, "timeout"},
+}
+
+// breakerOpen is the reason while a browser that does not start is not tried again.
+const breakerOpen = "launch_paused"
+
+// Classify finds out how an error is answered: as it says itself, or by what it wraps; otherwise with 500.
+func Classify(err error) Failure {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		out := *f
+		out.Err = err
+		return out
+	}
+	f := classifyPlain(err)
+	for _, r := range reasons {
+		if f.Reason == "" && errors.Is(err, r.err) {
+			f.Reason = r.reason
+		}
+	}
+	return f
+}
+
+// classifyPlain is Classify for errors that do not know it themselves.
+func classifyPlain(err error) Failure {
+	if _, ok := errors.AsType[*browsermgr.BreakerError](err); ok {
+		return Failure{Status: http.StatusConflict, Reason: breakerOpen, Err: err}
+	}
+	if f, ok := noDisplay(err); ok {
+		return f
+	}
+	switch {
+	case errors.Is(err, browsermgr.ErrPolicyBlocked):
+		return Failure{Status: http.StatusForbidden, Reason: "native_policy_blocked", Err: err}
+	case errors.Is(err, browsermgr.ErrEndpointBlocked):
+		return Failure{Status: http.StatusBadRequest, Err: fmt.Errorf("browser endpoint blocked by policy: %w", err)}
+	case errors.Is(err, page.ErrTabGone):
+		err = fmt.Errorf("%w: %w", tabname.ErrNotFound, err)
+	}
+	for _, s := range statuses {
+		if errors.Is(err, s.err) {
+			return Failure{Status: s.status, Err: err}
+		}
+	}
+	return Failure{Status: http.StatusInternalServerError, Err: err}
+}
+
+// noDisplay tells why a browser with a window cannot be started here.
+func noDisplay(err error) (Failure, bool) {
+	e, ok := errors.AsType[*browsermgr.NoDisplayError](err)
+	if !ok {
+		return Failure{}, false
+	}
+	return Failure{Status: http.StatusConflict, Reason: "no_display_for_headed_profile", Err: err, Details: map[string]any{
+		"profile": e.Profile, "requestedHeadless": false, "headlessSource": e.HeadlessSource, "displayPresent": false,
+	}}, true
+}
