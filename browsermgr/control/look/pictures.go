@@ -105,7 +105,7 @@ func dialogFirst(err error) error {
 	if !desk.PendingDialog(err) {
 		return err
 	}
-	return &reply.Failure{Status: http.StatusConflict, Reason: "blocked_by_dialog", Err: err}
+	return &reply.StatusError{Status: http.StatusConflict, Reason: "blocked_by_dialog", Err: err}
 }
 
 type fileAnswer struct {
