@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
+	"strconv"
 	"sync"
+	"time"
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
@@ -117,6 +120,13 @@ func (p *profile) start(ctx context.Context, headless *bool) (*browser, error) {
 	case pl.Mode != plan.Launched && headless != nil:
 		return nil, errNotOurs(p.name)
 	}
+	if pl.Mode == plan.Launched && pl.CDPURL != "" && listens(ctx, pl.CDPPort) {
+		// Somebody runs it already. Whether it is a browser is found out by connecting.
+		pl.Mode = plan.Attached
+		if pl.At, err = stored.Endpoint(); err != nil {
+			return nil, err
+		}
+	}
 	b := newBrowser(p, pl)
 	switch {
 	case pl.Mode == plan.Launched:
@@ -132,6 +142,17 @@ func (p *profile) start(ctx context.Context, headless *bool) (*browser, error) {
 	}
 	m.wg.Go(b.run)
 	return b, nil
+}
+
+// listens reports whether a program listens on a port of this machine.
+func listens(ctx context.Context, port int) bool {
+	d := net.Dialer{Timeout: time.Second}
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
 }
 
 // launch starts a process and connects to it.

@@ -226,7 +226,7 @@ func (p *profile) info(ctx context.Context, pl plan.Plan) ProfileInfo {
 	if b := p.look(); b != nil && b.enter() {
 		defer b.leave()
 		info.Running, info.TabCount = true, len(b.conn.Tabs())
-		if was := b.plan; was.Mode != pl.Mode || was.CDPURL != pl.CDPURL || own != 0 && b.port != own && pl.Mode == plan.Launched {
+		if was := b.plan; was.Mode != pl.Mode && pl.CDPURL == "" || was.CDPURL != pl.CDPURL || own != 0 && b.port != own && pl.Mode == plan.Launched {
 			info.ReconcileReason = optional("its setup has changed since it was started: stop and start it")
 		}
 		return info

@@ -60,7 +60,10 @@ func runTests(m *testing.M) int {
 		}
 	}
 	pages := newSite()
-	defer pages.Close()
+	defer func() {
+		pages.CloseClientConnections() // some pages are answered only when who asked has gone
+		pages.Close()
+	}()
 	site = pages.URL
 	return m.Run()
 }

@@ -61,7 +61,7 @@ func tabAction(ctx context.Context, c *route.Call) (actionAnswer, error) {
 		chosen, err := focus(ctx, c, at(index))
 		return actionAnswer{Done: reply.Done{OK: true}, TargetID: chosen.TargetID}, err
 	}
-	return actionAnswer{}, &reply.Failure{Status: http.StatusBadRequest, Err: fmt.Errorf("unknown tab action %q: use list, new, label, close or select", action)}
+	return actionAnswer{}, &reply.StatusError{Status: http.StatusBadRequest, Err: fmt.Errorf("unknown tab action %q: use list, new, label, close or select", action)}
 }
 
 func labelTab(ctx context.Context, c *route.Call, name, label string) (actionAnswer, error) {

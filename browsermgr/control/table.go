@@ -37,7 +37,7 @@ func (s *Server) mux() http.Handler {
 		mux.Handle(pattern, s.serve(&r))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		f := reply.Failure{Status: http.StatusNotFound}
+		f := reply.StatusError{Status: http.StatusNotFound}
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 			other := r.Clone(r.Context())
 			other.Method = method

@@ -52,3 +52,16 @@ func (t *Tab) Within(ctx context.Context, limit time.Duration, do func(context.C
 
 // Locate resolves a ref of a snapshot to its element, or a selector of the main frame if ref is empty.
 func (t *Tab) Locate(ref, selector string) (frame.Element, error) { return t.locate(ref, selector) }
+
+// Describe tells the role and the name, at most 80 characters of it, of the element with that ref.
+func (t *Tab) Describe(ctx context.Context, ref string) (role, name string, err error) {
+	e, err := t.locate(ref, "")
+	if err != nil {
+		return "", "", err
+	}
+	d, err := frame.Run[struct{ Role, Name string }](ctx, e.Frame, frame.Script{Fn: "describe", Arg: map[string]string{"ref": e.Local}})
+	if err != nil {
+		return "", "", e.Explain(err)
+	}
+	return d.Role, d.Name, nil
+}

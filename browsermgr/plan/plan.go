@@ -90,7 +90,7 @@ func Make(p roster.Profile, config Config) (Plan, error) {
 	case attachOnly:
 		return pl, fault.Invalidf("profile %q is attach-only and says neither cdpUrl nor cdpPort: give it one", p.Name)
 	case p.CDPURL != "":
-		pl.CDPPort = e.Port() // an address on this machine: ours to start
+		pl.CDPPort = e.Port() // an address on this machine: ours to start, unless somebody listens there
 	}
 	return pl, nil
 }

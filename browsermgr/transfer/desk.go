@@ -199,6 +199,7 @@ func (d *Desk) enter(t *page.Tab) (c *counter, leave func(), err error) {
 	}
 	c = d.counter(t)
 	c.users++
+	c.left = time.Time{}
 	return c, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -214,6 +215,7 @@ type counter struct {
 
 	began    []*item                 // downloads that belong to the tab, oldest first
 	waiter   *waiter                 // takes the next download
+	left     time.Time               // when an action was abandoned; zero after the next has begun
 	hint     time.Time               // when something last announced a download
 	certain  time.Time               // when that was Chromium itself
 	answered string                  // the last request for a document that was answered

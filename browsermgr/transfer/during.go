@@ -41,7 +41,22 @@ func (d *Desk) During(ctx context.Context, tab *page.Tab, do func(context.Contex
 	err = do(ctx)
 	d.gather(ctx, c, start)
 	d.complete(ctx, c, start)
+	if ctx.Err() != nil {
+		d.abandon(c)
+	}
 	return d.tell(c), err
+}
+
+// late is how long after an action was abandoned its download may still begin.
+const late = 2 * time.Second
+
+var errAbandoned = errors.New("nobody waits for the download any more")
+
+// abandon notes that nobody waits for what the action has set off: a download of it that begins late is cancelled.
+func (d *Desk) abandon(c *counter) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c.left = time.Now()
 }
 
 // Act does an action as page.Tab.Act does, and returns the downloads that it started: see [Desk.During].

@@ -95,9 +95,13 @@ func (d *Desk) assign(it *item) {
 	if len(c.began) > keptItems {
 		c.began = slices.Delete(c.began, 0, 1)
 	}
-	if w := c.waiter; w != nil {
+	switch w := c.waiter; {
+	case w != nil:
 		c.waiter = nil
 		it.claimed, it.out, w.it = true, w.out, it
+	case time.Since(c.left) < late:
+		it.told = true
+		d.finish(it, errAbandoned)
 	}
 	c.signal()
 }

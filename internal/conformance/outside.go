@@ -35,6 +35,7 @@ func outside() []check {
 		joined("an address on this machine where one answers", answeringHere),
 		joined("its downloads stay in its own folder", ownDownloads),
 		joined("by the directory of its profile", byDirectory),
+		joined("what is not done in a person's browser", personsLimits),
 		joined("a frozen tab in a browser that was just joined", coldConnect),
 		joined("what only our own browsers can do", ownOnly),
 		joined("secrets in its address", secretAddress),
@@ -182,8 +183,16 @@ func (s *suite) worked(ctx context.Context, b *outsider, name, stays string) err
 	if err := s.Call(ctx, "POST", "/tabs/open?profile="+name, map[string]any{"url": s.site.URL + "/form", "label": "joined"}, nil); err != nil {
 		return err
 	}
+	var snap snapshot
+	if err := s.Call(ctx, "GET", "/snapshot?profile="+name, nil, &snap); err != nil {
+		return err
+	}
+	save, err := snap.ref("button", "Save")
+	if err != nil {
+		return err
+	}
 	for _, x := range []exchange{
-		{path: "/act?profile=" + name, body: map[string]any{"kind": "click", "selector": "#save"}},
+		{path: "/act?profile=" + name, body: map[string]any{"kind": "click", "ref": save}},
 		{path: "/snapshot?profile=" + name, says: []string{`button \"Save\"`, "saved"}},
 		{path: "/?profile=" + name, says: []string{`"running":true`, `"cdpReady":true`, `"pid":null`}},
 		{path: "/tabs?profile=" + name, says: []string{`"running":true`, `"label":"joined"`}},
@@ -241,22 +250,6 @@ func ownDownloads(ctx context.Context, s *suite, b *outsider) error {
 			}
 			return bytes.Equal(data, []byte("the report")), err
 		})
-	})
-}
-
-func byDirectory(ctx context.Context, s *suite, b *outsider) error {
-	return s.joinAs(ctx, "mine", map[string]any{"driver": "existing-session", "userDataDir": b.data}, func() error {
-		all, err := s.listProfiles(ctx)
-		if err != nil {
-			return err
-		}
-		if p := all["mine"]; p.Driver != "existing-session" {
-			return fmt.Errorf("listed as %+v", p)
-		}
-		if err := (exchange{path: "/?profile=mine", says: []string{b.data, `"attachOnly":true`}}).run(ctx, s); err != nil {
-			return err
-		}
-		return s.worked(ctx, b, "mine", "about:blank")
 	})
 }
 

@@ -212,7 +212,7 @@ func emptyAtOnce(ctx context.Context, s *suite) error {
 
 func coveredNamed(ctx context.Context, s *suite) error {
 	return exchange{
-		path: "/act", page: "/cover", body: map[string]any{"kind": "click", "selector": "#b", "timeoutMs": 600}, status: 500, says: []string{"veil"},
+		path: "/act", page: "/cover", body: map[string]any{"kind": "click", "selector": "#b", "timeoutMs": 3000}, status: 500, says: []string{"veil"},
 	}.run(ctx, s)
 }
 

@@ -148,7 +148,7 @@ func perform(ctx context.Context, h *desk.Held, a action, evaluate func() bool) 
 
 // operationFailed says that it was the action which failed, unless the cause lies elsewhere.
 func operationFailed(kind page.Kind, err error) error {
-	if _, told := errors.AsType[*reply.Failure](err); told {
+	if _, told := errors.AsType[*reply.StatusError](err); told {
 		return err
 	}
 	f := reply.Classify(err)

@@ -45,12 +45,12 @@ type action struct {
 }
 
 func actError(status int, code string, err error) error {
-	return &reply.Failure{Status: status, Code: code, Err: err}
+	return &reply.StatusError{Status: status, Code: code, Err: err}
 }
 
 // invalid gives an error of reading the code it is told with.
 func invalid(err error) error {
-	if _, ok := errors.AsType[*reply.Failure](err); ok {
+	if _, ok := errors.AsType[*reply.StatusError](err); ok {
 		return err
 	}
 	return actError(http.StatusBadRequest, codeInvalid, err)

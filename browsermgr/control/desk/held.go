@@ -104,7 +104,7 @@ func (h *Held) Ours(what string) error {
 	if !h.Use.Joined() {
 		return nil
 	}
-	return &reply.Failure{
+	return &reply.StatusError{
 		Status: http.StatusNotImplemented, Reason: "existing_session_unsupported",
 		Err: fmt.Errorf("%s is not supported for existing-session profiles such as %q: use a profile whose browser is ours", what, h.Desk.Name),
 	}

@@ -22,7 +22,7 @@ func Lookup[T page.Observer](h *Held) (found T, ok bool) {
 func Feature[T page.Observer](h *Held, what string) (T, error) {
 	found, ok := Lookup[T](h)
 	if !ok {
-		return found, &reply.Failure{
+		return found, &reply.StatusError{
 			Status: http.StatusNotImplemented, Err: fmt.Errorf("%s is not available in the browser of profile %q", what, h.Desk.Name),
 		}
 	}

@@ -31,12 +31,12 @@ func blocked(err error) error {
 	if !strings.HasPrefix(text, "Navigation blocked:") {
 		err = fmt.Errorf("browser navigation blocked by policy: %w", err)
 	}
-	return &reply.Failure{Status: http.StatusBadRequest, Reason: NavigationBlocked, Err: err}
+	return &reply.StatusError{Status: http.StatusBadRequest, Reason: NavigationBlocked, Err: err}
 }
 
 // IsBlocked says whether an error is the policy's.
 func IsBlocked(err error) bool {
-	f, ok := errors.AsType[*reply.Failure](err)
+	f, ok := errors.AsType[*reply.StatusError](err)
 	return ok && f.Reason == NavigationBlocked
 }
 
@@ -44,7 +44,7 @@ func IsBlocked(err error) bool {
 func (s *Desks) CheckAddress(ctx context.Context, profile, address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme == "" {
-		return "", &reply.Failure{Status: http.StatusBadRequest, Err: fmt.Errorf("Invalid URL: %q: give a whole address such as https://example.com/", address)} //nolint:staticcheck // clients match on this spelling
+		return "", &reply.StatusError{Status: http.StatusBadRequest, Err: fmt.Errorf("Invalid URL: %q: give a whole address such as https://example.com/", address)} //nolint:staticcheck // clients match on this spelling
 	}
 	switch scheme := strings.ToLower(u.Scheme); {
 	case strings.EqualFold(address, "about:blank"):
@@ -52,13 +52,13 @@ func (s *Desks) CheckAddress(ctx context.Context, profile, address string) (stri
 	case scheme != "http" && scheme != "https":
 		return "", blocked(fmt.Errorf("Navigation blocked: unsupported protocol %q: only http and https can be opened", scheme+":")) //nolint:staticcheck // likewise
 	case u.User != nil:
-		return "", &reply.Failure{Status: http.StatusBadRequest, Err: errors.New("Invalid URL: it carries a user name or a password, which pages and logs would show; set them with /set/credentials")} //nolint:staticcheck // likewise
+		return "", &reply.StatusError{Status: http.StatusBadRequest, Err: errors.New("Invalid URL: it carries a user name or a password, which pages and logs would show; set them with /set/credentials")} //nolint:staticcheck // likewise
 	case u.Hostname() == "":
-		return "", &reply.Failure{Status: http.StatusBadRequest, Err: fmt.Errorf("Invalid URL: %q: the host is missing", address)} //nolint:staticcheck // likewise
+		return "", &reply.StatusError{Status: http.StatusBadRequest, Err: fmt.Errorf("Invalid URL: %q: the host is missing", address)} //nolint:staticcheck // likewise
 	}
 	whole, err := page.Address(address)
 	if err != nil {
-		return "", &reply.Failure{Status: http.StatusBadRequest, Err: fmt.Errorf("Invalid URL: %w", err)} //nolint:staticcheck // likewise
+		return "", &reply.StatusError{Status: http.StatusBadRequest, Err: fmt.Errorf("Invalid URL: %w", err)} //nolint:staticcheck // likewise
 	}
 	return whole, s.allow(ctx, profile, whole)
 }
@@ -123,7 +123,7 @@ func (h *Held) Quarantined() error {
 	if why == nil {
 		return nil
 	}
-	return &reply.Failure{
+	return &reply.StatusError{
 		Status: http.StatusConflict, Reason: NavigationBlocked,
 		Err: fmt.Errorf("tab %s is in quarantine: navigate it to an allowed address or close it (%w)", h.Names.Name(), why),
 	}

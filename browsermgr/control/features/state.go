@@ -163,5 +163,5 @@ func unknown(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &reply.Failure{Status: http.StatusInternalServerError, Err: err}
+	return &reply.StatusError{Status: http.StatusInternalServerError, Err: err}
 }

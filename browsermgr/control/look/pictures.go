@@ -67,7 +67,11 @@ func (v viewer) screenshot(ctx context.Context, c *route.Call) (screenshotAnswer
 	defer cancel()
 	switch {
 	case labels && o.Ref != "":
-		o.Labels = []picture.Label{{Ref: o.Ref}}
+		role, name, err := h.Tab.Describe(ctx, o.Ref)
+		if err != nil {
+			return screenshotAnswer{}, dialogFirst(err)
+		}
+		o.Labels = []picture.Label{{Ref: o.Ref, Role: role, Name: name}}
 	case labels:
 		snap, err := h.Tab.Snapshot(ctx, page.SnapshotOptions{Refs: page.RefsRole, Timeout: o.Timeout})
 		if err != nil {
@@ -101,7 +105,7 @@ func dialogFirst(err error) error {
 	if !desk.PendingDialog(err) {
 		return err
 	}
-	return &reply.Failure{Status: http.StatusConflict, Reason: "blocked_by_dialog", Err: err}
+	return &reply.StatusError{Status: http.StatusConflict, Reason: "blocked_by_dialog", Err: err}
 }
 
 type fileAnswer struct {

@@ -12,8 +12,8 @@ import (
 	"clank/browsermgr/transfer"
 )
 
-// Failure is an error that knows how it is told to a client.
-type Failure struct {
+// StatusError is an error that knows how it is told to a client.
+type StatusError struct {
 	Status  int    // of HTTP
 	Code    string // ACT_…; "" for none
 	Reason  string // stable word for the cause; "" for none
@@ -21,10 +21,10 @@ type Failure struct {
 	Err     error  // what is told, without the credentials in it; not nil
 }
 
-func (f *Failure) Error() string { return f.Err.Error() }
+func (f *StatusError) Error() string { return f.Err.Error() }
 
 // Unwrap gives what the failure is about.
-func (f *Failure) Unwrap() error { return f.Err }
+func (f *StatusError) Unwrap() error { return f.Err }
 
 // ErrClosing ends the requests of a server that closes.
 var ErrClosing = errors.New("the control server is closing")
@@ -65,8 +65,8 @@ var reasons = []struct {
 const breakerOpen = "launch_paused"
 
 // Classify finds out how an error is answered: as it says itself, or by what it wraps; otherwise with 500.
-func Classify(err error) Failure {
-	if f, ok := errors.AsType[*Failure](err); ok {
+func Classify(err error) StatusError {
+	if f, ok := errors.AsType[*StatusError](err); ok {
 		out := *f
 		out.Err = err
 		return out
@@ -81,36 +81,36 @@ func Classify(err error) Failure {
 }
 
 // classifyPlain is Classify for errors that do not know it themselves.
-func classifyPlain(err error) Failure {
+func classifyPlain(err error) StatusError {
 	if _, ok := errors.AsType[*browsermgr.BreakerError](err); ok {
-		return Failure{Status: http.StatusConflict, Reason: breakerOpen, Err: err}
+		return StatusError{Status: http.StatusConflict, Reason: breakerOpen, Err: err}
 	}
 	if f, ok := noDisplay(err); ok {
 		return f
 	}
 	switch {
 	case errors.Is(err, browsermgr.ErrPolicyBlocked):
-		return Failure{Status: http.StatusForbidden, Reason: "native_policy_blocked", Err: err}
+		return StatusError{Status: http.StatusForbidden, Reason: "native_policy_blocked", Err: err}
 	case errors.Is(err, browsermgr.ErrEndpointBlocked):
-		return Failure{Status: http.StatusBadRequest, Err: fmt.Errorf("browser endpoint blocked by policy: %w", err)}
+		return StatusError{Status: http.StatusBadRequest, Err: fmt.Errorf("browser endpoint blocked by policy: %w", err)}
 	case errors.Is(err, page.ErrTabGone):
 		err = fmt.Errorf("%w: %w", tabname.ErrNotFound, err)
 	}
 	for _, s := range statuses {
 		if errors.Is(err, s.err) {
-			return Failure{Status: s.status, Err: err}
+			return StatusError{Status: s.status, Err: err}
 		}
 	}
-	return Failure{Status: http.StatusInternalServerError, Err: err}
+	return StatusError{Status: http.StatusInternalServerError, Err: err}
 }
 
 // noDisplay tells why a browser with a window cannot be started here.
-func noDisplay(err error) (Failure, bool) {
+func noDisplay(err error) (StatusError, bool) {
 	e, ok := errors.AsType[*browsermgr.NoDisplayError](err)
 	if !ok {
-		return Failure{}, false
+		return StatusError{}, false
 	}
-	return Failure{Status: http.StatusConflict, Reason: "no_display_for_headed_profile", Err: err, Details: map[string]any{
+	return StatusError{Status: http.StatusConflict, Reason: "no_display_for_headed_profile", Err: err, Details: map[string]any{
 		"profile": e.Profile, "requestedHeadless": false, "headlessSource": e.HeadlessSource, "displayPresent": false,
 	}}, true
 }

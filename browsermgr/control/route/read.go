@@ -34,10 +34,10 @@ func decodeBody(w http.ResponseWriter, r *http.Request) (*body.Fields, error) {
 	_ = control.SetReadDeadline(time.Now().Add(reply.IOLimit))
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, &reply.Failure{Status: http.StatusRequestEntityTooLarge, Err: errors.New("the body is larger than 1 MB")}
+		return nil, &reply.StatusError{Status: http.StatusRequestEntityTooLarge, Err: errors.New("the body is larger than 1 MB")}
 	}
 	if err != nil {
-		return nil, &reply.Failure{Status: http.StatusBadRequest, Err: errors.New("the body did not arrive whole")}
+		return nil, &reply.StatusError{Status: http.StatusBadRequest, Err: errors.New("the body did not arrive whole")}
 	}
 	// From here on the connection is only watched for its end.
 	_ = control.SetReadDeadline(time.Time{})

@@ -315,6 +315,8 @@ FUNCTIONS.box = (a) => {
   return { x: corner.x, y: corner.y, width: far.x - corner.x, height: far.y - corner.y };
 };
 
+FUNCTIONS.describe = (a) => describe(byRef(a.ref));
+
 FUNCTIONS.viewport = () => ({
   width: window.innerWidth, height: window.innerHeight, x: window.scrollX, y: window.scrollY,
   fullWidth: document.documentElement.clientWidth, fullHeight: document.documentElement.scrollHeight,

@@ -1,0 +1,43 @@
+package features_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"clank/browsermgr/control/features"
+)
+
+func TestFilesAreKeptUnderNewNames(t *testing.T) {
+	f := &features.Features{Dir: t.TempDir()}
+	seen := map[string]bool{}
+	for range 2 {
+		path, err := f.Keep("pictures", "browser-", ".png", []byte("picture"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok, err := filepath.Match("browser-*.png", filepath.Base(path)); err != nil || !ok || seen[path] {
+			t.Errorf("kept at %s", path)
+		}
+		seen[path] = true
+		info, err := os.Stat(path)
+		if err != nil || info.Mode().Perm() != 0o600 || info.Size() != 7 {
+			t.Errorf("%v, %v", info, err)
+		}
+	}
+}
+
+func TestFilesThatCannotBeKeptAreAnError(t *testing.T) {
+	if _, err := (*features.Features)(nil).Keep("pictures", "a", "b", nil); err == nil {
+		t.Error("kept in no folder")
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := &features.Features{Dir: file}
+	if path, err := f.Keep("pictures", "a", "b", nil); err == nil || errors.Is(err, os.ErrExist) {
+		t.Errorf("kept at %q, %v", path, err)
+	}
+}
