@@ -111,12 +111,12 @@ func TestCredentialsAnswerServersOnce(t *testing.T) {
 			must(t, state.Credentials(ctx, tab, &emulate.Credentials{Username: "earlier"}))
 			must(t, state.Credentials(ctx, tab, tt.credentials))
 			_, _ = tab.Navigate(ctx, url)
-			wantJS(t, tab, "document.body.innerText", tt.text)
+			wantJS(t, tab, `document.body?.innerText ?? ""`, tt.text)
 			if got := wrong.Load(); got != tt.wrong {
 				t.Errorf("got %d wrong answers at the server, want %d", got, tt.wrong)
 			}
 			later, _ := b.NewTab(ctx, page.TabOptions{URL: url, ContextID: id})
-			wantJS(t, later, "document.body.innerText", tt.text)
+			wantJS(t, later, `document.body?.innerText ?? ""`, tt.text)
 		})
 	}
 }
