@@ -24,7 +24,7 @@ func TestCausesHaveStableWords(t *testing.T) {
 		{"/act", `{"kind":"click","ref":"e999"}`, "ACT_OPERATION_FAILED", "unknown_ref"},
 		{"/act", `{"kind":"wait","text":"never","timeoutMs":500}`, "ACT_OPERATION_FAILED", "timeout"},
 		{"/act", `{"kind":"evaluate","fn":"for(;;);","timeoutMs":500}`, "ACT_OPERATION_FAILED", "timeout"},
-		{"/act", `{"kind":"click","selector":"#under","timeoutMs":500}`, "ACT_OPERATION_FAILED", "not_interactable"},
+		{"/act", `{"kind":"click","selector":"#under","timeoutMs":4000}`, "ACT_OPERATION_FAILED", "not_interactable"},
 		{"/act", `{"kind":"evaluate","fn":"nosuch"}`, "ACT_OPERATION_FAILED", ""},
 		{"/highlight", `{"ref":"e999"}`, "", "unknown_ref"},
 		{"/response/body", `{"url":"**/never","timeoutMs":500}`, "", "timeout"},
