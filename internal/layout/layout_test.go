@@ -57,6 +57,8 @@ var table = map[string][]string{
 		"browsermgr/frame", "browsermgr/graphics", "browsermgr/page", "browsermgr/plan", "browsermgr/roster", "browsermgr/trash",
 	},
 
+	"browsermgr/egress/policy": {},
+
 	"browsermgr/control/body":   {"browsermgr/fault"},
 	"browsermgr/control/gate":   {},
 	"browsermgr/control/client": {},
