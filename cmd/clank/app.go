@@ -212,6 +212,8 @@ func (a *app) openManager(ctx context.Context) error {
 		Store:          a.db,
 		Backends:       map[string]sessions.Backend{browseagent.Runtime: agent},
 		DefaultRuntime: func() string { return browseagent.Runtime },
+		Enter:          a.mayEnter,
+		Profile:        a.profileFor,
 		Limits:         a.limits,
 		Scopes:         &a.scopes,
 		Logger:         a.logger,

@@ -81,7 +81,7 @@ const stopTime = 5 * time.Second
 
 func (r remoteRunner) run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error) {
 	started, err := r.client.Start(ctx, dashboard.TaskRequest{
-		Prompt: t.Prompt, SessionID: t.SessionID, Runtime: t.Runtime, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed,
+		Prompt: t.Prompt, SessionID: t.SessionID, Runtime: t.Runtime, Profile: t.Profile, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed,
 		Origin: sessions.FromTerminal,
 	})
 	if err != nil {

@@ -14,9 +14,10 @@ import (
 // table lists what each package of ours may import of ours. A path stands for
 // itself alone. Packages not listed fail the test: a new package is a decision.
 var table = map[string][]string{
+	"access":   {},
 	"cancel":   {},
 	"llm":      {},
-	"settings": {},
+	"settings": {"access"},
 
 	"browsermgr/chrome":    {},
 	"browsermgr/fault":     {},
