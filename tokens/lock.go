@@ -20,14 +20,20 @@ func lock(path string) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	for end := time.Now().Add(lockWait); ; time.Sleep(5 * time.Millisecond) {
+	late := time.After(lockWait)
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
 		case err == nil:
 			return func() { f.Close() }, nil
 		case !errors.Is(err, syscall.EWOULDBLOCK):
 			return nil, errors.Join(err, f.Close())
-		case time.Now().After(end):
+		}
+		select {
+		case <-again.C:
+		case <-late:
 			return nil, errors.Join(errors.New("another process keeps "+path+" locked"), f.Close())
 		}
 	}
