@@ -60,7 +60,27 @@ func moveXDG(path, home, data string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return into(filepath.Join(top, ".Trash-"+strconv.Itoa(os.Getuid())), path, relative)
+	dir := filepath.Join(top, ".Trash-"+strconv.Itoa(os.Getuid()))
+	if err := ours(dir); err != nil {
+		return "", err
+	}
+	return into(dir, path, relative)
+}
+
+// ours makes a trash directory, and is an error if it is somebody else's or leads elsewhere: everybody may write at the
+// top of some file systems.
+func ours(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); !info.IsDir() || !ok || int64(stat.Uid) != int64(os.Getuid()) {
+		return fmt.Errorf("%s is not a directory of this user", dir)
+	}
+	return nil
 }
 
 // into moves path into one trash directory, under a name that is free there. The note of where it came from is made

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"runtime"
 	"strings"
 	"testing"
@@ -128,5 +129,32 @@ func TestFolderOfAnotherFileSystemGoesToItsTrash(t *testing.T) {
 	}
 	if info, err := os.Stat(bin); err != nil || info.Mode().Perm()&fs.FileMode(0o077) != 0 {
 		t.Errorf("others may look into the trash: %v, %v", info, err)
+	}
+}
+
+func TestATrashThatLeadsElsewhereIsNotUsed(t *testing.T) {
+	const other = "/dev/shm"
+	dir, err := os.MkdirTemp(other, "clank-trash-") //nolint:usetesting // a file system of its own is wanted
+	if err != nil {
+		t.Skip("no second file system here")
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	elsewhere := t.TempDir()
+	bin := filepath.Join(other, ".Trash-"+strconv.Itoa(os.Getuid()))
+	if err := os.Symlink(elsewhere, bin); err != nil {
+		t.Skip("there is a trash already:", err)
+	}
+	t.Cleanup(func() { _ = os.Remove(bin) })
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	if to, err := trash.Move(t.Context(), dir); err == nil {
+		_ = os.RemoveAll(to)
+		if strings.HasPrefix(to, other) {
+			t.Errorf("moved to %s", to)
+		}
+	} else if _, err := os.Stat(dir); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(elsewhere); err != nil || len(left) > 0 {
+		t.Errorf("put there: %v, %v", left, err)
 	}
 }
