@@ -210,13 +210,28 @@ func TestRefusesTunnelsLikewise(t *testing.T) {
 func TestRebindingReachesNothing(t *testing.T) {
 	var hits atomic.Int32
 	canary := site(t, func(http.ResponseWriter, *http.Request) { hits.Add(1) })
+	l, err := net.Listen("tcp4", "127.0.0.2:"+port(t, canary))
+	if err != nil {
+		t.Skip("no second loopback address here")
+	}
+	bait := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "bait") })}
+	go bait.Serve(l)
+	defer bait.Close()
 	f := open(t, nil)
-	f.rules.set(policy.Rules{}) // loopback is refused
+	f.rules.set(policy.Rules{PrivateNetwork: policy.Allowed, BlockedHosts: []string{"127.0.0.1"}})
 	for i := range 5 {
-		name := fmt.Sprintf("rebind%d.test", i)
-		f.names.set(name, addrs("192.0.2.0"), addrs("127.0.0.1"))
-		f.get(t, "http://"+name+":"+port(t, canary)+"/")
-		f.tunnel(t, name+":"+port(t, canary))
+		good, bad := fmt.Sprintf("good%d.test", i), fmt.Sprintf("bad%d.test", i)
+		f.names.set(good, addrs("127.0.0.2"), addrs("127.0.0.1"))
+		f.names.set(bad, addrs("127.0.0.1"), addrs("127.0.0.2"))
+		if status, _, body := f.get(t, "http://"+good+":"+port(t, canary)+"/"); status != http.StatusOK || body != "bait" {
+			t.Errorf("got %d %q", status, body)
+		}
+		if status, rule, _ := f.get(t, "http://"+bad+":"+port(t, canary)+"/"); status != http.StatusForbidden || rule != policy.RuleBlocked {
+			t.Errorf("got %d %q", status, rule)
+		}
+		if _, _, status, _ := f.tunnel(t, good+":"+port(t, canary)); status != http.StatusOK {
+			t.Errorf("got %d", status)
+		}
 	}
 	if got := hits.Load(); got != 0 {
 		t.Errorf("the canary was reached %d times", got)
