@@ -48,8 +48,9 @@ type Ledger struct {
 
 type entry struct {
 	Refused
-	place string // host:port
-	cause error
+	place  string // host:port
+	tunnel bool   // what it was for could not be seen
+	cause  error
 }
 
 type watcher struct {
@@ -77,7 +78,7 @@ func (l *Ledger) Add(r Refused, place string, cause error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.count++
-	l.add(entry{r, place, cause})
+	l.add(entry{r, place, r.URL == place, cause})
 	l.tell()
 }
 
@@ -109,11 +110,15 @@ func (l *Ledger) Attribute(target, requestURL string, document bool) {
 	}
 	e := &l.entries[i]
 	if e.Tab != "" && e.Tab != target {
-		// One refused connection served several tabs.
+		// One refused connection was for several tabs.
 		l.add(*e)
 		e = &l.entries[len(l.entries)-1]
+		e.Tab, e.Document = "", false
 	}
-	e.Tab, e.URL, e.Document = target, cleaned, e.Document || document
+	if e.Tab == "" || document {
+		e.URL = cleaned
+	}
+	e.Tab, e.Document = target, e.Document || document
 	if !document {
 		return
 	}
@@ -124,7 +129,8 @@ func (l *Ledger) Attribute(target, requestURL string, document bool) {
 	}
 }
 
-// find is the newest entry that the request fits best: that very URL and no tab yet, a tunnel there, another tab's.
+// find is the newest entry that the request fits best, by its URL or because a tunnel to its host was refused: one that has
+// no tab yet, else one of this tab, else another tab's.
 func (l *Ledger) find(target, place, cleaned string) int {
 	best, rank := -1, 0
 	for i := len(l.entries) - 1; i >= 0; i-- {
@@ -134,12 +140,10 @@ func (l *Ledger) find(target, place, cleaned string) int {
 		}
 		fits := 0
 		switch {
-		case e.place != place, e.URL != cleaned && e.Tab == "" && e.URL != place:
-		case e.URL == cleaned && e.Tab == "":
-			fits = 4
+		case e.place != place || !e.tunnel && e.URL != cleaned:
 		case e.Tab == "":
 			fits = 3
-		case e.Tab == target && e.URL == cleaned:
+		case e.Tab == target:
 			fits = 2
 		default:
 			fits = 1
