@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -238,6 +239,19 @@ func TestSaysWhatKindOfFailureItWas(t *testing.T) {
 		if got := resp.Header.Get("X-Clank-Failed"); resp.StatusCode != http.StatusBadGateway || got != want {
 			t.Errorf("%s: got %d %q, want 502 %q", address, resp.StatusCode, got, want)
 		}
+		if err := f.Failure(profile, address); err == nil {
+			t.Errorf("%s: why it failed is not known", address)
+		}
+	}
+	if _, _, status, _ := f.tunnel(t, "typo.test:443"); status != http.StatusBadGateway {
+		t.Errorf("got %d", status)
+	}
+	err := f.Failure(profile, "https://typo.test/")
+	if dns, ok := errors.AsType[*net.DNSError](err); !ok || !dns.IsNotFound {
+		t.Errorf("got %v", err)
+	}
+	if err := f.Failure(profile, "https://other.test/"); err != nil {
+		t.Errorf("got %v for a host that nobody asked for", err)
 	}
 	if got := f.Count(profile); got != 0 {
 		t.Errorf("%d failures were counted as refusals", got)

@@ -24,7 +24,8 @@ type Refused struct {
 	Host, Address string
 	// Rule is a stable id, Text a sentence for a person.
 	Rule, Text string
-	// Document says that a page or frame was to be loaded from there.
+	// Document says that a page or frame was to be loaded from there. An entry that says so from the beginning is of
+	// somebody who asked before loading it, and belongs to no tab.
 	Document bool
 }
 
@@ -100,7 +101,7 @@ func (l *Ledger) tell() {
 
 // Attribute says which tab a request came from that was refused lately. Nothing happens if none was.
 func (l *Ledger) Attribute(target, requestURL string, document bool) {
-	place, cleaned := placeOf(requestURL), Clean(requestURL)
+	place, cleaned := Place(requestURL), Clean(requestURL)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.tell()
@@ -200,7 +201,7 @@ func (l *Ledger) open(from time.Time) bool {
 		return true
 	}
 	for i := len(l.entries) - 1; i >= 0 && !l.entries[i].At.Before(from); i-- {
-		if l.entries[i].Tab == "" {
+		if e := &l.entries[i]; e.Tab == "" && !e.Document {
 			return true
 		}
 	}
@@ -225,8 +226,8 @@ func (l *Ledger) Count() uint64 {
 	return l.count
 }
 
-// placeOf is host:port of a URL.
-func placeOf(address string) string {
+// Place is host:port of a URL, as it is given to [Ledger.Add]: empty if it is no URL.
+func Place(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""

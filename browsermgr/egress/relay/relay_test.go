@@ -293,15 +293,16 @@ func TestTunnelPassesTheEndOfEachDirectionOn(t *testing.T) {
 }
 
 func TestTunnelStaysWhileOneDirectionMoves(t *testing.T) {
+	t.Parallel()
 	client, a := pair(t)
 	server, b := pair(t)
-	const idle = 400 * time.Millisecond
+	const idle = time.Second
 	done := make(chan error)
 	go func() { done <- relay.Tunnel(a, b, relay.Limits{Idle: idle}) }()
-	tick := time.NewTicker(idle / 8)
+	tick := time.NewTicker(idle / 20)
 	defer tick.Stop()
 	buf := make([]byte, 1)
-	for began := time.Now(); time.Since(began) < 3*idle; <-tick.C {
+	for began := time.Now(); time.Since(began) < 2*idle; <-tick.C {
 		server.Write([]byte("x"))
 		if _, err := io.ReadFull(client, buf); err != nil {
 			t.Fatalf("ended after %s: %v", time.Since(began), err)
