@@ -74,7 +74,7 @@ func (d *guard) listen(ctx context.Context) (netip.AddrPort, error) {
 		DisableGeneralOptionsHandler: true, ErrorLog: log.New(discard{}, "", 0),
 	}
 	d.serving.Go(func() {
-		if err := d.server.Serve(l); err != http.ErrServerClosed { //nolint:errorlint // never wrapped
+		if err := d.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			d.gate.Logger.Error("checking proxy ended", "profile", d.profile, "error", err)
 		}
 	})
@@ -234,7 +234,7 @@ func (d *guard) admit(ctx context.Context, l *law, t policy.Target, up *dial.Ups
 }
 
 // record notes a refusal. before says that it is no request of a page, but of somebody who asks before loading one.
-func (d *guard) record(address string, t policy.Target, err error, before bool) {
+func (d *guard) record(ctx context.Context, address string, t policy.Target, err error, before bool) {
 	r := Refused{At: time.Now(), Profile: d.profile, URL: address, Host: t.Host, Rule: ruleOf(err), Text: err.Error(), Document: before}
 	place := ""
 	if refusal, ok := asRefusal(err); ok {
@@ -250,7 +250,7 @@ func (d *guard) record(address string, t policy.Target, err error, before bool) 
 		place = net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port)))
 	}
 	d.ledger.Add(r, place, err)
-	d.gate.Logger.Log(context.Background(), d.level(r), "request refused", "profile", d.profile, "host", r.Host, "address", r.Address, "rule", r.Rule)
+	d.gate.Logger.Log(ctx, d.level(r), "request refused", "profile", d.profile, "host", r.Host, "address", r.Address, "rule", r.Rule)
 }
 
 // level lets a page that is refused over and over fill no logs.

@@ -83,7 +83,7 @@ func (d *guard) connect(w http.ResponseWriter, r *http.Request) {
 	t, err := rules.hostPort(host, port)
 	way, err := d.reach(r.Context(), rules, t, err, r.RequestURI)
 	if isRefusal(err) {
-		d.record(r.RequestURI, t, err, false)
+		d.record(r.Context(), r.RequestURI, t, err, false)
 	}
 	judged()
 	if err != nil {
@@ -131,7 +131,7 @@ func (d *guard) forward(w http.ResponseWriter, r *http.Request) {
 	judged := d.ledger.Judging()
 	to, err := d.judge(r, rules)
 	if isRefusal(err) {
-		d.record(r.RequestURI, to.target, err, false)
+		d.record(r.Context(), r.RequestURI, to.target, err, false)
 	}
 	judged()
 	if err != nil {

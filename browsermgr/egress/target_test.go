@@ -1,10 +1,12 @@
-package egress
+package egress_test
 
 import (
 	"net"
 	"strconv"
 	"strings"
 	"testing"
+
+	"clank/browsermgr/egress"
 )
 
 func TestConnectTargetsAreReadStrictly(t *testing.T) {
@@ -14,7 +16,7 @@ func TestConnectTargetsAreReadStrictly(t *testing.T) {
 		"::1:80": "", "[::1:80": "", "[]:80": "", "[a]:80": "", "a@b:80": "", "a/b:80": "", "a?b:80": "", "a#b:80": "", "a:1:2": "",
 	} {
 		got := ""
-		if host, port, ok := connectTarget(s); ok {
+		if host, port, ok := egress.ConnectTarget(s); ok {
 			got = host + " " + strconv.Itoa(int(port))
 		}
 		if got != want {
@@ -29,7 +31,7 @@ func FuzzConnectTarget(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		host, port, ok := connectTarget(s)
+		host, port, ok := egress.ConnectTarget(s)
 		if !ok {
 			return
 		}

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -85,7 +86,7 @@ func TestBodiesOfAllKindsComeThroughWhole(t *testing.T) {
 			}
 		}
 		if r.URL.Path == "/measured" {
-			w.Header().Set("Content-Length", fmt.Sprint(len(big)))
+			w.Header().Set("Content-Length", strconv.Itoa(len(big)))
 		}
 		w.Write(big)
 	})
@@ -329,7 +330,7 @@ func TestSilentTunnelsAndLargeBodiesAreEnded(t *testing.T) {
 				w.Write(make([]byte, 64<<10))
 			}
 		default:
-			w.Header().Set("Content-Length", fmt.Sprint(2<<20))
+			w.Header().Set("Content-Length", strconv.Itoa(2<<20))
 			w.Write(make([]byte, 2<<20))
 		}
 	})

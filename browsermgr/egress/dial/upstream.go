@@ -14,7 +14,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/net/proxy"
 )
@@ -67,7 +66,7 @@ func (u *Upstream) Dial(ctx context.Context, host string, addrs []netip.Addr, po
 	if u.names {
 		return u.connect(ctx, net.JoinHostPort(host, strconv.Itoa(int(port))))
 	}
-	first := error(ErrNoAddress)
+	first := ErrNoAddress
 	for i, addr := range addrs {
 		conn, err := u.connect(ctx, netip.AddrPortFrom(addr, port).String())
 		if err == nil {
@@ -115,7 +114,7 @@ func (u *Upstream) tunnel(ctx context.Context, target string) (net.Conn, error) 
 	if err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	whole, err := u.ask(conn, target)
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
@@ -141,7 +140,7 @@ func (u *Upstream) ask(conn net.Conn, target string) (net.Conn, error) {
 	const longest = 64 << 10
 	limited := &io.LimitedReader{R: conn, N: longest}
 	r := bufio.NewReader(limited)
-	resp, err := http.ReadResponse(r, &http.Request{Method: http.MethodConnect})
+	resp, err := http.ReadResponse(r, &http.Request{Method: http.MethodConnect}) //nolint:bodyclose // the rest of the connection is the tunnel
 	if err != nil {
 		return nil, fmt.Errorf("read its answer: %w", err)
 	}

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -71,15 +72,5 @@ func secret(name string) bool {
 		}
 		return -1
 	}, name)
-	for _, n := range names {
-		if name == n {
-			return true
-		}
-	}
-	for _, w := range words {
-		if strings.Contains(name, w) {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(names, name) || slices.ContainsFunc(words, func(w string) bool { return strings.Contains(name, w) })
 }
