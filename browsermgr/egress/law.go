@@ -126,10 +126,10 @@ func (l *law) hostPort(host string, port uint16) (policy.Target, error) {
 	return l.policy.HostPort(host, port)
 }
 
-// still says whether a connection that is open may stay: addr is not valid if an upstream proxy found it.
-func (l *law) still(t policy.Target, addr netip.Addr) bool {
+// still says whether a connection that is open may stay. There are no addresses if an upstream proxy resolved the name.
+func (l *law) still(t policy.Target, addrs []netip.Addr) bool {
 	if _, err := l.hostPort(t.Host, t.Port); err != nil {
 		return false
 	}
-	return !addr.IsValid() || l.policy.IP(t, addr) == nil
+	return !slices.ContainsFunc(addrs, func(a netip.Addr) bool { return l.policy.IP(t, a) != nil })
 }

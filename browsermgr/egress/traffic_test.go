@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -353,6 +354,7 @@ func TestSilentTunnelsAndLargeBodiesAreEnded(t *testing.T) {
 }
 
 func TestCloseEndsWhatIsOpen(t *testing.T) {
+	goroutines := runtime.NumGoroutine()
 	began := make(chan bool, 1)
 	s := site(t, func(_ http.ResponseWriter, r *http.Request) {
 		began <- true
@@ -378,6 +380,9 @@ func TestCloseEndsWhatIsOpen(t *testing.T) {
 		t.Error("the tunnel is open")
 	}
 	<-failed
+	s.CloseClientConnections()
+	f.client.CloseIdleConnections()
+	until(t, "the end of all goroutines", func() bool { return runtime.NumGoroutine() <= goroutines+5 })
 }
 
 func TestTheRefusalPageEscapesWhatPagesWrote(t *testing.T) {

@@ -56,6 +56,17 @@ func ParseUpstream(u *url.URL) (*Upstream, error) {
 // Names says whether the upstream proxy is told names, and resolves them itself.
 func (u *Upstream) Names() bool { return u.names }
 
+// Literal is where the proxy is, if its host is an address or localhost.
+func (u *Upstream) Literal() (addr netip.Addr, port uint16, ok bool) {
+	host, number, err := net.SplitHostPort(u.address)
+	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
+		host = "127.0.0.1"
+	}
+	addr, bad := netip.ParseAddr(host)
+	n, odd := strconv.ParseUint(number, 10, 16)
+	return addr, uint16(n), err == nil && bad == nil && odd == nil
+}
+
 // String is the proxy as it may be shown: without user and password.
 func (u *Upstream) String() string { return u.scheme + "://" + u.address }
 

@@ -25,7 +25,13 @@ var (
 func Clean(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
-		return cut(strings.SplitN(address, "?", 2)[0])
+		if end := strings.IndexAny(address, "?#"); end >= 0 {
+			address = address[:end]
+		}
+		if at := strings.LastIndexByte(address, '@'); at >= 0 {
+			address = "…" + address[at+1:]
+		}
+		return cut(address)
 	}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
 	if u.RawQuery != "" {
