@@ -59,7 +59,14 @@ var table = map[string][]string{
 		"browsermgr/frame", "browsermgr/graphics", "browsermgr/page", "browsermgr/plan", "browsermgr/roster", "browsermgr/trash",
 	},
 
-	"browsermgr/egress/policy": {},
+	"browsermgr/egress": {
+		"browsermgr/egress/dial", "browsermgr/egress/ledger", "browsermgr/egress/policy", "browsermgr/egress/relay", "browsermgr/egress/resolve",
+	},
+	"browsermgr/egress/dial":    {},
+	"browsermgr/egress/ledger":  {},
+	"browsermgr/egress/relay":   {},
+	"browsermgr/egress/resolve": {},
+	"browsermgr/egress/policy":  {},
 
 	"browsermgr/control/body":   {"browsermgr/fault"},
 	"browsermgr/control/gate":   {},
