@@ -44,14 +44,14 @@ func (p *Profile) Doctor(ctx context.Context, deep bool) (Report, error) {
 	if s.Graphics != nil {
 		b.Renderer, b.Accelerate = s.Graphics.Renderer, s.Graphics.Acceleration
 	}
-	if running := p.profile.look(); running != nil && running.enter() {
+	if running := p.profile.look(); running != nil && running.look() {
 		b.Connected = true
 		if deep {
 			if b.Nodes, err = running.lookAtPage(ctx); err != nil {
 				b.LookError = err.Error()
 			}
 		}
-		running.leave()
+		running.away()
 	} else if b.Started {
 		b.Port, b.Holder = strangers(ctx, pl, deref(s.UserDataDir))
 	}
