@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,8 @@ type browser struct {
 	executable     chrome.Executable
 	conn           *page.Browser
 	observers      []page.Observer
+	guards         []page.Observer // see Manager.Guard
+	proxy          string          // that it was started with
 	numbers        *numbers
 	asked          upkeep.Book // the tabs that were opened on request
 	port           int
@@ -54,6 +57,9 @@ func newBrowser(p *profile, pl plan.Plan) *browser {
 	if p.manager.Observe != nil {
 		b.observers = p.manager.Observe(b.local())
 	}
+	if p.manager.Guard != nil {
+		b.guards = p.manager.Guard(p.name, b.local())
+	}
 	return b
 }
 
@@ -64,7 +70,7 @@ func (b *browser) local() bool { return b.plan.Mode == plan.Launched }
 func (b *browser) connection() page.Options {
 	return page.Options{
 		Logger: b.manager.Logger, Sent: b.manager.Sent, FirstTab: b.numbers.next(),
-		Observers: append([]page.Observer{b.numbers}, b.observers...),
+		Observers: slices.Concat([]page.Observer{b.numbers}, b.guards, b.observers),
 	}
 }
 
@@ -274,7 +280,7 @@ func (b *browser) takeBack() {
 
 // closeObservers lets those who followed the connection clear up.
 func (b *browser) closeObservers() {
-	for _, o := range b.observers {
+	for _, o := range slices.Concat(b.observers, b.guards) {
 		if c, ok := o.(io.Closer); ok {
 			if err := c.Close(); err != nil {
 				b.manager.Logger.Warn("clear up after a browser", "error", err)

@@ -170,7 +170,13 @@ func (p *profile) launch(ctx context.Context, b *browser, headless *bool) error 
 	if err != nil {
 		return err
 	}
+	if m.Proxy != nil {
+		if b.proxy, err = m.Proxy(ctx, p.name); err != nil {
+			return fmt.Errorf("find the proxy for its traffic: %w", err)
+		}
+	}
 	process, err := chrome.Launch(ctx, chrome.Options{
+		Proxy:      b.proxy,
 		Executable: executable.Path, UserDataDir: m.userDataDir(p.name), Headless: b.headless, NoSandbox: pl.Config.NoSandbox,
 		Ports: ports, ProfileName: p.name, Color: pl.Color, Args: slices.Concat(pl.Config.Args, pl.Args),
 		Timeout: pl.Config.LaunchTimeout, ReadyTimeout: pl.Config.ReadyTimeout, Logger: m.Logger,
