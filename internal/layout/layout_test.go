@@ -60,6 +60,8 @@ var table = map[string][]string{
 		"browsermgr/upkeep",
 	},
 
+	"browsermgr/egress/policy": {},
+
 	"browsermgr/control/body":   {"browsermgr/fault"},
 	"browsermgr/control/gate":   {},
 	"browsermgr/control/client": {},
