@@ -71,11 +71,13 @@ func (w *Window) Act(ctx context.Context, kind string, args map[string]any) (not
 }
 
 func (w *Window) act(ctx context.Context, u use, action page.Action) ([]string, error) {
-	res, err := u.tab.Act(ctx, action)
-	for _, tab := range res.Opened {
-		w.adopt(u.browser, tab) //nolint:contextcheck // a popup of a closed window is closed whatever becomes of the action
-	}
-	return outcome(res), err
+	return w.watched(ctx, u.tab, func() (page.Result, error) {
+		res, err := u.tab.Act(ctx, action)
+		for _, tab := range res.Opened {
+			w.adopt(u.browser, tab) //nolint:contextcheck // a popup of a closed window is closed whatever becomes of the action
+		}
+		return res, err
+	})
 }
 
 // onElement reports whether an action is aimed at something that a former look at the page has shown.
@@ -84,9 +86,13 @@ func onElement(a page.Action) bool {
 		a.Kind == page.KindClickCoords || a.Kind == page.KindPress
 }
 
-func navigate(ctx context.Context, _ *Window, u use, args arguments.Values) ([]string, error) {
-	res, err := u.tab.Navigate(ctx, args.Text("url"))
-	return outcome(res), err
+func navigate(ctx context.Context, w *Window, u use, args arguments.Values) ([]string, error) {
+	return w.visit(ctx, u.tab, args.Text("url"))
+}
+
+// visit takes a tab to an address.
+func (w *Window) visit(ctx context.Context, tab *page.Tab, url string) ([]string, error) {
+	return w.watched(ctx, tab, func() (page.Result, error) { return tab.Navigate(ctx, url) })
 }
 
 func tabNew(ctx context.Context, w *Window, u use, args arguments.Values) ([]string, error) {
@@ -104,8 +110,8 @@ func tabNew(ctx context.Context, w *Window, u use, args arguments.Values) ([]str
 	if url == "" {
 		return notes, nil
 	}
-	res, err := tab.Navigate(ctx, url)
-	return append(notes, outcome(res)...), err
+	more, err := w.visit(ctx, tab, url)
+	return append(notes, more...), err
 }
 
 func tabSelect(ctx context.Context, w *Window, _ use, args arguments.Values) ([]string, error) {

@@ -170,10 +170,8 @@ func (p *profile) launch(ctx context.Context, b *browser, headless *bool) error 
 	if err != nil {
 		return err
 	}
-	if m.Proxy != nil {
-		if b.proxy, err = m.Proxy(ctx, p.name); err != nil {
-			return fmt.Errorf("find the proxy for its traffic: %w", err)
-		}
+	if b.proxy, err = p.proxyFor(ctx, pl); err != nil {
+		return err
 	}
 	process, err := chrome.Launch(ctx, chrome.Options{
 		Proxy:      b.proxy,

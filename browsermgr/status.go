@@ -53,6 +53,7 @@ type ProfileStatus struct {
 	Version                string         `json:"version,omitempty"`
 	ProbeError             string         `json:"probeError,omitempty"` // why a browser that should be there is not ready
 	Graphics               *graphics.Info `json:"graphics"`
+	Guard                  GuardStatus    `json:"guard"`
 }
 
 // Status looks at the profile and its browser. It starts nothing, connects to no person's browser, and takes about a second
@@ -75,9 +76,11 @@ func (p *Profile) Status(ctx context.Context) (ProfileStatus, error) {
 	} else {
 		s.UserDataDir = optional(pl.UserDataDir)
 	}
+	s.Guard = p.profile.guard(pl, nil)
 	if b := p.profile.look(); b != nil && b.look() {
 		defer b.away()
 		b.describe(ctx, &s)
+		s.Guard = p.profile.guard(pl, b)
 		return s, nil
 	}
 	p.detect(ctx, pl, &s)

@@ -129,13 +129,13 @@ func (w *Window) reopen(ctx context.Context, b *browser) (tab *page.Tab, restore
 // load brings a tab to an address, and leaves the outcome to be told with the next action.
 func (w *Window) load(ctx context.Context, tab *page.Tab, url, word string) {
 	text := fmt.Sprintf("%s: %s; what was typed there is lost", word, url)
-	res, err := tab.Navigate(ctx, url)
+	notes, err := w.visit(ctx, tab, url)
 	if err != nil {
 		text = fmt.Sprintf("could not open the last page again: %v", err)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.tabs.Tell(append([]string{text}, outcome(res)...)...)
+	w.tabs.Tell(append([]string{text}, notes...)...)
 }
 
 // open opens an empty tab of this window. Whose it is is known before a page in it can open others.
