@@ -111,7 +111,7 @@ func (l *Live) Update(ctx context.Context, changes map[string]json.RawMessage, e
 			stored[key] = compact(f, raw)
 		}
 	}
-	if bad := l.faults(before.Settings, l.understand(stored, "").Settings); bad != nil {
+	if bad := l.faults(before.Settings, l.understand(stored, "").Settings); len(bad) > 0 {
 		return before.Settings, before.Version, &InvalidError{Fields: bad}
 	}
 	version, err := l.Store.SaveSettings(ctx, stored, expectVersion)

@@ -54,7 +54,7 @@ func (w *Witness) Event(t *page.Tab, _ *frame.Frame, ev cdp.Event) {
 	switch ev.Method {
 	case "Network.requestWillBeSent":
 		w.begun(ev)
-	case "Network.responseReceived":
+	case "Network.responseReceived", "Network.responseReceivedExtraInfo":
 		w.answered(t, ev)
 	case "Network.loadingFailed":
 		w.failed(t, ev)
@@ -87,21 +87,27 @@ func (w *Witness) keep(key string, r request) {
 	w.open[key] = r
 }
 
+// answered looks for answers that are refusals. Those to requests across origins are told as extra information only.
 func (w *Witness) answered(t *page.Tab, ev cdp.Event) {
-	var p struct {
-		Type     string `json:"type"`
-		Response struct {
-			URL     string            `json:"url"`
-			Status  int               `json:"status"`
-			Headers map[string]string `json:"headers"`
-		} `json:"response"`
+	type answer struct {
+		Headers map[string]string `json:"headers"`
 	}
-	if !ev.Decode(&p) || p.Response.Status != 403 {
+	var p struct {
+		answer
+
+		Response answer `json:"response"`
+	}
+	if !ev.Decode(&p) {
 		return
 	}
-	for name := range p.Response.Headers {
-		if strings.EqualFold(name, RefusedHeader) {
-			w.gate.Attribute(w.profile, t.TargetID(), p.Response.URL, p.Type == "Document")
+	for _, headers := range []map[string]string{p.Headers, p.Response.Headers} {
+		for name := range headers {
+			if !strings.EqualFold(name, RefusedHeader) {
+				continue
+			}
+			if r, known := w.take(ev); known {
+				w.gate.Attribute(w.profile, t.TargetID(), r.address, r.document)
+			}
 		}
 	}
 }
