@@ -22,6 +22,9 @@ import (
 
 // openGate makes ready what keeps pages from where they may not go. It is open before the browsers and closed after them.
 func (a *app) openGate(ctx context.Context, e *env) error {
+	if _, err := policy.Compile(policy.Rules{AllowedHosts: a.allow}); err != nil {
+		return fmt.Errorf("--allow-host: %w", err)
+	}
 	login, err := settings.ReadSecret("CLANK_UPSTREAM_LOGIN", e.getenv)
 	if err != nil {
 		return err
@@ -73,11 +76,13 @@ func upstream(r settings.Reach, login settings.SecretValue, profile string) *url
 func (a *app) rules() policy.Rules {
 	r := reachRules(a.settings.Now().Reach)
 	r.Own = a.own.list()
+	allow := a.allow
 	if shop, err := url.Parse(a.shopURL); err == nil && shop.Host != "" {
-		r.AllowedHosts = append(r.AllowedHosts, shop.Host)
-		if len(r.HostAllowlist) > 0 {
-			r.HostAllowlist = append(r.HostAllowlist, shop.Host)
-		}
+		allow = append(slices.Clip(allow), shop.Host)
+	}
+	r.AllowedHosts = append(r.AllowedHosts, allow...)
+	if len(r.HostAllowlist) > 0 {
+		r.HostAllowlist = append(r.HostAllowlist, allow...)
 	}
 	return r
 }

@@ -71,13 +71,16 @@ func Start(ctx context.Context, bin string, env ...string) (*Clank, error) {
 	return c, nil
 }
 
+// pages are the hosts of the pages of the suites: a clank that was told nothing reaches nothing on this machine.
+const pages = "127.0.0.1,localhost,[::1]"
+
 // Restart starts the server again after Stop or Kill, with the same home.
 func (c *Clank) Restart(ctx context.Context, env ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	_ = os.Remove(c.announcement())
 	c.done = make(chan struct{})
-	c.cmd = exec.Command(c.Bin, "serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0", "--control-addr", "127.0.0.1:0") //nolint:gosec,noctx // ended by Close
+	c.cmd = exec.Command(c.Bin, "serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0", "--control-addr", "127.0.0.1:0", "--allow-host", pages) //nolint:gosec,noctx // ended by Close
 	c.cmd.Env = append(c.Environ(), env...)
 	c.cmd.Stdout, c.cmd.Stderr = &c.log, &c.log
 	if err := c.cmd.Start(); err != nil {
