@@ -41,7 +41,7 @@ type app struct {
 	scopes   cancel.Scopes
 	gate     *egress.Gate
 	own      doorplates
-	allow    []string // see appOptions
+	allow    []string // hosts that pages may reach besides those of the settings
 	browsers *browsermgr.Manager
 	features *control.Features
 	tools    *toolbox
@@ -60,14 +60,13 @@ type app struct {
 type appOptions struct {
 	throwaway bool
 	shopAddr  string              // where the demo shop listens
-	allow     []string            // hosts that pages may reach besides those of the settings
 	sent      func(method string) // see [browsermgr.Manager.Sent]; nil outside of measurements
 }
 
 // openApp opens the parts in the order in which they need each other. What was
 // opened is closed again if a later part fails.
 func openApp(ctx context.Context, e *env, h *home, logger *slog.Logger, opts appOptions) (_ *app, err error) {
-	a := &app{home: h, logger: logger, throwaway: opts.throwaway, allow: opts.allow}
+	a := &app{home: h, logger: logger, throwaway: opts.throwaway}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.close(e.hurry))

@@ -20,10 +20,15 @@ import (
 	"clank/settings"
 )
 
+// allowVariable names the environment's list of hosts that pages may reach though their addresses are private, in the form of
+// the setting: for containers and tests, which have no settings yet.
+const allowVariable = "CLANK_ALLOWED_HOSTS"
+
 // openGate makes ready what keeps pages from where they may not go. It is open before the browsers and closed after them.
 func (a *app) openGate(ctx context.Context, e *env) error {
+	a.allow = settings.Hosts(e.getenv(allowVariable))
 	if _, err := policy.Compile(policy.Rules{AllowedHosts: a.allow}); err != nil {
-		return fmt.Errorf("--allow-host: %w", err)
+		return fmt.Errorf("%s: %w", allowVariable, err)
 	}
 	login, err := settings.ReadSecret("CLANK_UPSTREAM_LOGIN", e.getenv)
 	if err != nil {

@@ -26,7 +26,6 @@ const defaultShopAddr = "127.0.0.1:8788"
 type serveFlags struct {
 	addr, shopAddr, controlAddr, logLevel string
 	nodeAddr, nodeCert, nodeKey           string
-	allow                                 string
 }
 
 func serve(ctx context.Context, e *env, args []string) error {
@@ -38,7 +37,6 @@ func serve(ctx context.Context, e *env, args []string) error {
 	fs.StringVar(&f.nodeAddr, "node-addr", "", "lend this machine's browsers to other machines at `ADDRESS`, to those who know CLANK_NODE_TOKEN")
 	fs.StringVar(&f.nodeCert, "node-cert", "", "certificate `FILE` for that; needed unless ADDRESS is on loopback")
 	fs.StringVar(&f.nodeKey, "node-key", "", "its private key `FILE`")
-	fs.StringVar(&f.allow, "allow-host", "", "`HOSTS` that pages may reach though their addresses are private, besides those of the settings: names or addresses, with :port or without, divided by commas")
 	fs.StringVar(&f.logLevel, "log", "warn", "`LEVEL` of the log on stderr: debug, info, warn, error")
 	if err := parse(e, fs, args, 0); err != nil {
 		return err
@@ -51,7 +49,7 @@ func serve(ctx context.Context, e *env, args []string) error {
 		return fmt.Errorf("%w; end that one first, or set CLANK_HOME to another directory", err)
 	}
 	defer h.release()
-	a, err := openApp(ctx, e, h, newLogger(e, f.logLevel), appOptions{shopAddr: f.shopAddr, allow: settings.Hosts(f.allow)})
+	a, err := openApp(ctx, e, h, newLogger(e, f.logLevel), appOptions{shopAddr: f.shopAddr})
 	if err != nil {
 		return err
 	}

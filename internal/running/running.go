@@ -80,7 +80,7 @@ func (c *Clank) Restart(ctx context.Context, env ...string) error {
 	defer cancel()
 	_ = os.Remove(c.announcement())
 	c.done = make(chan struct{})
-	c.cmd = exec.Command(c.Bin, "serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0", "--control-addr", "127.0.0.1:0", "--allow-host", pages) //nolint:gosec,noctx // ended by Close
+	c.cmd = exec.Command(c.Bin, "serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0", "--control-addr", "127.0.0.1:0") //nolint:gosec,noctx // ended by Close
 	c.cmd.Env = append(c.Environ(), env...)
 	c.cmd.Stdout, c.cmd.Stderr = &c.log, &c.log
 	if err := c.cmd.Start(); err != nil {
@@ -115,7 +115,7 @@ func (c *Clank) announcement() string { return filepath.Join(c.Home, "control.js
 // Environ is the environment of the server and of commands that are to find it: that of this process, without what would
 // lead elsewhere.
 func (c *Clank) Environ() []string {
-	env := []string{"CLANK_HOME=" + c.Home, "TMPDIR=" + c.Temp}
+	env := []string{"CLANK_ALLOWED_HOSTS=" + pages, "CLANK_HOME=" + c.Home, "TMPDIR=" + c.Temp}
 	for _, name := range []string{"PATH", "HOME", "LANG", "USER", "PLAYWRIGHT_BROWSERS_PATH"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
