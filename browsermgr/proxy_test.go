@@ -32,7 +32,7 @@ type recorder struct {
 func recording(t *testing.T) *recorder {
 	t.Helper()
 	r := &recorder{}
-	forward := &httputil.ReverseProxy{Director: func(*http.Request) {}}
+	forward := &httputil.ReverseProxy{Rewrite: func(*httputil.ProxyRequest) {}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		r.mu.Lock()
 		r.asked = append(r.asked, q.Method+" "+q.Host+q.URL.Path)

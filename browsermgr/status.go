@@ -23,11 +23,13 @@ const (
 	listAtOnce   = 8
 )
 
-// The shapes in which the control API tells them.
 type (
+	// ProfileStatus is what is known of one profile and its browser.
 	ProfileStatus = report.ProfileStatus
-	ProfileInfo   = report.ProfileInfo
-	Report        = report.Doctor
+	// ProfileInfo is one line of the list of profiles.
+	ProfileInfo = report.ProfileInfo
+	// Report is what the doctor found.
+	Report = report.Doctor
 )
 
 // Status looks at the profile and its browser. It starts nothing, connects to no person's browser, and takes about a second

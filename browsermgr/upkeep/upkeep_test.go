@@ -17,7 +17,7 @@ func TestForgottenTabsAreThoseOfOwnersIdleOrTooMany(t *testing.T) {
 		all := []string{"a1", "a2", "a3", "b1", "free", "unknown"}
 		for _, target := range all[:3] {
 			b.Add(target, "a")
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) //nolint:forbidigo // the clock of the bubble
 		}
 		b.Add("b1", "b")
 		b.Add("free", "")
@@ -26,7 +26,7 @@ func TestForgottenTabsAreThoseOfOwnersIdleOrTooMany(t *testing.T) {
 		if diff := cmp.Diff([]string{"a2"}, extra); diff != "" || idle != nil {
 			t.Errorf("idle %v, extra (-want +got):\n%s", idle, diff)
 		}
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) //nolint:forbidigo // the clock of the bubble
 		idle, extra = b.Forgotten(all, time.Hour, 2)
 		slices.Sort(idle)
 		if diff := cmp.Diff([]string{"a1", "a2", "a3", "b1"}, idle); diff != "" || extra != nil {
