@@ -66,7 +66,7 @@ func (q *questions) approved(host string) bool {
 }
 
 // known is the answer that was given about the host. q.mu is held.
-func (q *questions) known(host string) (err error, known bool) { //nolint:revive // the error is the answer, not a failure
+func (q *questions) known(host string) (err error, known bool) {
 	if q.session[host] {
 		return nil, true
 	}
@@ -79,7 +79,7 @@ func (q *questions) known(host string) (err error, known bool) { //nolint:revive
 // ask returns nil if the host may be reached. Requests for one host share a question.
 func (q *questions) ask(ctx context.Context, asker Asker, profile, host, why string) error {
 	if asker == nil {
-		return &NotApproved{host, errNobody}
+		return &NotApprovedError{host, errNobody}
 	}
 	q.mu.Lock()
 	if err, known := q.known(host); known {
@@ -90,7 +90,7 @@ func (q *questions) ask(ctx context.Context, asker Asker, profile, host, why str
 	if one == nil {
 		if q.closed || len(q.open) >= mostOpen {
 			q.mu.Unlock()
-			return &NotApproved{host, errTooMany}
+			return &NotApprovedError{host, errTooMany}
 		}
 		one = q.begin(ctx, asker, profile, host, why)
 	}
@@ -125,7 +125,7 @@ func (q *questions) begin(ctx context.Context, asker Asker, profile, host, why s
 		defer cancel()
 		forSession, err := asker.AskHost(ctx, profile, host, why)
 		if err != nil {
-			one.err = &NotApproved{host, err}
+			one.err = &NotApprovedError{host, err}
 		}
 		q.mu.Lock()
 		if q.open[host] == one {

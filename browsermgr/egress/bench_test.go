@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -51,7 +52,7 @@ func newBench(b *testing.B, secure, tunnel, fresh bool) bench {
 			io.WriteString(w, "hello")
 			return
 		}
-		w.Header().Set("Content-Length", fmt.Sprint(bulk))
+		w.Header().Set("Content-Length", strconv.Itoa(bulk))
 		for range bulk / len(piece) {
 			w.Write(piece)
 		}
@@ -92,6 +93,7 @@ func newBench(b *testing.B, secure, tunnel, fresh bool) bench {
 }
 
 func fetch(b *testing.B, c *http.Client, address string) time.Duration {
+	b.Helper()
 	began := time.Now()
 	resp, err := c.Get(address)
 	if err != nil {

@@ -219,7 +219,7 @@ func (g *Gate) check(ctx context.Context, profile, address string, request bool)
 		_, err = d.admit(ctx, rules, t, nil, address)
 	}
 	if isRefusal(err) {
-		d.record(address, t, err, !request)
+		d.record(ctx, address, t, err, !request)
 		return err
 	}
 	if err != nil && (request || ctx.Err() != nil) {

@@ -74,7 +74,7 @@ func (d *guard) listen(ctx context.Context) (netip.AddrPort, error) {
 		DisableGeneralOptionsHandler: true, ErrorLog: log.New(discard{}, "", 0),
 	}
 	d.serving.Go(func() {
-		if err := d.server.Serve(l); err != http.ErrServerClosed { //nolint:errorlint // never wrapped
+		if err := d.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			d.gate.Logger.Error("checking proxy ended", "profile", d.profile, "error", err)
 		}
 	})
@@ -127,11 +127,11 @@ type way struct {
 	guard  *guard
 	conn   net.Conn
 	target policy.Target
-	addr   netip.Addr // not valid if an upstream proxy found it
+	addrs  []netip.Addr // the one it leads to; all that were judged, if it goes through an upstream proxy
 }
 
 // Valid says whether the rules of now allow it.
-func (w *way) Valid() bool { return w.guard.gate.rules().still(w.target, w.addr) }
+func (w *way) Valid() bool { return w.guard.gate.rules().still(w.target, w.addrs) }
 
 // Release forgets it.
 func (w *way) Release() {
@@ -145,7 +145,7 @@ func (d *guard) enforce(l *law) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for w := range d.ways {
-		if !l.still(w.target, w.addr) {
+		if !l.still(w.target, w.addrs) {
 			w.conn.Close()
 		}
 	}
@@ -163,13 +163,13 @@ func (r route) forwards() bool { return r.upstream != nil && r.upstream.Forwards
 
 // open connects. forward says that the upstream itself is wanted.
 func (d *guard) open(ctx context.Context, r route, forward bool) (*way, error) {
-	w := &way{guard: d, target: r.target}
+	w := &way{guard: d, target: r.target, addrs: r.addrs}
 	var err error
 	switch {
 	case r.upstream == nil:
 		var conn *net.TCPConn
 		if conn, err = dial.Any(ctx, r.addrs, r.target.Port); err == nil {
-			w.conn, w.addr = conn, conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap()
+			w.conn, w.addrs = conn, []netip.Addr{conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap()}
 		}
 	case forward:
 		w.conn, err = r.upstream.Open(ctx)
@@ -194,8 +194,8 @@ func (d *guard) open(ctx context.Context, r route, forward bool) (*way, error) {
 	return w, nil
 }
 
-// upstream is the proxy that the profile's traffic goes on through.
-func (d *guard) upstream() (*dial.Upstream, error) {
+// upstream is the proxy that the profile's traffic goes on through. A listener of ours cannot be: it would go in circles.
+func (d *guard) upstream(l *law) (*dial.Upstream, error) {
 	var u *url.URL
 	if d.gate.Upstream != nil {
 		u = d.gate.Upstream(d.profile)
@@ -203,7 +203,16 @@ func (d *guard) upstream() (*dial.Upstream, error) {
 	if u == nil {
 		return nil, nil
 	}
-	return dial.ParseUpstream(u)
+	up, err := dial.ParseUpstream(u)
+	if err != nil {
+		return nil, err
+	}
+	if addr, port, ok := up.Literal(); ok {
+		if refusal, ok := asRefusal(l.policy.IP(policy.Target{Host: addr.String(), Port: port, Literal: addr}, addr)); ok && refusal.Rule == policy.RuleOwn {
+			return nil, fmt.Errorf("upstream proxy %s is a listener of this program: name another", up)
+		}
+	}
+	return up, nil
 }
 
 // admit judges a target that the rules let pass by its name: it asks a person if need be, resolves the name, and judges
@@ -234,7 +243,7 @@ func (d *guard) admit(ctx context.Context, l *law, t policy.Target, up *dial.Ups
 }
 
 // record notes a refusal. before says that it is no request of a page, but of somebody who asks before loading one.
-func (d *guard) record(address string, t policy.Target, err error, before bool) {
+func (d *guard) record(ctx context.Context, address string, t policy.Target, err error, before bool) {
 	r := Refused{At: time.Now(), Profile: d.profile, URL: address, Host: t.Host, Rule: ruleOf(err), Text: err.Error(), Document: before}
 	place := ""
 	if refusal, ok := asRefusal(err); ok {
@@ -250,7 +259,7 @@ func (d *guard) record(address string, t policy.Target, err error, before bool) 
 		place = net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port)))
 	}
 	d.ledger.Add(r, place, err)
-	d.gate.Logger.Log(context.Background(), d.level(r), "request refused", "profile", d.profile, "host", r.Host, "address", r.Address, "rule", r.Rule)
+	d.gate.Logger.Log(ctx, d.level(r), "request refused", "profile", d.profile, "host", r.Host, "address", r.Address, "rule", r.Rule)
 }
 
 // level lets a page that is refused over and over fill no logs.

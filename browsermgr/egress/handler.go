@@ -61,10 +61,10 @@ func connectTarget(s string) (host string, port uint16, ok bool) {
 	}
 	if inner, found := strings.CutPrefix(host, "["); found {
 		inner, found = strings.CutSuffix(inner, "]")
-		if !found || !strings.Contains(inner, ":") {
+		if !found || !strings.Contains(inner, ":") || strings.ContainsAny(inner, "[]") {
 			return "", 0, false
 		}
-	} else if strings.Contains(host, ":") {
+	} else if strings.ContainsAny(host, ":[]") {
 		return "", 0, false
 	}
 	n, err := strconv.ParseUint(number, 10, 16)
@@ -83,7 +83,7 @@ func (d *guard) connect(w http.ResponseWriter, r *http.Request) {
 	t, err := rules.hostPort(host, port)
 	way, err := d.reach(r.Context(), rules, t, err, r.RequestURI)
 	if isRefusal(err) {
-		d.record(r.RequestURI, t, err, false)
+		d.record(r.Context(), r.RequestURI, t, err, false)
 	}
 	judged()
 	if err != nil {
@@ -114,7 +114,7 @@ func (d *guard) reach(ctx context.Context, rules *law, t policy.Target, judged e
 	if judged != nil {
 		return nil, judged
 	}
-	up, err := d.upstream()
+	up, err := d.upstream(rules)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (d *guard) forward(w http.ResponseWriter, r *http.Request) {
 	judged := d.ledger.Judging()
 	to, err := d.judge(r, rules)
 	if isRefusal(err) {
-		d.record(r.RequestURI, to.target, err, false)
+		d.record(r.Context(), r.RequestURI, to.target, err, false)
 	}
 	judged()
 	if err != nil {
@@ -172,7 +172,7 @@ func (d *guard) judge(r *http.Request, rules *law) (route, error) {
 	if t.Scheme != "http" && t.Scheme != "ws" {
 		return to, &policy.Refusal{Host: t.Host, Port: t.Port, Scheme: t.Scheme, Rule: policy.RuleScheme}
 	}
-	if to.upstream, err = d.upstream(); err != nil {
+	if to.upstream, err = d.upstream(rules); err != nil {
 		return to, err
 	}
 	to.addrs, err = d.admit(r.Context(), rules, t, to.upstream, r.RequestURI)

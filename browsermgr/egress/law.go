@@ -25,31 +25,31 @@ const (
 	RuleNotApproved = "not-approved"
 )
 
-// unreadable refuses everything.
-type unreadable struct{ cause error }
+// unreadableError refuses everything.
+type unreadableError struct{ cause error }
 
-func (u *unreadable) Error() string {
+func (u *unreadableError) Error() string {
 	return fmt.Sprintf("the settings of what pages may reach cannot be read, so nothing is: %v", u.cause)
 }
-func (u *unreadable) Unwrap() error { return u.cause }
+func (u *unreadableError) Unwrap() error { return u.cause }
 
-// NotApproved refuses a host that a person was asked about and did not allow.
-type NotApproved struct {
+// NotApprovedError refuses a host that a person was asked about and did not allow.
+type NotApprovedError struct {
 	Host  string
 	Cause error
 }
 
-func (e *NotApproved) Error() string {
+func (e *NotApprovedError) Error() string {
 	return fmt.Sprintf("%s is a new host, and nobody allowed it: %v. Ask again in a minute; or the operator can allow this host under "+
 		`"Hosts that may be reached" in the settings.`, e.Host, e.Cause)
 }
-func (e *NotApproved) Unwrap() error { return e.Cause }
+func (e *NotApprovedError) Unwrap() error { return e.Cause }
 
 // ruleOf is the stable id of the rule that an error is about; empty if it is no refusal.
 func ruleOf(err error) string {
 	var refusal *policy.Refusal
-	var denied *NotApproved
-	var broken *unreadable
+	var denied *NotApprovedError
+	var broken *unreadableError
 	switch {
 	case errors.As(err, &refusal):
 		return refusal.Rule
@@ -89,7 +89,7 @@ func compile(rules policy.Rules, ask bool) *law {
 	l := &law{rules: rules}
 	p, err := policy.Compile(rules)
 	if err != nil {
-		l.err = &unreadable{err}
+		l.err = &unreadableError{err}
 	}
 	l.policy = p
 	if !ask {
@@ -98,7 +98,7 @@ func compile(rules policy.Rules, ask bool) *law {
 	// The list is never empty, which would name every host.
 	lists := slices.Concat(rules.AllowedHosts, rules.HostAllowlist, []string{"host.invalid"})
 	if l.named, err = policy.Compile(policy.Rules{PrivateNetwork: policy.Allowed, HostAllowlist: lists}); err != nil {
-		l.err, l.named = &unreadable{err}, p
+		l.err, l.named = &unreadableError{err}, p
 	}
 	return l
 }
@@ -126,10 +126,10 @@ func (l *law) hostPort(host string, port uint16) (policy.Target, error) {
 	return l.policy.HostPort(host, port)
 }
 
-// still says whether a connection that is open may stay: addr is not valid if an upstream proxy found it.
-func (l *law) still(t policy.Target, addr netip.Addr) bool {
+// still says whether a connection that is open may stay. There are no addresses if an upstream proxy resolved the name.
+func (l *law) still(t policy.Target, addrs []netip.Addr) bool {
 	if _, err := l.hostPort(t.Host, t.Port); err != nil {
 		return false
 	}
-	return !addr.IsValid() || l.policy.IP(t, addr) == nil
+	return !slices.ContainsFunc(addrs, func(a netip.Addr) bool { return l.policy.IP(t, a) != nil })
 }

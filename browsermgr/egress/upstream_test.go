@@ -128,6 +128,18 @@ func TestUpstreamThatResolvesGetsNames(t *testing.T) {
 	}
 }
 
+func TestAnUpstreamThatIsThisProgramIsRefused(t *testing.T) {
+	var own string
+	f := openBehind(t, func() string { return "http://" + own })
+	s := site(t, nil)
+	for _, host := range []string{"127.0.0.1", "localhost", "0.0.0.0"} {
+		own = host + ":" + f.proxy.Port()
+		if status, _, body := f.get(t, s.URL); status != http.StatusBadGateway || !strings.Contains(body, "listener of this program") {
+			t.Errorf("%s: got %d %q", host, status, body)
+		}
+	}
+}
+
 func TestAnUpstreamThatCannotBeReadLetsNothingThrough(t *testing.T) {
 	f := openBehind(t, func() string { return "ftp://127.0.0.1:1" })
 	if status, _, _ := f.get(t, site(t, nil).URL); status != http.StatusBadGateway {

@@ -64,7 +64,14 @@ var table = map[string][]string{
 		"browsermgr/upkeep",
 	},
 
-	"browsermgr/egress/policy": {},
+	"browsermgr/egress": {
+		"browsermgr/egress/dial", "browsermgr/egress/ledger", "browsermgr/egress/policy", "browsermgr/egress/relay", "browsermgr/egress/resolve",
+	},
+	"browsermgr/egress/dial":    {},
+	"browsermgr/egress/ledger":  {},
+	"browsermgr/egress/relay":   {},
+	"browsermgr/egress/resolve": {},
+	"browsermgr/egress/policy":  {},
 
 	"browsermgr/control/body":   {"browsermgr/fault"},
 	"browsermgr/control/gate":   {},

@@ -30,6 +30,9 @@ func Any(ctx context.Context, addrs []netip.Addr, port uint16) (*net.TCPConn, er
 	if len(addrs) == 0 {
 		return nil, ErrNoAddress
 	}
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("connect: %w", context.Cause(ctx))
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if len(addrs) == 1 {
@@ -42,7 +45,10 @@ func one(ctx context.Context, addr netip.Addr, port uint16) (*net.TCPConn, error
 	var d net.Dialer
 	conn, err := d.DialTCP(ctx, "tcp", netip.AddrPort{}, netip.AddrPortFrom(addr, port))
 	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
+		if op, ok := errors.AsType[*net.OpError](err); ok {
+			err = op.Err // the rest is said here
+		}
+		return nil, fmt.Errorf("connect to %s: %w", netip.AddrPortFrom(addr, port), err)
 	}
 	return conn, nil
 }

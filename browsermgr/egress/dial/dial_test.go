@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -184,7 +185,7 @@ func TestUpstreamsThatRefuseFallSilentOrTalkNonsense(t *testing.T) {
 
 func TestUpstreamsOverTLSMustProveWhoTheyAre(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.NotFoundHandler())
-	s.Config.ErrorLog = nil
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.StartTLS()
 	defer s.Close()
 	up := parse(t, strings.Replace(s.URL, "http://", "https://", 1))

@@ -14,7 +14,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/net/proxy"
 )
@@ -57,6 +56,17 @@ func ParseUpstream(u *url.URL) (*Upstream, error) {
 // Names says whether the upstream proxy is told names, and resolves them itself.
 func (u *Upstream) Names() bool { return u.names }
 
+// Literal is where the proxy is, if its host is an address or localhost.
+func (u *Upstream) Literal() (addr netip.Addr, port uint16, ok bool) {
+	host, number, err := net.SplitHostPort(u.address)
+	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
+		host = "127.0.0.1"
+	}
+	addr, bad := netip.ParseAddr(host)
+	n, odd := strconv.ParseUint(number, 10, 16)
+	return addr, uint16(n), err == nil && bad == nil && odd == nil
+}
+
 // String is the proxy as it may be shown: without user and password.
 func (u *Upstream) String() string { return u.scheme + "://" + u.address }
 
@@ -67,7 +77,7 @@ func (u *Upstream) Dial(ctx context.Context, host string, addrs []netip.Addr, po
 	if u.names {
 		return u.connect(ctx, net.JoinHostPort(host, strconv.Itoa(int(port))))
 	}
-	first := error(ErrNoAddress)
+	first := ErrNoAddress
 	for i, addr := range addrs {
 		conn, err := u.connect(ctx, netip.AddrPortFrom(addr, port).String())
 		if err == nil {
@@ -115,7 +125,7 @@ func (u *Upstream) tunnel(ctx context.Context, target string) (net.Conn, error) 
 	if err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	whole, err := u.ask(conn, target)
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
@@ -141,7 +151,7 @@ func (u *Upstream) ask(conn net.Conn, target string) (net.Conn, error) {
 	const longest = 64 << 10
 	limited := &io.LimitedReader{R: conn, N: longest}
 	r := bufio.NewReader(limited)
-	resp, err := http.ReadResponse(r, &http.Request{Method: http.MethodConnect})
+	resp, err := http.ReadResponse(r, &http.Request{Method: http.MethodConnect}) //nolint:bodyclose // the rest of the connection is the tunnel
 	if err != nil {
 		return nil, fmt.Errorf("read its answer: %w", err)
 	}

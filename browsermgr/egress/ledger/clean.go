@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -24,7 +25,13 @@ var (
 func Clean(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
-		return cut(strings.SplitN(address, "?", 2)[0])
+		if end := strings.IndexAny(address, "?#"); end >= 0 {
+			address = address[:end]
+		}
+		if at := strings.LastIndexByte(address, '@'); at >= 0 {
+			address = "…" + address[at+1:]
+		}
+		return cut(address)
 	}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
 	if u.RawQuery != "" {
@@ -71,15 +78,5 @@ func secret(name string) bool {
 		}
 		return -1
 	}, name)
-	for _, n := range names {
-		if name == n {
-			return true
-		}
-	}
-	for _, w := range words {
-		if strings.Contains(name, w) {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(names, name) || slices.ContainsFunc(words, func(w string) bool { return strings.Contains(name, w) })
 }

@@ -133,6 +133,7 @@ func TestCleanHidesSecrets(t *testing.T) {
 		"https://a.test/?%70assword=x;key=y&monkey=z&empty": "https://a.test/?%70assword=[hidden]&key=[hidden]&monkey=z&empty",
 		"https://a.test/" + strings.Repeat("x", 3000):       "https://a.test/" + strings.Repeat("x", 2048-15) + "…",
 		"a.test:443":               "a.test:443",
+		"http://ada:pw@bad host/":  "…bad host/",
 		"http://bad host/?token=x": "http://bad host/",
 		"https://a.test/?session-id=1&x-amz-security-token=23": "https://a.test/?session-id=[hidden]&x-amz-security-token=[hidden]",
 	} {

@@ -42,7 +42,7 @@ type Refusal struct { //nolint:errname // a person reads what is refused, not wh
 const (
 	wayAllow  = `The operator can allow this host under "Hosts that may be reached" in the settings.`
 	wayList   = `The operator can add it under "Only these hosts" in the settings.`
-	wayBlock  = `The operator can take it from "Hosts that are refused" in the settings.`
+	wayBlock  = `The operator can take it from "Never these hosts" in the settings.`
 	wayNobody = "No setting allows it."
 )
 

@@ -53,7 +53,7 @@ func newServer(c net.Conn, h Holder) *server {
 }
 
 func (s *server) close() {
-	s.Conn.Close()
+	s.Close()
 	s.holder.Release()
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -66,7 +67,7 @@ func (p *Pool) Exchange(w http.ResponseWriter, r *http.Request, x Request) error
 // serve makes the exchange over one connection. again says that the connection had been kept for too long: nothing was
 // answered and the request can be repeated.
 func (p *Pool) serve(ctx context.Context, w http.ResponseWriter, r *http.Request, x Request, s *server) (again bool, err error) {
-	stop := context.AfterFunc(ctx, func() { s.Conn.Close() })
+	stop := context.AfterFunc(ctx, func() { s.Close() })
 	defer stop()
 	out := outgoing(r, x)
 	sent := p.send(w, out, s)
@@ -204,7 +205,7 @@ func (p *Pool) send(w http.ResponseWriter, out *http.Request, s *server) *sendin
 			return
 		}
 		// Nobody reads the rest of the request: the client is told by the end of its connection.
-		http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
+		http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // a connection that is gone needs none
 		<-t.done
 	}
 	return t
@@ -283,9 +284,7 @@ func clean(h http.Header) {
 func (p *Pool) pass(w http.ResponseWriter, r *http.Request, resp *http.Response, s *server) error {
 	clean(resp.Header)
 	h := w.Header()
-	for name, values := range resp.Header {
-		h[name] = values
-	}
+	maps.Copy(h, resp.Header)
 	for _, name := range []string{"Content-Type", "Date"} {
 		if _, ok := h[name]; !ok {
 			h[name] = nil // none, rather than ours

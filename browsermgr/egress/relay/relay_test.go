@@ -157,7 +157,7 @@ func TestAConnectionThatTheServerClosedIsNotUsedAgain(t *testing.T) {
 		}
 		resp.Body.Close()
 		if resp.StatusCode != http.StatusOK {
-			t.Errorf("got %d", resp.StatusCode)
+			t.Fatalf("got %d", resp.StatusCode)
 		}
 		<-closed
 	}

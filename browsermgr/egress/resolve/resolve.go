@@ -79,7 +79,7 @@ func (c *Cache) Lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	}
 	l := c.lookups[host]
 	if l == nil {
-		l = c.begin(host)
+		l = c.begin(ctx, host)
 	}
 	l.waiting++
 	c.mu.Unlock()
@@ -98,8 +98,8 @@ func (c *Cache) Lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 }
 
 // begin starts a lookup that does not end with the request that is the first to ask. c.mu is held.
-func (c *Cache) begin(host string) *lookup {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+func (c *Cache) begin(ctx context.Context, host string) *lookup {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	l := &lookup{cancel: cancel, done: make(chan struct{})}
 	c.lookups[host] = l
 	c.work.Go(func() {
