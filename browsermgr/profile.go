@@ -14,6 +14,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
 	"clank/browsermgr/plan"
+	"clank/browsermgr/tabset"
 )
 
 // profile is one user data directory and the browser that runs on it, if one does.
@@ -22,8 +23,8 @@ type profile struct {
 	name    string
 	turn    chan struct{} // holds a token while the browser is being started, exchanged or ended
 
-	breaker breaker // used by whoever has the turn
-	numbers numbers // of tabs; they go on from one browser to the next
+	breaker breaker        // used by whoever has the turn
+	numbers tabset.Numbers // of tabs; they go on from one browser to the next
 
 	mu      sync.Mutex
 	browser *browser // the last that was started; set only by whoever has the turn
@@ -170,7 +171,11 @@ func (p *profile) launch(ctx context.Context, b *browser, headless *bool) error 
 	if err != nil {
 		return err
 	}
+	if b.proxy, err = p.proxyFor(ctx, pl); err != nil {
+		return err
+	}
 	process, err := chrome.Launch(ctx, chrome.Options{
+		Proxy:      b.proxy,
 		Executable: executable.Path, UserDataDir: m.userDataDir(p.name), Headless: b.headless, NoSandbox: pl.Config.NoSandbox,
 		Ports: ports, ProfileName: p.name, Color: pl.Color, Args: slices.Concat(pl.Config.Args, pl.Args),
 		Timeout: pl.Config.LaunchTimeout, ReadyTimeout: pl.Config.ReadyTimeout, Logger: m.Logger,

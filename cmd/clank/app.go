@@ -15,6 +15,7 @@ import (
 	"clank/browseagent"
 	"clank/browsermgr"
 	"clank/browsermgr/control"
+	"clank/browsermgr/egress"
 	"clank/browsermgr/plan"
 	"clank/cancel"
 	"clank/internal/demoshop"
@@ -39,6 +40,9 @@ type app struct {
 	db       *sqlite.DB
 	settings *settings.Live
 	scopes   cancel.Scopes
+	gate     *egress.Gate
+	own      doorplates
+	allow    []string // hosts that pages may reach besides those of the settings
 	browsers *browsermgr.Manager
 	features *control.Features
 	tools    *toolbox
@@ -85,6 +89,9 @@ func openApp(ctx context.Context, e *env, h *home, logger *slog.Logger, opts app
 		return nil, err
 	}
 	a.models = a.newModels(e)
+	if err := a.openGate(ctx, e); err != nil {
+		return nil, err
+	}
 	if err := a.openBrowsers(ctx, opts); err != nil {
 		return nil, err
 	}
@@ -128,7 +135,7 @@ func (a *app) openState(ctx context.Context) error {
 	}
 	a.db = db
 	a.onClose(func(context.Context) error { return db.Close() })
-	a.settings = &settings.Live{Store: db, Log: a.logger, Providers: []string{"plain", "openai", "compatible"}}
+	a.settings = &settings.Live{Store: db, Log: a.logger, Providers: []string{"plain", "openai", "compatible"}, Check: reachFaults}
 	return a.settings.Open(ctx)
 }
 
@@ -174,19 +181,23 @@ func (a *app) places() map[string]string {
 	return map[string]string{"the demo shop": a.shopURL}
 }
 
+// devToolsPorts is how many ports browsers get their DevTools port from.
+const devToolsPorts = 100
+
 func (a *app) openBrowsers(ctx context.Context, opts appOptions) error {
-	a.features = &control.Features{Dir: a.place, Logger: a.logger}
+	a.features = &control.Features{Dir: a.place, Held: true, Logger: a.logger}
 	first := a.settings.Now().Browser.FirstPort
 	a.browsers = &browsermgr.Manager{
 		Home:      a.place,
 		Config:    a.browserConfig,
 		Observe:   a.features.Observe,
 		FirstPort: first,
-		LastPort:  first + 99,
+		LastPort:  first + devToolsPorts - 1,
 		IdleAfter: browserIdle,
 		Logger:    a.logger,
 		Sent:      opts.sent,
 	}
+	a.guards(a.browsers)
 	if err := a.browsers.Open(ctx); err != nil {
 		return err
 	}
@@ -201,7 +212,7 @@ func (a *app) browserConfig() browsermgr.Config {
 	b := s.Browser
 	return browsermgr.Config{
 		Disabled: !s.BrowserEnabled, Executable: s.BrowserPath, Headless: &headless, NoSandbox: b.NoSandbox, AttachOnly: b.AttachOnly,
-		Color: b.Color, Args: b.Args(),
+		Color: b.Color, Args: b.Args(), Unguarded: s.Reach.PrivateNetwork == settings.PrivateAllowed,
 		LaunchTimeout: b.LaunchTimeout, ReadyTimeout: b.ReadyTimeout, RemoteTimeout: b.RemoteTimeout, RemoteHandshake: b.RemoteHandshake,
 		Cleanup: plan.TabCleanup{Off: !b.TabCleanup, IdleAfter: b.TabIdle, MaxPerOwner: b.TabsPerSession, Every: b.TabSweepInterval},
 	}

@@ -34,7 +34,7 @@ func (a *app) openControl(ctx context.Context, e *env, addr string) (*control.Se
 		return nil, err
 	}
 	s := &control.Server{
-		Manager: a.browsers, Features: a.features, Addr: addr, Secrets: secrets, Version: version, Logger: a.logger,
+		Manager: a.browsers, Features: a.features, Policy: a.gate, Addr: addr, Secrets: secrets, Version: version, Logger: a.logger,
 		EvaluateEnabled: func() bool { return a.settings.Now().Browser.EvaluateEnabled },
 		SnapshotMode:    func() string { return a.settings.Now().Browser.SnapshotMode },
 	}
@@ -51,6 +51,9 @@ func (a *app) openControl(ctx context.Context, e *env, addr string) (*control.Se
 		return nil, err
 	}
 	a.onClose(s.Close)
+	if err := a.own.addURL(s.URL()); err != nil {
+		return nil, err
+	}
 	withdraw, err := client.Announce(a.home.dir, s.URL(), a.local)
 	if err != nil {
 		return nil, fmt.Errorf("announce the control API: %w", err)

@@ -116,6 +116,9 @@ func (a *app) openDashboard(ctx context.Context, e *env, addr string) (*dashboar
 		return nil, err
 	}
 	a.onClose(s.Close)
+	if err := a.own.addURL(s.URL()); err != nil {
+		return nil, err
+	}
 	if err := a.home.publish(s.URL(), a.local); err != nil {
 		return nil, err
 	}

@@ -34,6 +34,10 @@ var table = map[string][]string{
 	"browsermgr/dialog":    {"browsermgr/fault"},
 	"browsermgr/endpoint":  {"browsermgr/cdp", "browsermgr/fault"},
 	"browsermgr/roster":    {"browsermgr/endpoint", "browsermgr/fault"},
+	"browsermgr/upkeep":    {},
+	"browsermgr/tabset":    {"browsermgr/cdp", "browsermgr/frame", "browsermgr/page"},
+	"browsermgr/report":    {"browsermgr/doctor", "browsermgr/graphics"},
+	"browsermgr/intercept": {"browsermgr/cdp", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr/plan":      {"browsermgr/chrome", "browsermgr/endpoint", "browsermgr/fault", "browsermgr/roster"},
 	"browsermgr/frame":     {"browsermgr/cdp", "browsermgr/fault", "browsermgr/input", "browsermgr/outline"},
 	"browsermgr/aria":      {"browsermgr/cdp", "browsermgr/frame"},
@@ -56,7 +60,8 @@ var table = map[string][]string{
 	},
 	"browsermgr": {
 		"browsermgr/arguments", "browsermgr/cdp", "browsermgr/chrome", "browsermgr/doctor", "browsermgr/endpoint", "browsermgr/fault",
-		"browsermgr/frame", "browsermgr/graphics", "browsermgr/page", "browsermgr/plan", "browsermgr/roster", "browsermgr/trash",
+		"browsermgr/frame", "browsermgr/graphics", "browsermgr/page", "browsermgr/plan", "browsermgr/report", "browsermgr/roster", "browsermgr/tabset", "browsermgr/trash",
+		"browsermgr/upkeep",
 	},
 
 	"browsermgr/egress": {
