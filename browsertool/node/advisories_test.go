@@ -14,8 +14,13 @@ import (
 func TestAdvisoryProfilesChangedThroughANode(t *testing.T) {
 	r := newRig(t, say(map[string]any{"ok": true}))
 	for _, route := range [][2]string{
-		{"POST", "/profiles/create"}, {"DELETE", "/profiles/work"}, {"POST", "/reset-profile"}, {"POST", "//profiles/create"}, {"POST", "/tabs/../profiles/create"},
-		{"DELETE", "/%70rofiles/work"}, {"delete", "/profiles%2Fwork"},
+		{"POST", "/profiles/create"},
+		{"DELETE", "/profiles/work"},
+		{"POST", "/reset-profile"},
+		{"POST", "//profiles/create"},
+		{"POST", "/tabs/../profiles/create"},
+		{"DELETE", "/%70rofiles/work"},
+		{"delete", "/profiles%2Fwork"},
 	} {
 		if status, answer, err := r.client.Call(t.Context(), route[0], route[1], nil, map[string]any{"name": "x"}); err != nil || status == http.StatusOK {
 			t.Errorf("%v: got %d %s, %v, want a refusal", route, status, answer, err)
