@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"clank/browsertool/untrusted"
+	"clank/untrusted"
 )
 
 // external marks details as a page's. kind names what they are.

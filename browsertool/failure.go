@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"clank/browsertool/untrusted"
+	"clank/untrusted"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"clank/browsertool/untrusted"
+	"clank/untrusted"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"slices"
 
-	"clank/browsertool/untrusted"
+	"clank/untrusted"
 )
 
 // tab is a tab that a session opened.

@@ -19,7 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"clank/browsertool"
-	"clank/browsertool/untrusted"
+	"clank/untrusted"
 	"clank/llm"
 )
 
