@@ -158,7 +158,7 @@ func upload(ctx context.Context, c *call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return unwrapped(answer), nil
+	return wrapped("upload", answer), nil
 }
 
 // doAct sends an act.
