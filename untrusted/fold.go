@@ -61,6 +61,8 @@ func letter(c rune) rune {
 		return d
 	}
 	switch {
+	case c >= 0x1D400 && c <= 0x1D6A3: // styled letters; the holes between them, which fonts and models fill, do not decompose
+		return 'a' + (c-0x1D400)%26
 	case c >= 0x1F130 && c <= 0x1F189: // squared and circled letters, in three alphabets
 		if n := (c - 0x1F130) % 0x20; n < 26 {
 			return 'a' + n

@@ -103,6 +103,7 @@ var table = map[string][]string{
 	"internal/browsercli":  {"browsermgr/control/client"},
 	"internal/demoshop":    {},
 	"internal/discordtest": {},
+	"internal/injection":   {},
 	"internal/layout":      {},
 	"internal/running":     {},
 	"internal/playwright":  {},
