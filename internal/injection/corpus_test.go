@@ -204,8 +204,10 @@ func bidirectional() []attack {
 
 func giants() []attack {
 	return []attack{
-		{name: "giant word", body: `<p>` + strings.Repeat("CANARY", 60_000)}, {name: "giant list", body: strings.Repeat(`<p>CANARY <button>x</button>`, 4_000)},
-		{name: "giant title", body: `<title>` + strings.Repeat("CANARY ", 30_000) + `</title>`}, {name: "giant depth", body: strings.Repeat(`<div role=group aria-label=CANARY>`, 400)},
+		{name: "giant word", body: `<p>` + strings.Repeat("CANARY", 60_000)},
+		{name: "giant list", body: strings.Repeat(`<p>CANARY <button>x</button>`, 4_000)},
+		{name: "giant title", body: `<title>` + strings.Repeat("CANARY ", 30_000) + `</title>`},
+		{name: "giant depth", body: strings.Repeat(`<div role=group aria-label=CANARY>`, 400)},
 		{name: "giant run", body: `<pre>CANARY` + strings.Repeat("\u202e\u2066", 40_000)},
 	}
 }

@@ -25,13 +25,21 @@ const headSize = 512
 
 // programs are the beginnings of files that are run.
 var programs = []struct{ head, mediaType string }{
-	{"\x7fELF", "application/x-executable"}, {"MZ", "application/x-msdownload"}, {"#!", "text/x-script"},
-	{"\xfe\xed\xfa\xce", "application/x-mach-binary"}, {"\xfe\xed\xfa\xcf", "application/x-mach-binary"},
-	{"\xce\xfa\xed\xfe", "application/x-mach-binary"}, {"\xcf\xfa\xed\xfe", "application/x-mach-binary"},
-	{"\xca\xfe\xba\xbe", "application/x-mach-binary"}, {"dex\n", "application/x-dex"},
-	{"!<arch>\ndebian", "application/vnd.debian.binary-package"}, {"\xed\xab\xee\xdb", "application/x-rpm"}, {"xar!", "application/x-xar"},
+	{"\x7fELF", "application/x-executable"},
+	{"MZ", "application/x-msdownload"},
+	{"#!", "text/x-script"},
+	{"\xfe\xed\xfa\xce", "application/x-mach-binary"},
+	{"\xfe\xed\xfa\xcf", "application/x-mach-binary"},
+	{"\xce\xfa\xed\xfe", "application/x-mach-binary"},
+	{"\xcf\xfa\xed\xfe", "application/x-mach-binary"},
+	{"\xca\xfe\xba\xbe", "application/x-mach-binary"},
+	{"dex\n", "application/x-dex"},
+	{"!<arch>\ndebian", "application/vnd.debian.binary-package"},
+	{"\xed\xab\xee\xdb", "application/x-rpm"},
+	{"xar!", "application/x-xar"},
 	{"\x4c\x00\x00\x00\x01\x14\x02\x00", "application/x-ms-shortcut"},
-	{"[Desktop Entry]", "application/x-desktop"}, {"[InternetShortcut]", "application/x-mswinurl"},
+	{"[Desktop Entry]", "application/x-desktop"},
+	{"[InternetShortcut]", "application/x-mswinurl"},
 }
 
 // runnable are the endings of files that a double click, a shell or an office program runs.
