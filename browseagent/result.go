@@ -25,6 +25,11 @@ const (
 	sectionTabs    = "tabs"         // one line for each tab
 )
 
+const (
+	maxSaid  = 2000 // characters of an address, a note or an error
+	maxTitle = 300  // characters of a title
+)
+
 // outcome is what came of one call.
 //
 // A model reads it as a first line "ok" or "failed", remarks of ours, and then,
@@ -63,16 +68,16 @@ func (o *outcome) text(n int) (full, short string) {
 	head = strings.Join(append([]string{head}, o.remarks...), "\n")
 	var lines []string
 	if o.err != nil {
-		lines = append(lines, "error: "+oneLine(o.err.Error()))
+		lines = append(lines, "error: "+untrusted.Line(o.err.Error(), maxSaid))
 	}
 	for _, note := range o.notes {
-		lines = append(lines, "note: "+oneLine(note))
+		lines = append(lines, "note: "+untrusted.Line(note, maxSaid))
 	}
 	if o.url != "" {
-		lines = append(lines, "url: "+oneLine(o.url))
+		lines = append(lines, "url: "+untrusted.Line(o.url, maxSaid))
 	}
 	if o.title != "" {
-		lines = append(lines, "title: "+oneLine(o.title))
+		lines = append(lines, "title: "+untrusted.Line(o.title, maxTitle))
 	}
 	switch {
 	case o.section != "" && o.body != "":

@@ -214,7 +214,7 @@ func tabs(ctx context.Context, r *run, p Page, a args) outcome {
 	}
 	o := outcome{section: sectionTabs}
 	for _, t := range list {
-		o.body += oneLine(t) + "\n"
+		o.body += untrusted.Line(t, maxSaid) + "\n"
 	}
 	r.locate(ctx, p, &o)
 	return o
@@ -254,7 +254,7 @@ func links(ctx context.Context, r *run, p Page, _ args) outcome {
 	}
 	o := outcome{section: sectionLinks}
 	for _, l := range list {
-		o.body += oneLine(l) + "\n"
+		o.body += untrusted.Line(l, maxSaid) + "\n"
 	}
 	o.body = untrusted.Cut(strings.TrimSuffix(o.body, "\n"), r.set.SnapshotChars)
 	r.locate(ctx, p, &o)
