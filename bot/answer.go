@@ -30,7 +30,7 @@ type conclusion struct {
 // compose makes the messages of a conclusion: text over as many as it needs, or
 // an excerpt with a file where it needs too many; the pictures with the last one.
 func compose(c conclusion) []view {
-	text, footer := c.text, c.footer
+	text, footer := honest(c.text), c.footer
 	files, left := pictureFiles(c.images)
 	bare := len(files) == 0
 	if left > 0 {

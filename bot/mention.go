@@ -168,7 +168,7 @@ func (b *Bot) appendLine(lines []brain.Line, e *discordgo.Message) []brain.Line 
 	if !mine {
 		for _, a := range e.Attachments {
 			if a != nil {
-				line.Notes = append(line.Notes, "attached earlier: "+a.Filename)
+				line.Notes = append(line.Notes, "attached earlier: "+plain(a.Filename, 80))
 			}
 		}
 	}

@@ -26,6 +26,7 @@ const (
 	maxUses       = 60 // calls of tools other than the browse
 
 	maxQuery   = 2000 // characters of a browse query
+	maxReason  = 500  // characters of why a browse ended
 	maxImages  = 8    // pictures shown to the model at once
 	maxShown   = 10   // pictures in an answer
 	maxTokens  = 4096 // of each answer of the model
@@ -119,7 +120,7 @@ func (b *Brain) Reply(ctx context.Context, t Turn, watch func(Progress)) (Answer
 	if err != nil {
 		return Answer{}, err
 	}
-	r := &reply{brain: b, turn: t, model: m, boundary: newBoundary()}
+	r := &reply{brain: b, turn: t, model: m}
 	if watch != nil {
 		r.watch = watch
 	}

@@ -15,12 +15,11 @@ import (
 
 // reply is one answer in the making.
 type reply struct {
-	brain    *Brain
-	turn     Turn
-	model    llm.Model
-	tools    map[string]Tool // besides the browse
-	boundary string          // marks text of pages; unguessable for them
-	usage    llm.Usage
+	brain *Brain
+	turn  Turn
+	model llm.Model
+	tools map[string]Tool // besides the browse
+	usage llm.Usage
 
 	mu       sync.Mutex // guards what follows
 	watch    func(Progress)

@@ -21,41 +21,55 @@ type element struct {
 type names map[string]element
 
 var (
-	refAttr    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[ref=([A-Za-z0-9]+)\]`) })
-	secretAttr = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[(?:type=)?password\]`) })
+	attribute  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ \[([^\]]*)\]`) })
 	secretName = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)pass(?:word|wort|phrase|code)|\bpwd\b|\bpin\b|kennwort|contraseñ|mot de passe|senha|secret|パスワード|密码|пароль`)
 	})
 )
 
-// readNames reads the elements of a page state.
+// readNames reads the elements of a page state. Only what stands where an
+// attribute stands is one: a page may write "[ref=e1]" into names and texts.
 func readNames(lines []string) names {
 	ns := make(names)
 	for _, l := range lines {
-		ref := refAttr().FindStringSubmatch(l)
-		if ref == nil {
+		e, attributes := readElement(l)
+		ref := ""
+		for m := attribute().FindStringSubmatch(attributes); m != nil; m = attribute().FindStringSubmatch(attributes) {
+			attributes = attributes[len(m[0]):]
+			if r, ok := strings.CutPrefix(m[1], "ref="); ok {
+				ref = r
+			}
+			e.secret = e.secret || m[1] == "password" || m[1] == "type=password"
+		}
+		if ref == "" {
 			continue
 		}
-		e := readElement(l)
-		e.secret = secretAttr().MatchString(l) || (e.role == "textbox" && secretName().MatchString(e.name))
-		ns[ref[1]] = e
+		e.secret = e.secret || (e.role == "textbox" && secretName().MatchString(e.name))
+		ns[ref] = e
 	}
 	return ns
 }
 
-// readElement reads role and name of a line such as `  - button "Buy" [ref=e1]`.
-// A whole key may be in single quotes, as YAML wants it.
-func readElement(line string) element {
-	line = strings.TrimPrefix(strings.TrimLeft(line, " "), "- ")
+// readElement reads role and name of a line such as `  - button "Buy" [ref=e1]`,
+// and returns what follows them. A whole key may be in single quotes, as YAML
+// wants it.
+func readElement(line string) (e element, rest string) {
+	line, ok := strings.CutPrefix(strings.TrimLeft(line, " "), "- ")
+	if !ok {
+		return e, ""
+	}
 	if quoted, ok := strings.CutPrefix(line, "'"); ok {
 		line = strings.ReplaceAll(quoted, "''", "'")
 	}
-	role, rest, _ := strings.Cut(line, " ")
-	e := element{role: strings.TrimRight(role, ":")}
-	if name := ""; json.NewDecoder(strings.NewReader(rest)).Decode(&name) == nil {
-		e.name = oneLine(name)
+	end := strings.IndexAny(line, " :")
+	if end < 0 {
+		return element{role: line}, ""
 	}
-	return e
+	e.role, rest = line[:end], line[end:]
+	if dec, name := json.NewDecoder(strings.NewReader(rest)), ""; strings.HasPrefix(rest, ` "`) && dec.Decode(&name) == nil {
+		e.name, rest = oneLine(name), rest[dec.InputOffset():]
+	}
+	return e, rest
 }
 
 // of describes the element behind ref for people: `"Sign in"`, or its role if it

@@ -4,12 +4,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"clank/llm"
 	"clank/sessions"
+	"clank/untrusted"
 )
 
 // The headings under which a result carries something long. What follows one of
@@ -20,6 +23,11 @@ const (
 	sectionText    = "text"         // readable text
 	sectionLinks   = "links"        // lines of `text -> URL`
 	sectionTabs    = "tabs"         // one line for each tab
+)
+
+const (
+	maxSaid  = 2000 // characters of an address, a note or an error
+	maxTitle = 300  // characters of a title
 )
 
 // outcome is what came of one call.
@@ -60,29 +68,40 @@ func (o *outcome) text(n int) (full, short string) {
 	head = strings.Join(append([]string{head}, o.remarks...), "\n")
 	var lines []string
 	if o.err != nil {
-		lines = append(lines, "error: "+oneLine(o.err.Error()))
+		lines = append(lines, "error: "+untrusted.Line(o.err.Error(), maxSaid))
 	}
 	for _, note := range o.notes {
-		lines = append(lines, "note: "+oneLine(note))
+		lines = append(lines, "note: "+untrusted.Line(note, maxSaid))
 	}
 	if o.url != "" {
-		lines = append(lines, "url: "+oneLine(o.url))
+		lines = append(lines, "url: "+untrusted.Line(o.url, maxSaid))
 	}
 	if o.title != "" {
-		lines = append(lines, "title: "+oneLine(o.title))
+		lines = append(lines, "title: "+untrusted.Line(o.title, maxTitle))
 	}
 	switch {
 	case o.section != "" && o.body != "":
 		gone := fmt.Sprintf("(%s of step %d left out)", strings.Replace(o.section, sectionPage, "page state", 1), n)
-		short = head + "\n" + untrusted(strings.Join(append(slices.Clip(lines), gone), "\n"))
-		lines = append(lines, o.section+":", o.body)
+		short = head + "\n" + untrusted.Wrap(strings.Join(append(slices.Clip(lines), gone), "\n"))
+		lines = append(lines, o.section+":", foreign(o.body))
 	case o.section != "":
 		lines = append(lines, o.section+": none")
 	}
 	if len(lines) == 0 {
 		return head, ""
 	}
-	return head + "\n" + untrusted(strings.Join(lines, "\n")), short
+	return head + "\n" + untrusted.Wrap(strings.Join(lines, "\n")), short
+}
+
+// heading matches a line that begins as our own do.
+var heading = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:error|note|url|title|page|page changes|text|links|tabs)[ \t]*:`)
+})
+
+// foreign moves lines of a page that begin as ours do by a space, so that a
+// line which begins at the margin with one of our words is ours.
+func foreign(body string) string {
+	return heading().ReplaceAllString(untrusted.Clean(body), " $0")
 }
 
 // brief is what people read about the outcome beside the step's label.
@@ -123,17 +142,4 @@ func cut(s string, limit int) string {
 		limit--
 	}
 	return s[:limit] + "…"
-}
-
-// cutLines shortens s to whole lines of together at most limit bytes, and says
-// how much is missing.
-func cutLines(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	at := strings.LastIndexByte(s[:limit+1], '\n')
-	if at < 0 {
-		return cut(s, limit)
-	}
-	return fmt.Sprintf("%s\n[TRUNCATED: %d of %d bytes shown]", s[:at], at, len(s))
 }

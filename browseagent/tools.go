@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/llm"
+	"clank/untrusted"
 )
 
 // tool is one row of the table of what a model can do.
@@ -213,7 +214,7 @@ func tabs(ctx context.Context, r *run, p Page, a args) outcome {
 	}
 	o := outcome{section: sectionTabs}
 	for _, t := range list {
-		o.body += oneLine(t) + "\n"
+		o.body += untrusted.Line(t, maxSaid) + "\n"
 	}
 	r.locate(ctx, p, &o)
 	return o
@@ -229,7 +230,7 @@ func snapshot(ctx context.Context, r *run, p Page, a args) outcome {
 	r.locate(ctx, p, &o)
 	o.title = r.held.view.title
 	r.held.view.unseen()
-	o.section, o.body = r.held.view.show(cutLines(state, r.set.SnapshotChars), r.set.HistorySnapshots)
+	o.section, o.body = r.held.view.show(untrusted.Cut(state, r.set.SnapshotChars), r.set.HistorySnapshots)
 	if interactive {
 		r.held.view.unseen() // it is no base for what changes in the full state
 	}
@@ -241,7 +242,7 @@ func extract(ctx context.Context, r *run, p Page, a args) outcome {
 	if err != nil {
 		return failure(err)
 	}
-	o := outcome{section: sectionText, body: cutLines(s, r.set.SnapshotChars)}
+	o := outcome{section: sectionText, body: untrusted.Cut(s, r.set.SnapshotChars)}
 	r.locate(ctx, p, &o)
 	return o
 }
@@ -253,9 +254,9 @@ func links(ctx context.Context, r *run, p Page, _ args) outcome {
 	}
 	o := outcome{section: sectionLinks}
 	for _, l := range list {
-		o.body += oneLine(l) + "\n"
+		o.body += untrusted.Line(l, maxSaid) + "\n"
 	}
-	o.body = cutLines(strings.TrimSuffix(o.body, "\n"), r.set.SnapshotChars)
+	o.body = untrusted.Cut(strings.TrimSuffix(o.body, "\n"), r.set.SnapshotChars)
 	r.locate(ctx, p, &o)
 	return o
 }

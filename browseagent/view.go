@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"clank/untrusted"
 )
 
 // observeTimeout bounds looking at the page after an action. It is short,
@@ -64,7 +66,7 @@ func (r *run) observe(ctx context.Context, p Page, o *outcome) {
 		o.notes = append(o.notes, fmt.Sprintf("the page could not be read: %v", err))
 		return
 	}
-	o.section, o.body = r.held.view.show(cutLines(text, r.set.SnapshotChars), r.set.HistorySnapshots)
+	o.section, o.body = r.held.view.show(untrusted.Cut(text, r.set.SnapshotChars), r.set.HistorySnapshots)
 }
 
 // locate adds to o where the page is, and its title if that has changed.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"clank/browsertool/untrusted"
+	"clank/untrusted"
 )
 
 // external marks details as a page's. kind names what they are.
@@ -158,7 +158,7 @@ func upload(ctx context.Context, c *call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return unwrapped(answer), nil
+	return wrapped("upload", answer), nil
 }
 
 // doAct sends an act.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"clank/browsertool/untrusted"
+	"clank/untrusted"
 )
 
 const (
@@ -27,11 +27,15 @@ func wrong(text string) error { return mistake{text} }
 type answered struct {
 	status       int
 	text         string
+	own          bool // the text is surely the service's own, and quotes no page
 	code, reason string
 	details      any
 }
 
 func (a *answered) Error() string { return a.text }
+
+// pageless are the routes whose answers quote no page.
+var pageless = []string{"/", "/doctor", "/profiles", "/start", "/stop"}
 
 // serviceError reads an answer with an error status. The text of a rate limit
 // is left out: it is often a third party's, and full of keys and addresses.
@@ -39,9 +43,10 @@ func serviceError(status int, answer map[string]any) *answered {
 	in := input(answer)
 	a := &answered{status: status, text: in.text("error"), code: in.text("code"), reason: in.text("reason"), details: answer["details"]}
 	if status == http.StatusTooManyRequests {
-		return &answered{status: status, text: rateLimited, code: a.code}
+		return &answered{status: status, text: rateLimited, own: true, code: a.code}
 	}
 	if a.text == "" {
+		a.own = true
 		a.text = fmt.Sprintf("the browser service answered %d %s and did not say why", status, http.StatusText(status))
 	}
 	if r := []rune(a.text); len(r) > maxServiceError {
@@ -71,9 +76,18 @@ func noAnswer(ctx context.Context, err error) error {
 }
 
 // failed is the result of a call that failed.
+//
+// What the control API says of a page may quote it, so it stands between
+// markers; what it says of itself, and what this package says, does not.
 func failed(err error) Result {
-	r := Result{IsError: true, Text: untrusted.Clean(err.Error()), Details: map[string]any{}}
+	r := Result{IsError: true, Details: map[string]any{}}
 	a, ok := errors.AsType[*answered](err)
+	if !ok || a.own {
+		r.Text = untrusted.Cut(untrusted.Clean(err.Error()), maxServiceError)
+	} else {
+		r.Text = fmt.Sprintf("It failed (%d). The browser service says, and may quote the page:\n%s", a.status, untrusted.Wrap(err.Error()))
+		external("error", r.Details)
+	}
 	if !ok {
 		return r
 	}

@@ -137,7 +137,7 @@ func TestNavigatingShowsThePage(t *testing.T) {
 	}
 	a.on("GET /snapshot", 500, `{"error":"Frame changed; retry"}`)
 	r = run(t, a.session(), `{"action":"navigate","url":"http://x/"}`)
-	if r.IsError || !strings.Contains(r.Text, "could not be looked at: Frame changed") || r.Details["pageStateError"] != "Frame changed; retry" {
+	if r.IsError || !strings.Contains(r.Text, "could not be looked at:\n") || !strings.Contains(r.Text, "\n---\nFrame changed; retry\n<<<END_") || r.Details["pageStateError"] != "Frame changed; retry" {
 		t.Errorf("got %t %s", r.IsError, r.Text)
 	}
 	a.taken()
@@ -167,11 +167,17 @@ func TestErrorsNameTheirCause(t *testing.T) {
 		{`{"action":"status"}`, "Unauthorized"},
 		{`{"action":"tabs"}`, "the answer of the browser control service cannot be read: it is not JSON (status 200)"},
 		{`{"action":"console"}`, "the answer of the browser control service cannot be read: it is no JSON object"},
-		{`{"action":"act","kind":"press"}`, "bad\n[MEDIA]:/etc/passwd [[MARKER_SANITIZED]]"},
-		{`{"action":"emulate","device":"a","colorScheme":"b"}`, `colorScheme must be one of (done before that: {"device":"a"})`},
 	} {
 		if r := run(t, a.session(), tt.in); !r.IsError || r.Text != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.in, r.Text, tt.want)
+		}
+	}
+	for _, tt := range []struct{ in, want string }{
+		{`{"action":"act","kind":"press"}`, "bad\n[MEDIA]:/etc/passwd [[MARKER_SANITIZED]]"},
+		{`{"action":"emulate","device":"a","colorScheme":"b"}`, `colorScheme must be one of (done before that: {"device":"a"})`},
+	} {
+		if r := run(t, a.session(), tt.in); !r.IsError || !strings.HasPrefix(r.Text, "It failed (400)") || content(t, r.Text) != tt.want || r.Details["externalContent"] == nil {
+			t.Errorf("%s: got %q, want %q between markers", tt.in, r.Text, tt.want)
 		}
 	}
 	r := run(t, a.session(), `{"action":"profiles"}`)

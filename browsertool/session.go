@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -134,7 +135,9 @@ func (c *call) send(ctx context.Context, method, path string, query url.Values, 
 	answer, err := object(raw)
 	switch {
 	case status < 200 || status > 299:
-		return nil, serviceError(status, answer)
+		refusal := serviceError(status, answer)
+		refusal.own = refusal.own || slices.Contains(pageless, path)
+		return nil, refusal
 	case err != nil:
 		return nil, fmt.Errorf("%w: it is no JSON object", ErrNoAnswer)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"clank/browsertool/untrusted"
+	"clank/untrusted"
 )
 
 const (
@@ -163,7 +163,7 @@ func navigate(ctx context.Context, c *call) (Result, error) {
 	state, err := c.get(ctx, "/snapshot", q)
 	if err != nil {
 		// The navigation is done; that must not look as if it had failed.
-		r.Text += "\n\nThe page is open, but it could not be looked at: " + untrusted.Clean(err.Error())
+		r.Text += "\n\nThe page is open, but it could not be looked at:\n" + failed(err).Text
 		r.Details["pageStateError"] = err.Error()
 		return r, nil
 	}

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"slices"
 
-	"clank/browsertool/untrusted"
+	"clank/untrusted"
 )
 
 // tab is a tab that a session opened.
@@ -76,7 +76,7 @@ func focus(ctx context.Context, c *call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return unwrapped(answer), nil
+	return wrapped("focus", answer), nil
 }
 
 // closeTab closes the named tab, or the current one.
@@ -94,7 +94,7 @@ func closeTab(ctx context.Context, c *call) (Result, error) {
 		return Result{}, err
 	}
 	c.session.forget(c.target, c.profile, id, input(answer).text("targetId"))
-	return unwrapped(answer), nil
+	return wrapped("close", answer), nil
 }
 
 // track remembers the tab that answer describes. If the session has ended

@@ -115,7 +115,7 @@ func TestAClientSendsTheAgentOut(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	for query, want := range map[string]string{
-		"fail": "no such flight", "break": "not done: no model is set up", " ": "the query is empty", strings.Repeat("é", 2001): "2001 characters",
+		"fail": "no such flight", "break": "\n---\nno model is set up\n<<<END_", " ": "the query is empty", strings.Repeat("é", 2001): "2001 characters",
 	} {
 		if r := call(t, c, "browser_browse", map[string]any{"query": query}); !r.IsError || !strings.Contains(text(r), want) {
 			t.Errorf("%.20q: got %t %s", query, r.IsError, text(r))

@@ -5,7 +5,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"clank/browsertool/untrusted"
+	"clank/untrusted"
 )
 
 // progress tells a client how a task goes. A client that reads slowly misses

@@ -47,8 +47,7 @@ func (d *Desk) Upload(ctx context.Context, tab *page.Tab, u Upload) error {
 	if err := u.validate(); err != nil {
 		return err
 	}
-	files, err := d.opts.Uploads.Resolve(u.Paths)
-	if err != nil {
+	if _, err := d.opts.Uploads.Resolve(u.Paths); err != nil {
 		return err
 	}
 	c, leave, err := d.enter(tab)
@@ -56,6 +55,10 @@ func (d *Desk) Upload(ctx context.Context, tab *page.Tab, u Upload) error {
 		return fmt.Errorf("upload: %w", err)
 	}
 	defer leave()
+	files, err := d.hold(c, u.Paths)
+	if err != nil {
+		return err
+	}
 	if u.Ref == "" && u.InputRef == "" && u.Element == "" {
 		d.arm(c, &arming{files: files}, u.Limit)
 		return nil

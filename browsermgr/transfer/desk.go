@@ -24,6 +24,12 @@ const (
 	Longest  = 120 * time.Second
 )
 
+// Bounds of what files may hold, in bytes, where [Options] name none.
+const (
+	DefaultMaxBytes  = 2 << 30
+	DefaultMaxUpload = 1 << 30
+)
+
 // Sentinels for the cases where a caller has to choose what to do next.
 var (
 	// ErrNoCapture says that the browser was not launched by us, so that its downloads go to a folder of its own. The
@@ -48,8 +54,14 @@ type Options struct {
 	Downloads string
 	// Uploads says which files may be put into pages.
 	Uploads Uploads
-	// MaxBytes cancels downloads that are larger; 0 means no limit.
+	// MaxBytes cancels downloads that are larger, and the newest of several that are larger together before they are saved;
+	// 0 means [DefaultMaxBytes].
 	MaxBytes int64
+	// MaxUpload bounds the files of one upload together; 0 means [DefaultMaxUpload].
+	MaxUpload int64
+	// Approve, if set, is asked before a complete download is put into its place; its error is why it is not, and the file
+	// is removed. The download has no Path yet. ctx ends when nobody waits for the file any more.
+	Approve func(ctx context.Context, d Download) error
 	// Allowed, if set, says whether an address may be downloaded from. It is called on the goroutine that reads the
 	// connection, so it must not block.
 	Allowed func(url string) error
@@ -65,7 +77,8 @@ type Desk struct {
 	opts    Options
 	log     *slog.Logger
 	folder  *place.Folder // nil if External
-	staging string
+	staging string        // for downloads under way; "" if External
+	held    string        // for copies of uploads; "" until there are some
 
 	mu       sync.Mutex
 	closed   bool
@@ -80,6 +93,12 @@ type Desk struct {
 func New(opts Options) (*Desk, error) {
 	d := &Desk{
 		opts: opts, log: opts.Logger, contexts: map[string]struct{}{}, items: map[string]*item{}, tabs: map[*page.Tab]*counter{},
+	}
+	if opts.MaxBytes <= 0 {
+		d.opts.MaxBytes = DefaultMaxBytes
+	}
+	if opts.MaxUpload <= 0 {
+		d.opts.MaxUpload = DefaultMaxUpload
 	}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
@@ -114,11 +133,15 @@ func (d *Desk) Close() error {
 	}
 	d.mu.Unlock()
 	d.wg.Wait()
-	if d.folder == nil {
-		return nil
+	var errs []error
+	if d.held != "" {
+		errs = append(errs, os.RemoveAll(d.held))
 	}
-	if err := errors.Join(os.RemoveAll(d.staging), d.folder.Close()); err != nil {
-		return fmt.Errorf("tidy up downloads: %w", err)
+	if d.folder != nil {
+		errs = append(errs, os.RemoveAll(d.staging), d.folder.Close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("tidy up the files of a browser: %w", err)
 	}
 	return nil
 }
@@ -183,6 +206,7 @@ func (d *Desk) counter(t *page.Tab) *counter {
 func (d *Desk) forget(t *page.Tab) {
 	if c := d.tabs[t]; c.users == 0 {
 		c.disarm(page.ErrTabGone)
+		c.drop(0)
 		delete(d.tabs, t)
 	}
 }
@@ -221,6 +245,7 @@ type counter struct {
 	answered string                  // the last request for a document that was answered
 	popups   map[*page.Tab]time.Time // tabs it opened that have shown nothing yet, and since when they load
 	arming   *arming
+	copies   []string // directories with files that the page was given, oldest first
 }
 
 func (c *counter) signal() {

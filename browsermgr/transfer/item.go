@@ -25,6 +25,12 @@ type Download struct {
 	Path string `json:"path,omitempty"`
 	// InProgress says that it was not complete yet.
 	InProgress bool `json:"inProgress,omitempty"`
+	// Type is the media type of the content, once it is complete.
+	Type string `json:"type,omitempty"`
+	// Executable says that opening the file may run it.
+	Executable bool `json:"executable,omitempty"`
+	// Warning says what is strange about the file: that its name and its content do not agree.
+	Warning string `json:"warning,omitempty"`
 	// Error says why there is no file, if so.
 	Error string `json:"error,omitempty"`
 }
@@ -40,7 +46,9 @@ type item struct {
 	out     string // where it goes, relative to the folder; "" for a name of its own
 	claimed bool   // somebody waits for this one
 	told    bool   // it was reported with an action
+	from    string // the page it was begun on; "" if none is known
 	saving  bool
+	asking  context.CancelCauseFunc // ends the question whether it may be saved; nil if none is open
 	ended   bool
 	err     error
 	done    chan struct{} // closed when it has ended
@@ -77,7 +85,7 @@ func (d *Desk) begin(t *page.Tab, ev cdp.Event) {
 		t = d.showing(p.FrameID)
 	}
 	if t != nil {
-		it.context = t.ContextID()
+		it.context, it.from = t.ContextID(), t.URL()
 		it.owner = d.credit(t)
 		d.assign(it)
 	}
@@ -85,6 +93,9 @@ func (d *Desk) begin(t *page.Tab, ev cdp.Event) {
 		if err := d.opts.Allowed(p.URL); err != nil {
 			d.finish(it, err)
 		}
+	}
+	if !it.ended {
+		d.wg.Go(func() { d.watch(it) })
 	}
 }
 
@@ -155,8 +166,8 @@ func (d *Desk) progress(ev cdp.Event) {
 		_ = os.Remove(filepath.Join(d.staging, p.GUID))
 		delete(d.items, p.GUID)
 	case it == nil || it.ended || it.saving:
-	case limit > 0 && max(p.TotalBytes, p.ReceivedBytes) > limit:
-		d.finish(it, fmt.Errorf("%w: at most %d bytes", ErrTooLarge, d.opts.MaxBytes))
+	case max(p.TotalBytes, p.ReceivedBytes) > limit:
+		d.finish(it, d.tooLarge())
 	case p.State == "completed":
 		it.saving = true
 		d.wg.Go(func() { d.save(it) })
@@ -164,28 +175,6 @@ func (d *Desk) progress(ev cdp.Event) {
 		d.finish(it, errBroken)
 		delete(d.items, p.GUID)
 	}
-}
-
-// save moves a complete download to its place.
-func (d *Desk) save(it *item) {
-	d.mu.Lock()
-	rel := it.out
-	d.mu.Unlock()
-	if rel == "" {
-		rel = identifier() + "-" + it.SuggestedFilename
-	}
-	err := d.folder.Take(filepath.Join(d.staging, it.guid), rel)
-	if err != nil {
-		err = fmt.Errorf("save download: %w", err)
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err == nil {
-		it.Path = filepath.Join(d.folder.Dir(), rel)
-	}
-	it.saving = false
-	d.finish(it, err)
-	delete(d.items, it.guid)
 }
 
 // identifier is a random UUID (RFC 9562, version 4).
@@ -199,6 +188,9 @@ func identifier() string {
 // finish ends a download; with an error it is cancelled and its file removed. One that is being saved ends when that is done.
 // The caller holds d.mu.
 func (d *Desk) finish(it *item, err error) {
+	if it.asking != nil {
+		it.asking(err)
+	}
 	if it.ended || it.saving {
 		return
 	}

@@ -106,29 +106,32 @@ func (f *Folder) checkTarget(path, rel string) error {
 	return nil
 }
 
-// Take moves a finished file to its place in the folder, in one step, in place of what is there. from is absolute and in the
-// folder too; rel is what Output returned, and is looked at again.
-func (f *Folder) Take(from, rel string) error {
+// Take moves a finished file to its place in the folder, in one step, in place of what is there. rel is what Output returned,
+// and is looked at again. What lies in staging must still be the file that was looked at.
+func (f *Folder) Take(n *Finished, rel string) error {
 	if err := f.checkTarget(rel, rel); err != nil {
 		return err
 	}
-	inside, err := filepath.Rel(f.dir, from)
+	now, err := f.root.Lstat(n.inside)
 	if err != nil {
 		return err
 	}
-	err = f.root.Rename(inside, rel)
+	if !os.SameFile(now, n.info) || links(now) > 1 {
+		return errSwapped
+	}
+	err = f.root.Rename(n.inside, rel)
 	if err == nil || !crossesDevices(err) {
 		return err
 	}
 	// A directory of the folder is another file system: the file is written beside its place first.
 	sibling := rel + ".part"
-	if err := f.copy(inside, sibling); err != nil {
+	if err := f.copy(n, sibling); err != nil {
 		return errors.Join(err, f.remove(sibling))
 	}
 	if err := f.root.Rename(sibling, rel); err != nil {
 		return errors.Join(err, f.remove(sibling))
 	}
-	return f.root.Remove(inside)
+	return f.root.Remove(n.inside)
 }
 
 func (f *Folder) remove(rel string) error {
@@ -138,16 +141,15 @@ func (f *Folder) remove(rel string) error {
 	return nil
 }
 
-func (f *Folder) copy(from, to string) (err error) {
-	in, err := f.root.Open(from)
-	if err != nil {
+// copy writes a file anew, where nothing may be.
+func (f *Folder) copy(n *Finished, to string) (err error) {
+	if _, err := n.file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, in.Close()) }()
 	out, err := f.root.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
+	_, err = io.Copy(out, n.file)
 	return errors.Join(err, out.Close())
 }

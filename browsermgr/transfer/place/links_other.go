@@ -4,6 +4,9 @@ package place
 
 import "io/fs"
 
+// nonblock does nothing: here is nothing whose opening waits.
+const nonblock = 0
+
 // links is how many names a file has, as far as this system tells.
 func links(fs.FileInfo) uint64 { return 1 }
 

@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// nonblock has an open of a pipe or device return at once.
+const nonblock = syscall.O_NONBLOCK
+
 // links is how many names a file has.
 func links(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {

@@ -2,9 +2,13 @@ package place
 
 import (
 	"path"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 const (
@@ -18,25 +22,50 @@ const (
 	fallbackName = "download.bin"
 )
 
-// CleanName makes a file name of what a page or server suggests: its last component, whichever slash it uses, without
-// control characters and such as change the direction of writing, at most 200 characters, never "." or "..". If nothing
-// is left it is download.bin.
+// devices matches names that mean a device on Windows, whatever ending they have.
+var devices = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])[ .]*(?:\.|$)`)
+})
+
+// CleanName makes a file name of what a page or server suggests: its last component, whichever slash it uses, in Unicode's
+// normal form C, without control characters and such as cannot be seen or change the direction of writing, with one space
+// where there are several, at most 200 characters and 210 bytes. It means nothing to a shell or to Windows: it begins with no
+// dot, hyphen or tilde, ends with no dot, holds none of <>:"|?* and is no device. If nothing is left it is download.bin.
 func CleanName(suggested string) string {
 	name := strings.ToValidUTF8(suggested, "")
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]
 	}
-	name = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return -1
-		}
-		return r
-	}, name))
-	name = strings.TrimSpace(shorten(name))
-	if name == "" || name == "." || name == ".." {
+	name = norm.NFC.String(strings.Map(harmless, name))
+	name = trim(shorten(trim(strings.Join(strings.Fields(name), " "))))
+	if name == "" {
 		return fallbackName
 	}
+	if strings.ContainsRune(".-~", rune(name[0])) {
+		name = "_" + name[1:]
+	}
+	if devices().MatchString(name) {
+		name = trim(shorten("_" + name))
+	}
 	return name
+}
+
+// harmless is the character of a name that stands for r; -1 for none.
+func harmless(r rune) rune {
+	switch {
+	case unicode.IsSpace(r) && r != '\n' && r != '\r':
+		return ' '
+	case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Bidi_Control, unicode.Other_Default_Ignorable_Code_Point, unicode.Zl, unicode.Zp):
+		return -1
+	case strings.ContainsRune(`<>:"|?*`, r):
+		return '_'
+	}
+	return r
+}
+
+// trim takes off what a name may not end with, and the spaces before it. A name of dots alone is none.
+func trim(name string) string {
+	return strings.TrimLeft(strings.TrimRight(name, " ."), " ")
 }
 
 // shorten cuts a name to the limits, before its ending if that is a short one.

@@ -13,13 +13,19 @@ import (
 	"unicode/utf8"
 
 	"clank/browsermgr/transfer/place"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 func TestCleanName(t *testing.T) {
 	tests := map[string]string{
 		"a.txt": "a.txt", "  a b.txt ": "a b.txt", "../../etc/passwd": "passwd", `C:\x\evil.exe`: "evil.exe", `a/b\c`: "c",
 		"": "download.bin", ".": "download.bin", "..": "download.bin", "a/..": "download.bin", "x/": "download.bin", "\x00\x1f\x7f": "download.bin",
-		".\x00.": "download.bin", "a\nb\r.txt": "ab.txt", "\u202egnp.exe": "gnp.exe", "käse 你好.pdf": "käse 你好.pdf", "a\xff.txt": "a.txt", ".profile": ".profile",
+		".\x00.": "download.bin", "a\nb\r.txt": "ab.txt", "\u202egnp.exe": "gnp.exe", "käse 你好.pdf": "käse 你好.pdf", "a\xff.txt": "a.txt", ".profile": "_profile",
+		"-rf": "_rf", "~x": "_x", "a.pdf. . ": "a.pdf", "...": "download.bin", "invoice.pdf          .exe": "invoice.pdf .exe",
+		"CON": "_CON", "con.txt": "_con.txt", "Aux .x": "_Aux .x", "COM¹.log": "_COM¹.log", "console.log": "console.log", "nul": "_nul",
+		"a:b.txt": "a_b.txt", "e\u200b\u0301": "é", `<a>"|?*`: "_a_____", "e\u0301.txt": "é.txt", "a\u200b\u00ad\ufeff\U000e0041.txt": "a.txt", "a\u00a0\u3000b": "a b",
+		"photo\u2066gpj.\u2069exe": "photogpj.exe", ".\u200b.": "download.bin", "--help.sh": "_-help.sh",
 		strings.Repeat("a", 300) + ".tar.gz":                      strings.Repeat("a", 197) + ".gz",
 		strings.Repeat("a", 300):                                  strings.Repeat("a", 200),
 		strings.Repeat("a", 150) + "." + strings.Repeat("b", 150): strings.Repeat("a", 150) + "." + strings.Repeat("b", 49),
@@ -40,7 +46,9 @@ func FuzzCleanName(f *testing.F) {
 		name := place.CleanName(s)
 		switch {
 		case name == "" || name == "." || name == "..", strings.ContainsAny(name, `/\`), name != strings.TrimSpace(name),
-			!utf8.ValidString(name), utf8.RuneCountInString(name) > 200, len(name) > 210, strings.ContainsFunc(name, unicode.IsControl):
+			!utf8.ValidString(name), utf8.RuneCountInString(name) > 200, len(name) > 210, strings.ContainsFunc(name, unicode.IsControl),
+			strings.ContainsAny(name, `<>:"|?*`), strings.HasSuffix(name, "."), strings.ContainsRune(".-~", rune(name[0])), !norm.NFC.IsNormalString(name),
+			strings.ContainsFunc(name, func(r rune) bool { return unicode.In(r, unicode.Cf, unicode.Bidi_Control) }):
 			t.Errorf("%q: got %q", s, name)
 		}
 		if again := place.CleanName(name); again != name {
@@ -210,6 +218,15 @@ func TestStagingRemovesWhatKilledProcessesLeft(t *testing.T) {
 	}
 }
 
+// take moves a file of a staging to its place.
+func take(folder *place.Folder, from, rel string) error {
+	n, err := folder.Finish(from)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Take(n, rel), n.Close())
+}
+
 func TestTakePutsAFileInPlaceOfAnother(t *testing.T) {
 	dir, outside := garden(t)
 	folder, err := place.Open(dir)
@@ -226,7 +243,7 @@ func TestTakePutsAFileInPlaceOfAnother(t *testing.T) {
 		if err := os.WriteFile(from, []byte("new"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := folder.Take(from, rel); (err == nil) != ok {
+		if err := take(folder, from, rel); (err == nil) != ok {
 			t.Errorf("%s: got %v", rel, err)
 		}
 		if got, _ := os.ReadFile(filepath.Join(dir, rel)); ok && string(got) != "new" {
@@ -236,7 +253,7 @@ func TestTakePutsAFileInPlaceOfAnother(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(outside, "secret")); err != nil || string(got) != "s" {
 		t.Errorf("got %q, %v outside", got, err)
 	}
-	if err := folder.Take(filepath.Join(staging, "gone"), "a"); err == nil {
+	if err := take(folder, filepath.Join(staging, "gone"), "a"); err == nil {
 		t.Error("got no error for a file that is gone")
 	}
 }

@@ -3,6 +3,7 @@ package untrusted
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // skeleton of the marker's name: what is left when only letters count. Nothing
@@ -29,6 +30,9 @@ func (f folded) at(i int) int {
 // replaceMarkers replaces what looks like a marker in s, whatever alphabet,
 // width, case, punctuation or digits it is written with.
 func replaceMarkers(s string) string {
+	if !named(s) {
+		return s
+	}
 	f := fold(s)
 	letters, where := f.skeleton()
 	var b strings.Builder
@@ -72,29 +76,89 @@ func (f folded) skeleton() (letters string, where []int) {
 	b.Grow(len(f.runes))
 	where = make([]int, 0, len(f.runes))
 	for i, r := range f.runes {
-		c := byte(' ')
-		switch {
-		case r >= 'a' && r <= 'z':
-			c = byte(r)
-		case r >= '0' && r <= '9':
-			c = digitLetters[r-'0']
-		case r == '|' || r == '!':
-			c = 'l'
-		case r == '$':
-			c = 's'
-		case r == '@':
-			c = 'a'
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			continue
+		if c := bone(r); c != 0 {
+			b.WriteByte(c)
+			where = append(where, i)
 		}
-		if c == 'i' {
-			c = 'l' // a capital I is an l to the eye; the name has no i of its own
-		}
-		b.WriteByte(c)
-		where = append(where, i)
 	}
 	return b.String(), where
 }
+
+// bone is the byte of a skeleton that a folded rune stands for; 0 if none.
+func bone(r rune) byte {
+	switch {
+	case r == 'i':
+		return 'l' // a capital I is an l to the eye; the name has no i of its own
+	case r >= 'a' && r <= 'z':
+		return byte(r)
+	case r >= '0' && r <= '9':
+		return digitLetters[r-'0']
+	case r == '|' || r == '!':
+		return 'l'
+	case r == '$':
+		return 's'
+	case r == '@':
+		return 'a'
+	case r < utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r):
+		return 0
+	}
+	return ' '
+}
+
+// named reports whether the skeleton of s holds the marker's name, without
+// making it.
+func named(s string) bool {
+	state := 0
+	step := func(c byte) bool {
+		for state > 0 && skeletonName[state] != c {
+			state = borders[state-1]
+		}
+		if skeletonName[state] == c {
+			state++
+		}
+		return state == len(skeletonName)
+	}
+	var like []rune
+	for _, r := range s {
+		if r < utf8.RuneSelf {
+			if c := asciiBones[r]; c != 0 && step(c) {
+				return true
+			}
+			continue
+		}
+		like = appendLike(like[:0], r)
+		for _, l := range like {
+			if c := bone(l); c != 0 && step(c) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// asciiBones is [bone] of each ASCII character in lower case.
+var asciiBones = func() (t [utf8.RuneSelf]byte) {
+	for r := range t {
+		t[r] = bone(unicode.ToLower(rune(r)))
+	}
+	return t
+}()
+
+// borders are how much of the marker's name is still matched after its first
+// letters, one more each, were not followed by the next (Knuth, Morris, Pratt).
+var borders = func() []int {
+	t := make([]int, len(skeletonName))
+	for i, k := 1, 0; i < len(skeletonName); i++ {
+		for k > 0 && skeletonName[k] != skeletonName[i] {
+			k = t[k-1]
+		}
+		if skeletonName[k] == skeletonName[i] {
+			k++
+		}
+		t[i] = k
+	}
+	return t
+}()
 
 // digitLetters are the letters that digits are written for.
 var digitLetters = [10]byte{'o', 'l', ' ', 'e', 'a', 's', ' ', 't', ' ', ' '}

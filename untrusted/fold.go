@@ -11,26 +11,48 @@ import (
 // like it, and leaves out what cannot be seen.
 func fold(s string) folded {
 	f := folded{runes: make([]rune, 0, len(s)), from: make([]int, 0, len(s)), length: len(s)}
-	add := func(r rune, at int) {
-		f.runes = append(f.runes, r)
-		f.from = append(f.from, at)
-	}
 	for i, r := range s {
 		if r < utf8.RuneSelf {
-			add(unicode.ToLower(r), i)
+			f.runes, f.from = append(f.runes, unicode.ToLower(r)), append(f.from, i)
 			continue
 		}
-		if c, ok := lookAlikes[r]; ok {
-			add(c, i)
-			continue
-		}
-		for _, c := range norm.NFKD.String(string(r)) {
-			if seen := letter(c); seen != 0 {
-				add(seen, i)
-			}
+		f.runes = appendLike(f.runes, r)
+		for len(f.from) < len(f.runes) {
+			f.from = append(f.from, i)
 		}
 	}
 	return f
+}
+
+// appendLike appends what r, which is not ASCII, looks like: nothing if it
+// cannot be seen, several runes if it is made of several.
+func appendLike(to []rune, r rune) []rune {
+	if plainLetter(r) {
+		return append(to, r)
+	}
+	if c, ok := lookAlikes[r]; ok {
+		return append(to, c)
+	}
+	var buf [utf8.UTFMax]byte
+	own := buf[:utf8.EncodeRune(buf[:], r)]
+	parts := norm.NFKD.Properties(own).Decomposition()
+	if parts == nil {
+		parts = own
+	}
+	for len(parts) > 0 {
+		c, n := utf8.DecodeRune(parts)
+		parts = parts[n:]
+		if seen := letter(c); seen != 0 {
+			to = append(to, seen)
+		}
+	}
+	return to
+}
+
+// plainLetter tells the bulk of the letters of East Asia, which look like
+// themselves alone.
+func plainLetter(r rune) bool {
+	return r >= 0x4E00 && r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7A3 || r >= 0x3041 && r <= 0x3096
 }
 
 // letter is what c looks like; 0 if it cannot be seen or sits on a letter.
@@ -39,6 +61,8 @@ func letter(c rune) rune {
 		return d
 	}
 	switch {
+	case c >= 0x1D400 && c <= 0x1D6A3: // styled letters; the holes between them, which fonts and models fill, do not decompose
+		return 'a' + (c-0x1D400)%26
 	case c >= 0x1F130 && c <= 0x1F189: // squared and circled letters, in three alphabets
 		if n := (c - 0x1F130) % 0x20; n < 26 {
 			return 'a' + n

@@ -3,14 +3,21 @@ package untrusted
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // mediaWord at the start of a line makes some programs that read a tool's text
 // attach the file named after it.
 const mediaWord = "media"
 
+// before are the characters that may stand before the word.
+const before = " \t`'\"*->#+~|(["
+
 // defuseMedia writes MEDIA: at the start of a line as [MEDIA]: instead.
 func defuseMedia(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r == ':' || r >= utf8.RuneSelf }) {
+		return s
+	}
 	lines := strings.Split(s, "\n")
 	changed := false
 	for i, line := range lines {
@@ -28,6 +35,9 @@ func defuseMedia(s string) string {
 // mediaAt finds the word MEDIA, in whatever form, that begins line and is
 // followed by a colon. Quotes, bullets and blanks before it do not count.
 func mediaAt(line string) (from, to int, ok bool) {
+	if !mayBeMedia(line) {
+		return 0, 0, false
+	}
 	head := strings.TrimLeftFunc(line, unicode.IsSpace)
 	skipped := len(line) - len(head)
 	line = head
@@ -37,7 +47,7 @@ func mediaAt(line string) (from, to int, ok bool) {
 	}
 	f := fold(head)
 	start := 0
-	for start < len(f.runes) && strings.ContainsRune(" \t`'\"*->#+~|([", f.runes[start]) {
+	for start < len(f.runes) && strings.ContainsRune(before, f.runes[start]) {
 		start++
 	}
 	i := start
@@ -58,6 +68,20 @@ func mediaAt(line string) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	return skipped + f.at(start), skipped + f.at(end), true
+}
+
+// mayBeMedia is a quick no to most lines: it looks at their first letter alone.
+func mayBeMedia(line string) bool {
+	for _, r := range line {
+		switch {
+		case r >= utf8.RuneSelf:
+			return true
+		case r <= ' ' || strings.ContainsRune(before, r):
+		default:
+			return r == 'M' || r == 'm'
+		}
+	}
+	return false
 }
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }
