@@ -63,7 +63,7 @@ func (b *browser) local() bool { return b.plan.Mode == plan.Launched }
 func (b *browser) connection() page.Options {
 	return page.Options{
 		Logger: b.manager.Logger, Sent: b.manager.Sent, FirstTab: b.numbers.next(),
-		Observers: append([]page.Observer{b.numbers}, b.observers...),
+		Observers: append([]page.Observer{b.numbers}, b.observers...), Clean: b.manager.Clean, Hidden: b.manager.Hidden,
 	}
 }
 

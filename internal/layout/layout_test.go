@@ -17,6 +17,7 @@ var table = map[string][]string{
 	"cancel":   {},
 	"llm":      {},
 	"settings": {},
+	"vault":    {},
 
 	"browsermgr/chrome":    {},
 	"browsermgr/fault":     {},
@@ -44,6 +45,7 @@ var table = map[string][]string{
 		"browsermgr/act", "browsermgr/address", "browsermgr/aria", "browsermgr/capture", "browsermgr/cdp", "browsermgr/dialog",
 		"browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/outline",
 	},
+	"browsermgr/login":          {"browsermgr/cdp", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr/emulate":        {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr/picture":        {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr/record":         {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/har", "browsermgr/page"},
