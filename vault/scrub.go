@@ -250,8 +250,10 @@ func spellings(v string) []string {
 	for _, s := range slices.Clone(all) {
 		all = append(all, urlSpellings(s)...)
 	}
-	all = append(all, urlSpellings(url.QueryEscape(v))...) // an address within an address
-	all = append(all, base64Spellings(v)...)
+	all = append(all, urlSpellings(url.QueryEscape(v))...)                   // an address within an address
+	for _, s := range []string{v, url.QueryEscape(v), jsonSpellings(v)[1]} { // as bodies of requests are told
+		all = append(all, base64Spellings(s)...)
+	}
 	all = append(all, hex.EncodeToString([]byte(v)), strings.ToUpper(hex.EncodeToString([]byte(v))))
 	slices.Sort(all)
 	return slices.DeleteFunc(slices.Compact(all), func(s string) bool { return utf8.RuneCountInString(s) < MinSecret })

@@ -194,6 +194,9 @@
       const away = astray(form);
       if (away) return { refused: 'the form sends its fields to ' + away + ', which the entry is not for' };
       const button = submitter(form);
+      if (form && !form.noValidate && !button?.formNoValidate && !form.checkValidity()) {
+        return { refused: 'the form does not take what is in it: ' + [...form.elements].find((e) => !e.validity?.valid)?.validationMessage };
+      }
       if (button) button.click();
       else if (form) form.requestSubmit();
       else return { refused: 'there is no button to be found that sends the login: press it yourself' };
