@@ -23,6 +23,7 @@ type Entry struct {
 	Username    string   `json:"username"`
 	HasPassword bool     `json:"hasPassword"`
 	HasTOTP     bool     `json:"hasTOTP"`
+	Digits      int      `json:"digits,omitempty"` // of its one-time codes
 	// Users and Roles are ids of those who may use it besides the operator's own doors.
 	Users []string `json:"users,omitempty"`
 	Roles []string `json:"roles,omitempty"`

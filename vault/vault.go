@@ -68,9 +68,13 @@ func (v *Vault) Entries(ctx context.Context) ([]Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		entries = append(entries, Entry{
+		entry := Entry{
 			Name: e.Name, Origins: e.Origins, Username: c.Username, HasPassword: c.Password != "", HasTOTP: c.TOTP != "", Users: c.Users, Roles: c.Roles,
-		})
+		}
+		if code, err := parseTOTP(c.TOTP); entry.HasTOTP && err == nil {
+			entry.Digits = code.digits
+		}
+		entries = append(entries, entry)
 	}
 	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return entries, nil

@@ -15,6 +15,7 @@ import (
 	"clank/browseagent"
 	"clank/browsermgr"
 	"clank/browsermgr/control"
+	"clank/browsermgr/login"
 	"clank/browsermgr/plan"
 	"clank/cancel"
 	"clank/internal/demoshop"
@@ -22,6 +23,7 @@ import (
 	"clank/settings"
 	"clank/sqlite"
 	"clank/tokens"
+	"clank/vault"
 )
 
 // closeGrace bounds an orderly end. Chromium is given five seconds of it.
@@ -46,6 +48,8 @@ type app struct {
 	local    string // secret of this run, for other programs of the same person
 	models   *models
 	manager  *sessions.Manager
+	vault    *vault.Vault // nil if it cannot be opened
+	logins   login.Keeper
 	shop     *http.Server
 	shopURL  string
 
@@ -85,6 +89,7 @@ func openApp(ctx context.Context, e *env, h *home, logger *slog.Logger, opts app
 		return nil, err
 	}
 	a.models = a.newModels(e)
+	a.openVault(ctx, e)
 	if err := a.openBrowsers(ctx, opts); err != nil {
 		return nil, err
 	}
@@ -186,6 +191,10 @@ func (a *app) openBrowsers(ctx context.Context, opts appOptions) error {
 		IdleAfter: browserIdle,
 		Logger:    a.logger,
 		Sent:      opts.sent,
+		Hidden:    a.logins.Hidden,
+	}
+	if a.vault != nil {
+		a.browsers.Clean = a.vault.ScrubJSON
 	}
 	if err := a.browsers.Open(ctx); err != nil {
 		return err
@@ -214,6 +223,9 @@ func (a *app) openManager(ctx context.Context) error {
 		Settings: a.agentSettings,
 		Places:   a.places(),
 		Logger:   a.logger,
+	}
+	if a.vault != nil {
+		agent.Logins = kept{vault: a.vault, keeper: &a.logins, windows: a.browsers}
 	}
 	a.manager = &sessions.Manager{
 		Store:          a.db,
