@@ -97,7 +97,7 @@ func (k *known) clean(t string) string {
 	if len(t) < k.shortest || picture(t) {
 		return t
 	}
-	return k.cutTail(k.replacer.Replace(t))
+	return k.cutTail(k.percent(k.replacer.Replace(t)))
 }
 
 // minTail is how much of a secret at the end of a text is taken for one that was cut off.
@@ -247,10 +247,10 @@ func spellings(v string) []string {
 		all = append(all, jsonSpellings(s)...)
 		all = append(all, htmlSpellings(s)...)
 	}
-	for _, s := range slices.Clone(all) {
-		all = append(all, urlSpellings(s)...)
+	// What is percent-encoded is found by [known.percent], unless it was encoded after something else.
+	for _, s := range slices.Clone(all[1:]) {
+		all = append(all, url.QueryEscape(s), strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), url.PathEscape(s))
 	}
-	all = append(all, urlSpellings(url.QueryEscape(v))...)                   // an address within an address
 	for _, s := range []string{v, url.QueryEscape(v), jsonSpellings(v)[1]} { // as bodies of requests are told
 		all = append(all, base64Spellings(s)...)
 	}
@@ -295,42 +295,6 @@ func htmlSpellings(s string) []string {
 		strings.NewReplacer("&#34;", "&quot;", "&#39;", "&apos;").Replace(plain),
 		strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#039;").Replace(plain),
 	}
-}
-
-// urlSpellings are percent-encodings: of queries, forms and paths, and of browsers, which leave more as it is.
-func urlSpellings(s string) []string {
-	form := url.QueryEscape(s)
-	component := strings.ReplaceAll(form, "+", "%20")
-	loose := strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*", "%7E", "~")
-	out := []string{form, component, url.PathEscape(s), loose.Replace(component), loose.Replace(form), strings.ReplaceAll(form, "~", "%7E"), browserQuery(s)}
-	for _, o := range slices.Clone(out) {
-		out = append(out, lowerPercent(o))
-	}
-	return out
-}
-
-// browserQuery is how the URL standard encodes what a script puts into a query as it is.
-func browserQuery(s string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		c := s[i]
-		if c <= 0x20 || c >= 0x7f || strings.IndexByte(`"#<>'`, c) >= 0 {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
-}
-
-func lowerPercent(s string) string {
-	b := []byte(s)
-	for i := 0; i+2 < len(b); i++ {
-		if b[i] == '%' {
-			copy(b[i+1:], bytes.ToLower(b[i+1:i+3]))
-		}
-	}
-	return string(b)
 }
 
 // base64Spellings are what a secret looks like inside of something that was encoded whole, at each of the three places where

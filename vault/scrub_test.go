@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"html"
 	"net/url"
 	"strings"
@@ -39,11 +40,22 @@ var disguises = map[string]func(string) string{
 	"path":          url.PathEscape,
 	"component":     func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") },
 	"lower percent": func(s string) string { return strings.ToLower(url.QueryEscape(strings.ToLower(s))) },
-	"twice":         func(s string) string { return url.QueryEscape(url.QueryEscape(s)) },
-	"JSON":          func(s string) string { b, _ := json.Marshal(s); return string(b) },
-	"JSON in form":  func(s string) string { b, _ := json.Marshal(s); return url.QueryEscape(string(b)) },
-	"HTML":          html.EscapeString,
-	"HTML by DOM":   func(s string) string { return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s) },
+	"fragment": func(s string) string {
+		return strings.NewReplacer(" ", "%20", `"`, "%22", "<", "%3C", ">", "%3E").Replace(s) + "%"
+	},
+	"every byte": func(s string) string {
+		var b strings.Builder
+		for i := range len(s) {
+			fmt.Fprintf(&b, "%%%02x", s[i])
+		}
+		return b.String()
+	},
+	"three times":  func(s string) string { return url.QueryEscape(url.PathEscape(url.QueryEscape(s))) },
+	"twice":        func(s string) string { return url.QueryEscape(url.QueryEscape(s)) },
+	"JSON":         func(s string) string { b, _ := json.Marshal(s); return string(b) },
+	"JSON in form": func(s string) string { b, _ := json.Marshal(s); return url.QueryEscape(string(b)) },
+	"HTML":         html.EscapeString,
+	"HTML by DOM":  func(s string) string { return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s) },
 	"attribute": func(s string) string {
 		return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
 	},
@@ -109,6 +121,15 @@ func TestMessagesStayReadableWhateverThePassword(t *testing.T) {
 	id := `{"targetId":"0123456789BEEF012345678901234567","text":"BEEF"}`
 	if got, want := string(v.ScrubJSON([]byte(id))), strings.Replace(id, `"BEEF"`, `"[secret shop]"`, 1); got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestAPasswordThatIsAWordOfOursEndsTheSearchToo(t *testing.T) {
+	for _, secret := range []string{"secret", "shop]", "secret shop"} {
+		v := revealed(t, secret)
+		if got := v.Scrub("100% " + secret + " " + strings.ReplaceAll(url.QueryEscape(secret), "e", "%65")); strings.Contains(got, "%65") {
+			t.Errorf("%s: got %s", secret, got)
+		}
 	}
 }
 
