@@ -20,7 +20,6 @@ var table = map[string][]string{
 	"llm":      {},
 	"settings": {},
 	"vault":    {},
-	"settings": {"access"},
 
 	"browsermgr/chrome":    {},
 	"browsermgr/fault":     {},
