@@ -18,7 +18,7 @@ var table = map[string][]string{
 	"tokens":   {},
 	"cancel":   {},
 	"llm":      {},
-	"settings": {},
+	"settings": {"access"},
 	"vault":    {},
 
 	"browsermgr/chrome":    {},
