@@ -34,7 +34,7 @@ func (k *keys) FillCode(_ context.Context, s sessions.Session, t sessions.Task, 
 
 var loginCalls = []string{"open", `{"url":"http://shop.test/"}`}
 
-func toolNames(b *bench, t *testing.T) string {
+func toolNames(t *testing.T, b *bench) string {
 	t.Helper()
 	var names []string
 	for _, tool := range b.model.asked(t, 0).Tools {
@@ -54,7 +54,7 @@ func TestLoginsAreOfferedOnlyIfThereAreSome(t *testing.T) {
 		b := newBench(say("ok"))
 		b.agent.Logins = &keys{list: tt.list}
 		b.answer(t)
-		names := toolNames(b, t)
+		names := toolNames(t, b)
 		if strings.Contains(names, "fill_login") != tt.login || strings.Contains(names, "fill_totp") != tt.code {
 			t.Errorf("%+v: offered %s", tt.list, names)
 		}
@@ -89,7 +89,7 @@ func TestLoginsThatCannotBeReadDoNotEndTheTask(t *testing.T) {
 	b := newBench(say("ok"))
 	b.agent.Logins = &keys{err: errors.New("no key")}
 	b.answer(t)
-	if names := toolNames(b, t); strings.Contains(names, "fill_") {
+	if names := toolNames(t, b); strings.Contains(names, "fill_") {
 		t.Errorf("offered %s", names)
 	}
 }

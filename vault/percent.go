@@ -61,7 +61,7 @@ func (k *known) percent(t string) string {
 	for _, plus := range []bool{false, true} {
 		d := plainText(t)
 		for range layers {
-			if bytes.IndexByte(d.text, '%') < 0 && !(plus && bytes.IndexByte(d.text, '+') >= 0) {
+			if bytes.IndexByte(d.text, '%') < 0 && (!plus || bytes.IndexByte(d.text, '+') < 0) {
 				break
 			}
 			d = d.unescape(plus)

@@ -15,20 +15,20 @@ import (
 )
 
 // revealed is a vault whose entry "shop" was revealed with this password.
-func revealed(t testing.TB, password string) *vault.Vault {
-	t.Helper()
-	dir := t.TempDir()
-	v, err := vault.Open(t.Context(), vault.Options{Path: dir + "/vault.json", KeyFile: dir + "/vault.key"})
+func revealed(tb testing.TB, password string) *vault.Vault {
+	tb.Helper()
+	dir := tb.TempDir()
+	v, err := vault.Open(tb.Context(), vault.Options{Path: dir + "/vault.json", KeyFile: dir + "/vault.key"})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	n := shop()
 	n.Password = password
-	if err := v.Put(t.Context(), n); err != nil {
-		t.Fatal(err)
+	if err := v.Put(tb.Context(), n); err != nil {
+		tb.Fatal(err)
 	}
-	if _, err := v.Reveal(t.Context(), "shop", "https://shop.example"); err != nil {
-		t.Fatal(err)
+	if _, err := v.Reveal(tb.Context(), "shop", "https://shop.example"); err != nil {
+		tb.Fatal(err)
 	}
 	return v
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -87,6 +88,10 @@ func open(tb testing.TB, url string) *page.Tab {
 	if err := w.Tab(ctx, func(t *page.Tab) error { tab = t; return nil }); err != nil {
 		tb.Fatal(err)
 	}
+	// Frames are part of what is waited for.
+	if _, err := tab.Act(ctx, page.Action{Kind: page.KindWait, LoadState: "load", TimeoutMs: 60_000}); err != nil {
+		tb.Fatal(err)
+	}
 	return tab
 }
 
@@ -124,10 +129,8 @@ func request(revealed *int, origins ...string) login.Request {
 		mu.Lock()
 		defer mu.Unlock()
 		*revealed++
-		for _, o := range origins {
-			if o == origin {
-				return secret{"ada", word}, nil
-			}
+		if slices.Contains(origins, origin) {
+			return secret{"ada", word}, nil
 		}
 		return nil, errors.New("revealed for " + origin)
 	}}

@@ -152,11 +152,12 @@ func TestNoByteThatLeavesTellsAPassword(t *testing.T) {
 		t.Fatalf("exit code = %d", got)
 	}
 	valid(t, model)
-	told := ""
+	var all strings.Builder
 	for i, r := range model.Requests() {
 		wantNone(t, fmt.Sprintf("model request %d", i), r.Body)
-		told += string(r.Body)
+		all.Write(r.Body)
 	}
+	told := all.String()
 	for _, want := range []string{"[secret echo]", "all is said", "and sent", "hello [secret echo]"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("the model was not told %q", want)
