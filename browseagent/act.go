@@ -57,6 +57,7 @@ func (r *run) call(ctx context.Context, c llm.ToolCall) error {
 	} else {
 		step.Label = t.label(a, r.held.view.names)
 		step.Input = r.shareable(t, a, c.Input)
+		r.forget(c) // what is a password field may have shown since the call was made
 		r.useless = 0
 	}
 	if err := r.emit(ctx, step); err != nil {
@@ -213,7 +214,24 @@ func (r *run) shareable(t *tool, a args, raw json.RawMessage) json.RawMessage {
 	if t.kind != "type" || !r.held.view.names.secret(a.str("ref")) {
 		return raw
 	}
-	masked, err := json.Marshal(map[string]any{"ref": a.str("ref"), "text": mask, "submit": a.flag("submit")})
+	return typed(a, mask)
+}
+
+// typedPassword stands for a password that a model typed, in the stored conversation.
+const typedPassword = "[password]"
+
+// forget keeps a password that the model types out of the stored conversation.
+func (r *run) forget(c llm.ToolCall) {
+	t, a, wrong := find(c)
+	if wrong != nil || t.kind != "type" || !r.held.view.names.secret(a.str("ref")) {
+		return
+	}
+	r.held.history.mask(c.ID, typed(a, typedPassword))
+}
+
+// typed is the input of a type with other text.
+func typed(a args, text string) json.RawMessage {
+	masked, err := json.Marshal(map[string]any{"ref": a.str("ref"), "text": text, "submit": a.flag("submit")})
 	if err != nil {
 		return nil // strings and bools always marshal
 	}

@@ -382,3 +382,8 @@ func checkAnswered(t *testing.T, ms []llm.Message) {
 		}
 	}
 }
+
+// named returns a reply that calls one tool by its whole name.
+func named(name, input string) func(context.Context, llm.Request) (llm.Reply, error) {
+	return reply(llm.StopTools, llm.Part{Call: &llm.ToolCall{ID: "named", Name: name, Input: json.RawMessage(input)}})
+}

@@ -21,6 +21,8 @@ type entry struct {
 	llm.Message
 	Prompt bool   `json:"prompt,omitempty"` // a person's words: a task begins here
 	Bulk   []bulk `json:"bulk,omitempty"`   // its long tool results
+
+	masked map[int]json.RawMessage // inputs as they are stored, of calls by part
 }
 
 // bulk says how a long tool result reads when it is old.
@@ -84,6 +86,23 @@ func (h *history) result(res llm.ToolResult, short, section string) {
 		e.Bulk = append(e.Bulk, bulk{Part: len(e.Parts), Section: section, Short: short})
 	}
 	e.Parts = append(e.Parts, llm.Part{Result: &res})
+}
+
+// mask has the input of the newest call with this id stored otherwise than it was given.
+func (h *history) mask(id string, input json.RawMessage) {
+	for i := len(h.entries) - 1; i >= 0; i-- {
+		e := &h.entries[i]
+		for n, p := range e.Parts {
+			if p.Call == nil || p.Call.ID != id {
+				continue
+			}
+			if e.masked == nil {
+				e.masked = map[int]json.RawMessage{}
+			}
+			e.masked[n] = input
+			return
+		}
+	}
 }
 
 // settle answers the calls that nobody has answered, so that the conversation

@@ -26,6 +26,10 @@ func (h *history) memory() (json.RawMessage, error) {
 		e.Parts = slices.Clone(e.Parts)
 		for i, p := range e.Parts {
 			switch {
+			case e.masked[i] != nil:
+				c := *p.Call
+				c.Input = e.masked[i]
+				e.Parts[i].Call = &c
 			case p.Image != nil:
 				e.Parts[i] = llm.Part{Text: leftOut}
 			case p.Result != nil && len(p.Result.Images) > 0:

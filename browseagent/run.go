@@ -30,6 +30,7 @@ type run struct {
 	model   llm.Model
 	caps    llm.Caps
 	system  string
+	logins  []Login
 	n       int // number of the newest step
 	shown   []sessions.Image
 	seen    map[[sha256.Size]byte]bool // pictures in shown
@@ -47,7 +48,7 @@ func (r *run) work(ctx context.Context, unread error) error {
 	}
 	defer func() { r.settle(ctx) }()
 	for range r.set.MaxSteps {
-		reply, err := r.ask(ctx, offered())
+		reply, err := r.ask(ctx, offered(r.logins))
 		if err != nil {
 			return err
 		}
@@ -85,7 +86,12 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	if !r.caps.Tools {
 		return fmt.Errorf("model %s cannot use tools: choose another model for browsing", model.Name())
 	}
-	r.system = systemPrompt(r.agent.now(), r.agent.Places, r.set.Instructions)
+	if r.agent.Logins != nil {
+		if r.logins, err = r.agent.Logins.List(ctx, r.task); err != nil {
+			r.log.Warn("logins cannot be used", "err", err)
+		}
+	}
+	r.system = systemPrompt(r.agent.now(), r.agent.Places, r.set.Instructions) + loginPrompt(r.logins)
 	r.seen = make(map[[sha256.Size]byte]bool)
 	if unread != nil {
 		r.log.Warn("conversation is not readable", "err", unread)
@@ -136,6 +142,9 @@ func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 		reply.Message = withoutCalls(reply.Message)
 	}
 	h.reply(reply.Message)
+	for _, c := range reply.Calls() { // before anything is stored
+		r.forget(c)
+	}
 	step.Phase, step.Usage = sessions.Done, usage(reply.Usage)
 	if len(reply.Calls()) > 0 {
 		step.Text = reply.Text()

@@ -121,16 +121,31 @@ var tools = []tool{
 		label:  func(args, names) string { return "take a screenshot" },
 	},
 	{
+		name: toolFillLogin, about: "Fill a kept login into the page's login form: user name and password, or the one of them that the page asks for.", run: fillLogin,
+		fields: []field{
+			{name: "entry", kind: text, about: "name of the login", required: true},
+			{name: "submit", kind: yesNo, about: "also send the form"},
+		},
+		label: labelFillLogin,
+	},
+	{
+		name: toolFillCode, about: "Fill the one-time code of a kept login into the page. A person is asked first.", run: fillCode,
+		fields: []field{{name: "entry", kind: text, about: "name of the login", required: true}},
+		label:  labelFillCode,
+	},
+	{
 		name: "browser_close", about: "Close the browser for good. Only when the person has asked for it.", run: closeBrowser, noPage: true,
 		label: func(args, names) string { return "close the browser" },
 	},
 }
 
 // offered is the table as a model reads it.
-func offered() []llm.Tool {
-	ts := make([]llm.Tool, len(tools))
-	for i, t := range tools {
-		ts[i] = llm.Tool{Name: t.name, Description: t.about, Schema: schema(t.fields)}
+func offered(logins []Login) []llm.Tool {
+	ts := make([]llm.Tool, 0, len(tools))
+	for _, t := range tools {
+		if t.usable(logins) {
+			ts = append(ts, llm.Tool{Name: t.name, Description: t.about, Schema: schema(t.fields)})
+		}
 	}
 	return ts
 }

@@ -71,7 +71,7 @@ func (b *browser) local() bool { return b.plan.Mode == plan.Launched }
 func (b *browser) connection() page.Options {
 	return page.Options{
 		Logger: b.manager.Logger, Sent: b.manager.Sent, FirstTab: b.numbers.Next(),
-		Observers: slices.Concat([]page.Observer{b.numbers}, b.guards, b.observers),
+		Observers: slices.Concat([]page.Observer{b.numbers}, b.guards, b.observers), Clean: b.manager.Clean, Hidden: b.manager.Hidden,
 	}
 }
 

@@ -16,6 +16,9 @@ func (w *Window) look(ctx context.Context, read func(tab *page.Tab) error) error
 	return w.explain(ctx, u.browser, read(u.tab))
 }
 
+// Tab runs something with the current tab, which is opened again if its browser has ended.
+func (w *Window) Tab(ctx context.Context, do func(tab *page.Tab) error) error { return w.look(ctx, do) }
+
 // Snapshot describes the current page as text with a ref for each element that can be acted on. interactive lists only
 // those. maxChars cuts the text at a whole line; 0 does not.
 func (w *Window) Snapshot(ctx context.Context, interactive bool, maxChars int) (text string, err error) {

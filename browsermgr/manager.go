@@ -74,6 +74,9 @@ type Manager struct {
 	// AllowEndpoint, if set, is asked for the addresses of browsers on other machines, and for those that they name; its
 	// error refuses to connect.
 	AllowEndpoint func(ctx context.Context, address *url.URL) error
+	// Clean and Hidden, if set, keep secrets out of what browsers tell and show; see [page.Options].
+	Clean  func(message []byte) []byte
+	Hidden func(ctx context.Context, t *page.Tab) ([]page.Area, error)
 	// Sent, if set, is called with the name of each protocol method as it is sent, for measuring. It must not block.
 	Sent func(method string)
 

@@ -1,6 +1,7 @@
 package cdp_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -228,5 +229,36 @@ func TestHandshakeHasABoundOfItsOwn(t *testing.T) {
 	_, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"), cdp.Options{Timeout: time.Hour, Handshake: 50 * time.Millisecond})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want the deadline", err)
+	}
+}
+
+func TestMessagesAreCleanedBeforeAnybodyReadsThem(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ws, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer func() { _ = ws.CloseNow() }()
+		if _, _, err := ws.Read(r.Context()); err != nil {
+			return
+		}
+		for _, m := range []string{`{"method":"A.one","params":{"text":"hunter2"}}`, `{"id":1,"result":{"product":"hunter2"}}`} {
+			_ = ws.Write(r.Context(), websocket.MessageText, []byte(m))
+		}
+		_, _, _ = ws.Read(r.Context())
+	}))
+	t.Cleanup(srv.Close)
+	c, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"), cdp.Options{
+		Timeout: 5 * time.Second, Clean: func(m []byte) []byte { return bytes.ReplaceAll(m, []byte("hunter2"), []byte("[secret]")) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	event := ""
+	c.Start(func(ev cdp.Event) { event = string(ev.Params) }) // before the answer, on one goroutine
+	t.Cleanup(c.Close)
+	res, err := cdp.Ask[proto.BrowserGetVersionResult](t.Context(), c.Session("", cdp.ErrGone), proto.BrowserGetVersion{})
+	if err != nil || res.Product != "[secret]" || event != `{"text":"[secret]"}` {
+		t.Errorf("got %q and %s, %v", res.Product, event, err)
 	}
 }

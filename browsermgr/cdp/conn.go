@@ -31,6 +31,9 @@ type Options struct {
 	Header http.Header
 	// Handshake bounds the opening handshake; 0 means Timeout.
 	Handshake time.Duration
+	// Clean, if set, is given each message of the browser before anybody reads it, and returns what is read instead. It is
+	// called on the reading goroutine, and must leave the message's structure as it is.
+	Clean func(message []byte) []byte
 }
 
 // StatusError says that the opening handshake was answered with something else than a switch of protocols. It is told
@@ -61,6 +64,7 @@ type Conn struct {
 	ws      *websocket.Conn
 	timeout time.Duration
 	sent    func(method string) // may be nil
+	clean   func([]byte) []byte // may be nil
 
 	mu      sync.Mutex
 	next    int
@@ -96,7 +100,7 @@ func Dial(ctx context.Context, wsURL string, opts Options) (*Conn, error) {
 	}
 	ws.SetReadLimit(maxMessage)
 	return &Conn{
-		ws: ws, timeout: opts.Timeout, sent: opts.Sent,
+		ws: ws, timeout: opts.Timeout, sent: opts.Sent, clean: opts.Clean,
 		pending: map[int]chan []byte{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}, nil
 }
@@ -125,6 +129,9 @@ func (c *Conn) read(ctx context.Context, onEvent func(Event)) error {
 		_, data, err := c.ws.Read(ctx)
 		if err != nil {
 			return err
+		}
+		if c.clean != nil {
+			data = c.clean(data)
 		}
 		id, ok := answerID(data)
 		if !ok {

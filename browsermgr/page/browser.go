@@ -31,6 +31,10 @@ type Options struct {
 	Header http.Header
 	// Handshake bounds the opening handshake; 0 means CallTimeout.
 	Handshake time.Duration
+	// Clean, if set, takes out of each message of the browser what nobody may come to know; see [cdp.Options].
+	Clean func(message []byte) []byte
+	// Hidden, if set, finds what pictures of a tab must not show. Its error keeps the picture back.
+	Hidden func(ctx context.Context, t *Tab) ([]Area, error)
 }
 
 // TabOptions says how a tab is opened.
@@ -66,6 +70,7 @@ type Browser struct {
 	log  *slog.Logger
 
 	observers []Observer
+	hidden    func(ctx context.Context, t *Tab) ([]Area, error) // may be nil
 
 	mu       sync.Mutex
 	sessions map[string]attachment // by session id
@@ -88,11 +93,11 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 		opts.CallTimeout = 10 * time.Second
 	}
 	b := &Browser{
-		log: opts.Logger, observers: opts.Observers, lastTab: max(opts.FirstTab-1, 0), sessions: map[string]attachment{}, openers: map[string]string{},
+		log: opts.Logger, observers: opts.Observers, hidden: opts.Hidden, lastTab: max(opts.FirstTab-1, 0), sessions: map[string]attachment{}, openers: map[string]string{},
 		changed: make(chan struct{}), feeds: map[*feed]struct{}{},
 	}
 	c, err := cdp.Dial(ctx, wsURL, cdp.Options{
-		Timeout: opts.CallTimeout, Sent: opts.Sent, Header: opts.Header, Handshake: opts.Handshake,
+		Timeout: opts.CallTimeout, Sent: opts.Sent, Header: opts.Header, Handshake: opts.Handshake, Clean: opts.Clean,
 	})
 	if err != nil {
 		return nil, err

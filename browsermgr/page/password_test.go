@@ -84,7 +84,7 @@ func (a agentTab) State(context.Context) (url, title string, tabs []string, err 
 }
 
 // Open and Close make it its own browser.
-func (a agentTab) Open(context.Context, string, string, bool) (browseagent.Page, bool, error) {
+func (a agentTab) Open(context.Context, browseagent.Opening) (browseagent.Page, bool, error) {
 	return a, false, nil
 }
 
@@ -143,7 +143,7 @@ func TestAgentKeepsPasswordsOutOfWhatPeopleRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(step.Label+step.Text+string(step.Input), "hunter2") {
+		if strings.Contains(step.Label+step.Text+string(step.Input)+string(step.Memory), "hunter2") {
 			t.Errorf("step %d shows the password: %+v", step.N, step)
 		}
 		if step.Failed {

@@ -130,8 +130,29 @@ func (t *Tab) shoot(ctx context.Context, opts ScreenshotOptions, clip *proto.Pag
 const behind = time.Second
 
 // Capture asks Chromium for a picture. A tab that another client of the browser has covered with its own is not drawn: it is
-// brought to the front if no picture has come within a second.
+// brought to the front if no picture has come within a second. What [Options.Hidden] finds is covered, in png and jpeg; a
+// webp of a page with something to hide is refused.
 func (t *Tab) Capture(ctx context.Context, limit time.Duration, req proto.PageCaptureScreenshot) ([]byte, error) {
+	before, err := t.veil(ctx)
+	if err != nil {
+		return nil, err
+	}
+	data, err := t.draw(ctx, limit, req)
+	if err != nil {
+		return nil, err
+	}
+	after, err := t.veil(ctx)
+	if err != nil {
+		return nil, err
+	}
+	boxes := append(before.shot(req.Clip), after.shot(req.Clip)...)
+	if len(boxes) > 0 && req.Format == proto.PageCaptureScreenshotFormatWebp {
+		return nil, fault.Invalidf("the page shows what must be covered, which is not possible in webp: use png or jpeg")
+	}
+	return cover(data, boxes)
+}
+
+func (t *Tab) draw(ctx context.Context, limit time.Duration, req proto.PageCaptureScreenshot) ([]byte, error) {
 	call := t.main.BeginWithin(limit, req)
 	front := time.AfterFunc(behind, func() {
 		t.browser.root.Post(proto.TargetActivateTarget{TargetID: proto.TargetTargetID(t.target)})

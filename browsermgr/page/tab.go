@@ -44,6 +44,7 @@ type Tab struct {
 	refs     frame.Registry
 	opened   []*Tab // tabs this page opened, since the beginning
 	drag     chan<- proto.InputDragData
+	veiled   *veil // what the last frame of a live view did not show; nil for nothing
 }
 
 func newTab(b *Browser, main *frame.Frame, id string, info targetInfo) *Tab {

@@ -182,7 +182,7 @@ func (c *cast) run(ctx context.Context) {
 		case <-c.wake:
 		case <-due.C:
 		}
-		c.read()
+		c.read(ctx)
 		if c.takeAgain() {
 			if err := c.start(ctx, &webp); err != nil {
 				c.log.Debug("screencast not started anew", "tab", c.tab.ID(), "error", err)
@@ -233,8 +233,8 @@ func (c *cast) start(ctx context.Context, webp *bool) error {
 	return ask()
 }
 
-// read publishes the frame that came last.
-func (c *cast) read() {
+// read publishes the frame that came last, with what must not be seen covered.
+func (c *cast) read(ctx context.Context) {
 	c.mu.Lock()
 	params := c.inbox
 	c.inbox = nil
@@ -243,6 +243,9 @@ func (c *cast) read() {
 		return
 	}
 	f, session, err := parseFrame(params)
+	if err == nil {
+		err = f.veil(ctx, c.tab)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.session, c.taken, c.came = session, false, time.Now()

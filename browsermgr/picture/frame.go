@@ -2,11 +2,14 @@ package picture
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
 	"time"
+
+	"clank/browsermgr/page"
 
 	_ "golang.org/x/image/webp" // so that the size of a frame can be read
 )
@@ -26,6 +29,19 @@ type Frame struct {
 	Scale float64
 	// At is when the page was drawn.
 	At time.Time
+}
+
+// veil covers what the frame must not show.
+func (f *Frame) veil(ctx context.Context, t *page.Tab) error {
+	data, err := t.Veil(ctx, f.Data, f.ViewWidth, f.Scale)
+	if err != nil {
+		return err
+	}
+	if f.Type == "webp" && !bytes.Equal(data, f.Data) {
+		f.Type = "jpeg"
+	}
+	f.Data = data
+	return nil
 }
 
 // parseFrame reads the parameters of Page.screencastFrame. session is what Chromium wants to have acknowledged, 0 if that

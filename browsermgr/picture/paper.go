@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,11 @@ import (
 // pdfLimit bounds printing.
 const pdfLimit = 60 * time.Second
 
-// PDF prints the page on A4, without margins and with its backgrounds.
+// errHidden says that a page cannot be printed.
+var errHidden = errors.New("the page shows a secret, which cannot be covered on paper: take a screenshot, or go to another page")
+
+// PDF prints the page on A4, without margins and with its backgrounds. A page that shows what pictures must not show is not
+// printed.
 func PDF(ctx context.Context, t *page.Tab) ([]byte, error) {
 	const inch = 25.4
 	width, height, none := 210/inch, 297/inch, 0.0
@@ -24,6 +29,9 @@ func PDF(ctx context.Context, t *page.Tab) ([]byte, error) {
 		Data []byte `json:"data"`
 	}
 	err := t.Exclusive(ctx, pdfLimit, func(ctx context.Context) error {
+		if hides, err := t.Hides(ctx); err != nil || hides {
+			return cmp.Or(err, errHidden)
+		}
 		return t.Main().BeginWithin(pdfLimit, proto.PagePrintToPDF{
 			PrintBackground: true, PaperWidth: &width, PaperHeight: &height,
 			MarginTop: &none, MarginBottom: &none, MarginLeft: &none, MarginRight: &none,

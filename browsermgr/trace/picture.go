@@ -59,8 +59,12 @@ func (r *run) picture(tab *page.Tab, f *frame.Frame, ev cdp.Event) {
 	if len(p.Data) > maxFrame {
 		return
 	}
-	r.enqueue(r.jobs, func(context.Context) {
-		name, err := r.spool.resource("frames", p.Data, ".jpeg")
+	r.enqueue(r.jobs, func(ctx context.Context) {
+		data, err := tab.Veil(ctx, p.Data, p.Metadata.DeviceWidth, p.Metadata.PageScaleFactor)
+		if err != nil {
+			return // what cannot be covered is left out
+		}
+		name, err := r.spool.resource("frames", data, ".jpeg")
 		if err != nil {
 			r.trouble("pictures", err)
 			return

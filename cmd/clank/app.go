@@ -16,6 +16,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/control"
 	"clank/browsermgr/egress"
+	"clank/browsermgr/login"
 	"clank/browsermgr/plan"
 	"clank/cancel"
 	"clank/internal/demoshop"
@@ -23,6 +24,7 @@ import (
 	"clank/settings"
 	"clank/sqlite"
 	"clank/tokens"
+	"clank/vault"
 )
 
 // closeGrace bounds an orderly end. Chromium is given five seconds of it.
@@ -50,6 +52,8 @@ type app struct {
 	local    string // secret of this run, for other programs of the same person
 	models   *models
 	manager  *sessions.Manager
+	vault    *vault.Vault // nil if it cannot be opened
+	logins   login.Keeper
 	shop     *http.Server
 	shopURL  string
 
@@ -92,6 +96,7 @@ func openApp(ctx context.Context, e *env, h *home, logger *slog.Logger, opts app
 	if err := a.openGate(ctx, e); err != nil {
 		return nil, err
 	}
+	a.openVault(ctx, e)
 	if err := a.openBrowsers(ctx, opts); err != nil {
 		return nil, err
 	}
@@ -196,6 +201,10 @@ func (a *app) openBrowsers(ctx context.Context, opts appOptions) error {
 		IdleAfter: browserIdle,
 		Logger:    a.logger,
 		Sent:      opts.sent,
+		Hidden:    a.logins.Hidden,
+	}
+	if a.vault != nil {
+		a.browsers.Clean = a.vault.ScrubJSON
 	}
 	a.guards(a.browsers)
 	if err := a.browsers.Open(ctx); err != nil {
@@ -225,6 +234,9 @@ func (a *app) openManager(ctx context.Context) error {
 		Settings: a.agentSettings,
 		Places:   a.places(),
 		Logger:   a.logger,
+	}
+	if a.vault != nil {
+		agent.Logins = kept{vault: a.vault, keeper: &a.logins, windows: a.browsers}
 	}
 	a.manager = &sessions.Manager{
 		Store:          a.db,

@@ -19,6 +19,7 @@ var table = map[string][]string{
 	"cancel":   {},
 	"llm":      {},
 	"settings": {"access"},
+	"vault":    {},
 
 	"browsermgr/chrome":    {},
 	"browsermgr/fault":     {},
@@ -50,6 +51,7 @@ var table = map[string][]string{
 		"browsermgr/act", "browsermgr/address", "browsermgr/aria", "browsermgr/capture", "browsermgr/cdp", "browsermgr/dialog",
 		"browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/outline",
 	},
+	"browsermgr/login":          {"browsermgr/cdp", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr/emulate":        {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr/picture":        {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr/record":         {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/har", "browsermgr/page"},

@@ -1,0 +1,323 @@
+package login
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/page"
+)
+
+// ErrRefused says that a login is not filled into the page; the text says why. Nothing was told to the page.
+var ErrRefused = errors.New("the login is not filled in")
+
+// Secret is what a login is made of.
+type Secret interface {
+	Username() string
+	Password() string // "" if there is none
+}
+
+// Request says what to fill in. Origins are those that the entry is for, as location.origin spells them. Reveal gives its
+// secret away; it is asked when a field in a document of one of them was found, with that document's origin.
+type Request struct {
+	Name    string
+	Origins []string
+	Reveal  func(ctx context.Context, origin string) (Secret, error)
+	// Submit sends the form, and where a page asks for the user name alone goes on with the password on the next.
+	Submit bool
+}
+
+// Result is what was done.
+type Result struct {
+	Origin    string
+	Username  bool
+	Password  bool
+	Submitted bool
+}
+
+const (
+	fillLimit = 15 * time.Second // for one page
+	nextLimit = 15 * time.Second // until the next page asks for the password
+	nextPause = 100 * time.Millisecond
+)
+
+// Keeper fills logins, and remembers which, so that pictures can be kept from showing them. The zero value is ready for use.
+// It is safe for concurrent use.
+type Keeper struct {
+	mu     sync.Mutex
+	filled []filled
+}
+
+// filled is a word that pages of these origins know from us.
+type filled struct {
+	origins []string
+	word    string
+}
+
+// look is what a hand sees in its document.
+type look struct {
+	User    bool   `json:"user"`
+	Pass    bool   `json:"pass"`
+	Code    bool   `json:"code"`
+	Refused string `json:"refused"`
+}
+
+// Fill fills a login into the page that a tab shows: into the main frame if that asks for one, or else into an embedded frame
+// of one of the origins. If a page asks for the user name alone, that is filled in alone, unless the request is to submit it. The
+// error wraps ErrRefused where the page is not fit for it.
+func (k *Keeper) Fill(ctx context.Context, t *page.Tab, r Request) (Result, error) {
+	var res Result
+	var last string // the document whose user name was sent
+	deadline := time.Now().Add(nextLimit)
+	for {
+		var again bool
+		err := t.Exclusive(ctx, fillLimit, func(ctx context.Context) (err error) {
+			again, err = k.fill(ctx, t, r, &res)
+			return err
+		})
+		waiting := res.Submitted && !res.Password && last != ""
+		switch {
+		case err == nil && !again:
+			return res, settle(ctx, t, res)
+		case err != nil && (!waiting || time.Now().After(deadline)):
+			return res, fmt.Errorf("fill in %s: %w", r.Name, err)
+		case err == nil && time.Now().After(deadline):
+			return res, nil
+		}
+		last = res.Origin
+		if err := pause(ctx, nextPause); err != nil {
+			return res, err
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// settle waits for the page that a login leads to. How that page loads is not part of the login's success.
+func settle(ctx context.Context, t *page.Tab, res Result) error {
+	if !res.Submitted {
+		return nil
+	}
+	limit := 10 * time.Second
+	_, err := t.Act(ctx, page.Action{Kind: page.KindWait, LoadState: "load", TimeoutMs: int(limit.Milliseconds())})
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// fill does what the page asks for now. again says that the password is to be asked for by what comes next.
+func (k *Keeper) fill(ctx context.Context, t *page.Tab, r Request, res *Result) (again bool, err error) {
+	h, seen, err := find(ctx, t, r.Name, r.Origins, func(ctx context.Context, h *hand) (look, error) { return ask[look](ctx, h, "look") })
+	if err != nil {
+		return false, err
+	}
+	defer h.release()
+	if !seen.Pass && res.Username {
+		if res.Submitted {
+			return true, nil // the page with the user name is still there
+		}
+		return false, fmt.Errorf("%w: the page asks for no password", ErrRefused)
+	}
+	secret, err := r.Reveal(ctx, h.spot.origin)
+	if err != nil {
+		return false, err
+	}
+	word := secret.Password()
+	if !seen.Pass {
+		word = ""
+	} else if word == "" {
+		return false, fmt.Errorf("%w: the entry holds no password", ErrRefused)
+	}
+	if word != "" {
+		k.remember(r.Origins, word)
+	}
+	done, err := ask[look](ctx, h, "write", secret.Username(), word)
+	if err != nil {
+		return false, err
+	}
+	if done.Refused != "" {
+		return false, fmt.Errorf("%w: %s", ErrRefused, done.Refused)
+	}
+	res.Origin, res.Username, res.Password = h.spot.origin, res.Username || done.User, done.Pass
+	if !r.Submit {
+		return false, nil
+	}
+	sent, err := ask[look](ctx, h, "submit")
+	if err != nil && !errors.Is(err, cdp.ErrDocumentGone) {
+		return false, err
+	}
+	if sent.Refused != "" {
+		return false, fmt.Errorf("%w: %s", ErrRefused, sent.Refused)
+	}
+	res.Submitted = true
+	return !res.Password, nil
+}
+
+// Code makes the one-time code of the entry for a page of this origin, after whoever must agree has agreed.
+type Code func(ctx context.Context, origin string) (string, error)
+
+// FillCode fills a one-time code of so many digits into the page's field for it. The error wraps ErrRefused where there is none.
+func (k *Keeper) FillCode(ctx context.Context, t *page.Tab, name string, origins []string, digits int, code Code) (origin string, err error) {
+	err = t.Exclusive(ctx, codeLimit, func(ctx context.Context) error {
+		h, _, err := find(ctx, t, name, origins, func(ctx context.Context, h *hand) (look, error) {
+			return ask[look](ctx, h, "lookForCode", digits)
+		})
+		if err != nil {
+			return err
+		}
+		defer h.release()
+		origin = h.spot.origin
+		word, err := code(ctx, origin)
+		if err != nil {
+			return err
+		}
+		k.remember(origins, word)
+		done, err := ask[look](ctx, h, "writeCode", word)
+		if err == nil && done.Refused != "" {
+			err = fmt.Errorf("%w: %s", ErrRefused, done.Refused)
+		}
+		return err
+	})
+	if err != nil {
+		return origin, fmt.Errorf("fill in the code of %s: %w", name, err)
+	}
+	return origin, nil
+}
+
+// codeLimit bounds filling a code, a person's consent included.
+const codeLimit = 90 * time.Second
+
+// find returns a hand in the first document of the origins that has what is looked for. The caller releases it.
+func find(ctx context.Context, t *page.Tab, name string, origins []string, see func(context.Context, *hand) (look, error)) (*hand, look, error) {
+	all, err := spots(ctx, t)
+	if err != nil {
+		return nil, look{}, err
+	}
+	refused := ""
+	fits := false
+	for _, s := range all {
+		if !slices.Contains(origins, s.origin) {
+			continue
+		}
+		h, err := s.reach(ctx, origins)
+		if cdp.DocumentGone(err) || err == nil && h == nil {
+			continue
+		}
+		if err != nil {
+			return nil, look{}, err
+		}
+		fits = true
+		seen, err := see(ctx, h)
+		if err == nil && (seen.User || seen.Pass || seen.Code) {
+			if err = visible(ctx, h); err == nil {
+				return h, seen, nil
+			}
+			refused = err.Error()
+		}
+		h.release()
+		if refused == "" {
+			refused = seen.Refused
+		}
+	}
+	switch {
+	case refused != "":
+		return nil, look{}, fmt.Errorf("%w: %s", ErrRefused, refused)
+	case fits:
+		return nil, look{}, fmt.Errorf("%w: the page has no field for it that can be seen", ErrRefused)
+	}
+	return nil, look{}, fmt.Errorf("%w: %s is for %s, and the page is of %s", ErrRefused, name, strings.Join(origins, " and "), all[0].origin)
+}
+
+// visible is an error if the frames around the fields do not show them.
+func visible(ctx context.Context, h *hand) error {
+	points, err := ask[[]struct{ X, Y float64 }](ctx, h, "places")
+	if err != nil {
+		return err
+	}
+	boxes := make([]page.Area, len(points))
+	for i, p := range points {
+		boxes[i] = page.Area{Left: p.X, Top: p.Y, Right: p.X, Bottom: p.Y}
+	}
+	_, err = h.spot.chain(ctx, boxes, true)
+	return err
+}
+
+// remember keeps a word from pictures from now on.
+func (k *Keeper) remember(origins []string, word string) {
+	if word == "" {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !slices.ContainsFunc(k.filled, func(f filled) bool { return f.word == word && slices.Equal(f.origins, origins) }) {
+		k.filled = append(k.filled, filled{origins: slices.Clone(origins), word: word})
+	}
+	if len(k.filled) > maxFilled {
+		k.filled = slices.Delete(k.filled, 0, 1)
+	}
+}
+
+// maxFilled is how many words are looked for in pages. One-time codes come and go.
+const maxFilled = 64
+
+// Hidden finds what pictures of a tab must not show: every field that holds a word that was filled in, whatever its type is
+// now, and every text that repeats one, in the documents of its origins. It has the form of page.Options.Hidden, and costs
+// nothing as long as nothing was filled in.
+func (k *Keeper) Hidden(ctx context.Context, t *page.Tab) ([]page.Area, error) {
+	k.mu.Lock()
+	known := slices.Clone(k.filled)
+	k.mu.Unlock()
+	if len(known) == 0 {
+		return nil, nil
+	}
+	all, err := spots(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	var areas []page.Area
+	for _, s := range all {
+		for _, f := range known {
+			if !slices.Contains(f.origins, s.origin) && !s.inherits() {
+				continue
+			}
+			found, err := s.shows(ctx, f)
+			if cdp.DocumentGone(err) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			areas = append(areas, found...)
+		}
+	}
+	return areas, nil
+}
+
+// shows finds where the frame's document shows a word, in the viewport of the main frame.
+func (s spot) shows(ctx context.Context, f filled) ([]page.Area, error) {
+	h, err := s.reach(ctx, f.origins)
+	if err != nil || h == nil {
+		return nil, err
+	}
+	defer h.release()
+	boxes, err := ask[[]page.Area](ctx, h, "shows", []string{f.word})
+	if err != nil {
+		return nil, err
+	}
+	return s.chain(ctx, boxes, false)
+}

@@ -1,0 +1,239 @@
+// The hand that fills logins, made in an isolated world of one document. It is made only where the document's origin is one
+// of those given, and looks again before it writes: what it is given to write stays in this world and in the field.
+(allowed) => {
+  const here = () => allowed.includes(self.origin) && location.origin === self.origin;
+  if (!allowed.includes(self.origin)) return null;
+
+  const setter = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set;
+
+  // inputs are those of the document and of its open shadow trees, in order.
+  const all = (root, selector, found = []) => {
+    for (const e of root.querySelectorAll('*')) {
+      if (e.matches(selector)) found.push(e);
+      if (e.shadowRoot) all(e.shadowRoot, selector, found);
+    }
+    return found;
+  };
+  const inputs = () => all(document, 'input');
+
+  const attribute = (e, name) => (e.getAttribute(name) ?? '').toLowerCase();
+  const tokens = (e) => attribute(e, 'autocomplete').split(/\s+/);
+  const called = (e) =>
+    ['name', 'id', 'placeholder', 'aria-label'].map((n) => attribute(e, n)).join(' ') + ' ' + [...(e.labels ?? [])].map((l) => l.textContent.toLowerCase()).join(' ');
+  const digits = (e) => attribute(e, 'inputmode') === 'numeric' || ['number', 'tel'].includes(e.type) || /\\d/.test(attribute(e, 'pattern'));
+  const isCode = (e) =>
+    tokens(e).includes('one-time-code') ||
+    /\b(otp|totp|2fa|mfa)\b|one.?time|verification.?code|security.?code|authenticat(or|ion).?code|einmal.?(code|passwort|kennwort)|bestätigungs.?code/.test(called(e)) ||
+    (digits(e) && /\bcode\b/.test(called(e)));
+  const isNew = (e) =>
+    tokens(e).includes('new-password') ||
+    (!tokens(e).includes('current-password') && /\bnew\b|new.?pass|confirm|repeat|retype|again|\bneues\b|wiederhol/.test(called(e)));
+  const isUser = (e) =>
+    ['text', 'email', 'tel'].includes(e.type) && !isCode(e) && attribute(e, 'role') !== 'searchbox' && !/search|suche/.test(called(e));
+  const saysUser = (e) =>
+    tokens(e).some((t) => ['username', 'email', 'webauthn'].includes(t)) || e.type === 'email' ||
+    /user|login|log.?in|e-?mail|account|identifier|phone|benutzer|anmelde|nutzer|konto|usuario|correo|utilisateur/.test(called(e));
+
+  // hidden says what keeps a person from seeing a field; "" if nothing does.
+  const hidden = (e) => {
+    if (!e.isConnected || e.ownerDocument !== document) return 'is gone';
+    if (!e.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true })) return 'is not visible';
+    for (let n = e; n; n = n.assignedSlot ?? n.parentElement ?? n.getRootNode().host) {
+      if (parseFloat(getComputedStyle(n).opacity) < 0.2) return 'is not visible';
+    }
+    e.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
+    const b = e.getBoundingClientRect();
+    if (b.width < 8 || b.height < 6) return 'is too small to be seen';
+    const y = b.top + b.height / 2;
+    const xs = [0.5, 0.25, 0.75].map((part) => b.left + b.width * part).filter((x) => x >= 0 && x < innerWidth);
+    if (y < 0 || y >= innerHeight || xs.length === 0) return 'lies outside of the page';
+    const labels = [...(e.labels ?? [])];
+    const open = xs.some((x) => {
+      const top = e.getRootNode().elementFromPoint(x, y);
+      return top === e || labels.some((l) => l.contains(top));
+    });
+    return open ? '' : 'is covered by something else';
+  };
+  const idle = (e) => (e.disabled || e.readOnly ? 'takes no input' : hidden(e));
+
+  // astray says where a form would send what is written into it, if that is not one of the origins.
+  const astray = (form) => {
+    if (!form) return '';
+    const targets = [form.getAttribute('action')];
+    for (const b of form.querySelectorAll('button, input')) targets.push(b.getAttribute('formaction'));
+    for (const id of form.id ? all(document, `[form="${CSS.escape(form.id)}"][formaction]`) : []) targets.push(id.getAttribute('formaction'));
+    for (const target of targets) {
+      if (target === null || target.trim() === '') continue;
+      let url;
+      try {
+        url = new URL(target, document.baseURI);
+      } catch {
+        return 'an address that cannot be read';
+      }
+      if (url.protocol !== 'javascript:' && !allowed.includes(url.origin)) return url.origin === 'null' ? url.protocol : url.origin;
+    }
+    return '';
+  };
+  // unfit says why the password is not written into a field; "" if it is.
+  const unfit = (e) => {
+    if (!here()) return 'the document is of another origin now';
+    if (e.type !== 'password') return 'the field is no password field now';
+    if (isCode(e)) return 'the field is for a one-time code, not for a password';
+    if (isNew(e)) return 'the field is for a new password';
+    const why = idle(e);
+    if (why) return 'the password field ' + why;
+    const away = astray(e.form);
+    return away && 'the form sends its fields to ' + away + ', which the entry is not for';
+  };
+
+  let user = null;
+  let pass = null;
+  let codes = [];
+
+  // pick finds the field for the password. Of several in one form, one that is marked as the current password counts; others
+  // are those of a form for a new one.
+  const pick = () => {
+    const fields = inputs().filter((e) => e.type === 'password');
+    const fit = fields.filter((e) => !unfit(e));
+    if (fit.length === 0) return { refused: fields.length ? unfit(fields[0]) : '' };
+    const marked = fit.filter((e) => tokens(e).includes('current-password'));
+    const chosen = marked[0] ?? fit[0];
+    const beside = fields.filter((e) => e !== chosen && e.form === chosen.form && !idle(e));
+    if (beside.length && !marked.length) return { refused: 'the form has several password fields, as one for a new password does' };
+    return { pass: chosen };
+  };
+
+  const pickUser = () => {
+    const fields = inputs().filter((e) => isUser(e) && !idle(e));
+    if (!pass) return fields.find((e) => saysUser(e) && !astray(e.form)) ?? null;
+    const before = fields.filter((e) => e.form === pass.form && pass.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_PRECEDING);
+    return before.findLast(saysUser) ?? before.at(-1) ?? null;
+  };
+
+  const type = (e, value) => {
+    e.focus();
+    e.select();
+    // The browser's own way: events that a page trusts, and a change when the field is left.
+    if (e.value !== value) document.execCommand('insertText', false, value);
+    if (e.value !== value) {
+      setter.call(e, value);
+      e.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true, inputType: 'insertText' }));
+    }
+    e.dispatchEvent(new Event('change', { bubbles: true }));
+    return e.value === value;
+  };
+  const erase = (e) => {
+    setter.call(e, '');
+    e.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true, inputType: 'deleteContent' }));
+  };
+
+  const submitter = (form) => {
+    const kinds = 'button:not([type]), button[type=submit], input[type=submit], input[type=image]';
+    const fits = (b) => !b.disabled && b.checkVisibility({ visibilityProperty: true });
+    if (form) return [...form.elements, ...form.querySelectorAll('input[type=image]')].find((b) => b.matches(kinds) && fits(b)) ?? null;
+    const word = /^\s*(log ?in|log ?on|sign ?in|next|continue|submit|weiter|anmelden|einloggen)\b/i;
+    return all(document, 'button, [role=button], input[type=submit], input[type=button]').find((b) => fits(b) && word.test(b.value || b.textContent)) ?? null;
+  };
+
+  return {
+    // look says what there is to fill.
+    look() {
+      if (!here()) return { refused: 'the document is of another origin now' };
+      const found = pick();
+      pass = found.pass ?? null;
+      user = found.refused ? null : pickUser();
+      return { user: !!user, pass: !!pass, refused: found.refused ?? '' };
+    },
+    // places are points of the fields that have to be seen, in this document's viewport.
+    places() {
+      return [pass, user, ...codes].filter(Boolean).map((e) => {
+        const b = e.getBoundingClientRect();
+        return { x: b.left + b.width / 2, y: b.top + b.height / 2 };
+      });
+    },
+    write(name, word) {
+      const out = { user: false, pass: false, refused: '' };
+      if (!here()) return { ...out, refused: 'the document is of another origin now' };
+      if (user && name && !idle(user) && user.type !== 'password') out.user = type(user, name);
+      if (!pass || !word) return out;
+      // Focusing and leaving fields runs code of the page: look once more when it has run.
+      pass.focus();
+      const why = unfit(pass);
+      if (why) return { ...out, refused: why };
+      out.pass = type(pass, word);
+      if (!out.pass) {
+        erase(pass);
+        out.refused = 'the field does not take the whole password';
+      }
+      return out;
+    },
+    lookForCode(length) {
+      const fits = (e) => ['text', 'tel', 'number', 'password'].includes(e.type) && !idle(e) && !astray(e.form);
+      const fields = inputs().filter((e) => fits(e) && (isCode(e) || e.maxLength === 1));
+      const single = fields.filter((e) => e.maxLength === 1);
+      const one = fields.find((e) => isCode(e) && (e.maxLength < 0 || e.maxLength >= length));
+      codes = one ? [one] : single.length === length ? single : [];
+      return { code: codes.length > 0 };
+    },
+    writeCode(code) {
+      if (!here()) return { refused: 'the document is of another origin now' };
+      for (const [i, e] of codes.entries()) {
+        const why = idle(e) || (astray(e.form) && 'belongs to a form that sends its fields elsewhere');
+        if (why) return { refused: 'the field for the code ' + why };
+        if (!type(e, codes.length > 1 ? code[i] : code)) {
+          erase(e);
+          return { refused: 'the field does not take the code' };
+        }
+      }
+      return { code: true, refused: '' };
+    },
+    submit() {
+      if (!here()) return { refused: 'the document is of another origin now' };
+      const field = pass ?? codes[0] ?? user;
+      const form = field?.form ?? null;
+      const away = astray(form);
+      if (away) return { refused: 'the form sends its fields to ' + away + ', which the entry is not for' };
+      const button = submitter(form);
+      if (form && !form.noValidate && !button?.formNoValidate && !form.checkValidity()) {
+        return { refused: 'the form does not take what is in it: ' + [...form.elements].find((e) => !e.validity?.valid)?.validationMessage };
+      }
+      if (button) button.click();
+      else if (form) form.requestSubmit();
+      else return { refused: 'there is no button to be found that sends the login: press it yourself' };
+      return { refused: '' };
+    },
+    // shows finds where the document shows one of these words: in fields, whatever their type, and in texts.
+    shows(words) {
+      if (!allowed.includes(self.origin)) return [];
+      const boxes = [];
+      const add = (b) => {
+        if (b.width > 0 && b.height > 0) boxes.push({ left: b.left, top: b.top, right: b.right, bottom: b.bottom });
+      };
+      const plain = (s) => s.replace(/\s+/g, ' ').toLowerCase();
+      const wanted = words.map(plain);
+      const has = (s) => s && wanted.some((w) => plain(s).includes(w));
+      const search = (root) => {
+        const walk = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+        for (let n = walk.nextNode(); n; n = walk.nextNode()) {
+          if (n.nodeType === Node.TEXT_NODE) {
+            if (!has(n.data)) continue;
+            const range = document.createRange();
+            range.selectNodeContents(n);
+            for (const b of range.getClientRects()) add(b);
+          } else {
+            if ((n.matches('input, textarea') && has(n.value)) || has(n.getAttribute('placeholder'))) add(n.getBoundingClientRect());
+            if (n.shadowRoot) search(n.shadowRoot);
+          }
+        }
+      };
+      search(document);
+      // A word that is spread over several elements is found in the smallest one that holds it all.
+      if (boxes.length === 0 && document.body && has(document.body.textContent)) {
+        let n = document.body;
+        for (let c = n; c; c = [...n.children].find((e) => has(e.textContent))) n = c;
+        if (!n.matches('script, style, template, noscript')) add(n.getBoundingClientRect());
+      }
+      return boxes;
+    },
+  };
+}

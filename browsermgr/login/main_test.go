@@ -1,0 +1,143 @@
+package login_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/browsermgr"
+	"clank/browsermgr/login"
+	"clank/browsermgr/page"
+)
+
+const word = "correct-horse-battery"
+
+// keeper fills for all tests. What they fill in is the same word, for origins of their own.
+var (
+	keeper  login.Keeper
+	manager *browsermgr.Manager
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(runTests(m))
+}
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "clank")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	manager = &browsermgr.Manager{Home: dir, Headless: true, NoSandbox: true, FirstPort: 18880, LastPort: 18899, Hidden: keeper.Hidden}
+	ctx := context.Background()
+	if err := manager.Open(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+		defer cancel()
+		_ = manager.Close(ctx)
+	}()
+	return m.Run()
+}
+
+// within is a context that ends before the test does.
+func within(tb testing.TB, d time.Duration) context.Context {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	tb.Cleanup(cancel)
+	return ctx
+}
+
+// site serves pages by path; OTHER in them is the server under the name of another site.
+func site(tb testing.TB, pages map[string]string) string {
+	tb.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, port, _ := strings.Cut(r.Host, ":")
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, "<!doctype html><meta charset=utf-8><title>Test</title>"+strings.ReplaceAll(pages[r.URL.Path], "OTHER", "http://localhost:"+port))
+	}))
+	tb.Cleanup(func() {
+		srv.CloseClientConnections()
+		srv.Close()
+	})
+	return srv.URL
+}
+
+// open opens a tab at an address.
+func open(tb testing.TB, url string) *page.Tab {
+	tb.Helper()
+	ctx := within(tb, time.Minute)
+	w, _, err := manager.Window(ctx, browsermgr.WindowOptions{Key: tb.Name() + url, URL: url, Ephemeral: true})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = w.Close(context.Background()) })
+	var tab *page.Tab
+	if err := w.Tab(ctx, func(t *page.Tab) error { tab = t; return nil }); err != nil {
+		tb.Fatal(err)
+	}
+	// Frames are part of what is waited for.
+	if _, err := tab.Act(ctx, page.Action{Kind: page.KindWait, LoadState: "load", TimeoutMs: 60_000}); err != nil {
+		tb.Fatal(err)
+	}
+	return tab
+}
+
+// show opens a tab with one page and returns its origin.
+func show(tb testing.TB, html string) (tab *page.Tab, origin string) {
+	tb.Helper()
+	origin = site(tb, map[string]string{"/": html})
+	return open(tb, origin+"/"), origin
+}
+
+// js evaluates an expression in the page.
+func js(tb testing.TB, tab *page.Tab, expression string) string {
+	tb.Helper()
+	res, err := tab.Act(within(tb, 30*time.Second), page.Action{Kind: page.KindEvaluate, Fn: expression})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var s string
+	if err := json.Unmarshal(res.Value, &s); err != nil {
+		return string(res.Value)
+	}
+	return s
+}
+
+// secret is what an entry holds.
+type secret struct{ user, pass string }
+
+func (s secret) Username() string { return s.user }
+func (s secret) Password() string { return s.pass }
+
+// request asks to fill in the login of origins, and counts how often the secret was revealed.
+func request(revealed *int, origins ...string) login.Request {
+	var mu sync.Mutex
+	return login.Request{Name: "shop", Origins: origins, Reveal: func(_ context.Context, origin string) (login.Secret, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		*revealed++
+		if slices.Contains(origins, origin) {
+			return secret{"ada", word}, nil
+		}
+		return nil, errors.New("revealed for " + origin)
+	}}
+}
+
+func fill(tb testing.TB, tab *page.Tab, origins ...string) (login.Result, error) {
+	tb.Helper()
+	n := 0
+	return keeper.Fill(within(tb, time.Minute), tab, request(&n, origins...))
+}

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html"
+	"image"
+	"image/color"
+	_ "image/jpeg"
+	_ "image/png"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"clank/browsermgr/control/client"
+	"clank/browsertool/remote"
+	"clank/llm/llmtest"
+)
+
+// hunted is the password that nobody but the page may come to know.
+const hunted = `Tr0ub4dor&3 "x'<é`
+
+// echoPage asks for a login and then repeats the password in every way a page has.
+const echoPage = `<!doctype html><title>Login</title><body style="margin:30px;font:18px monospace">
+<form id=f><input name=user><input id=p name=pass type=password style="width:400px"><button>Sign in</button></form>
+<p id=out></p><div id=attr></div><select id=s></select><script>
+f.onsubmit = async (ev) => {
+	ev.preventDefault();
+	const v = p.value;
+	p.type = 'text';
+	const add = (t) => { const e = document.createElement('p'); e.textContent = t; out.append(e); };
+	add('plain ' + v); add('json ' + JSON.stringify({v})); add('url ' + encodeURIComponent(v)); add('upper ' + v.toUpperCase());
+	add('form ' + new URLSearchParams({v})); add('hex ' + [...new TextEncoder().encode(v)].map((b) => b.toString(16).padStart(2, '0')).join(''));
+	const b64 = (s) => btoa(String.fromCharCode(...new TextEncoder().encode(s)));
+	add('base64 ' + b64(v)); add('basic ' + b64('ada:' + v)); add('long ' + 'x'.repeat(70) + v);
+	attr.title = v; attr.setAttribute('aria-label', v); attr.innerHTML = '<a href="/?p=' + encodeURIComponent(v) + '">a link</a><button></button>';
+	attr.querySelector('button').setAttribute('aria-label', v); attr.append(new Comment(v));
+	s.append(new Option(v, v));
+	document.title = 'hello ' + v;
+	console.log(v, {v}, [v]); console.error('failed: ' + v); console.warn(new Error(v));
+	history.replaceState(null, '', '/after?p=' + encodeURIComponent(v) + '#' + v);
+	localStorage.setItem('p', v);
+	await fetch('/json', {method: 'POST', headers: {'Content-Type': 'application/json', 'X-Word': encodeURIComponent(v)}, body: JSON.stringify({note: v})});
+	await fetch('/form?note=' + encodeURIComponent(v), {method: 'POST', body: new URLSearchParams({note: v})});
+	const form = new FormData(); form.set('note', v);
+	await fetch('/multi', {method: 'POST', body: form});
+	await fetch('/blob', {method: 'POST', body: new Blob([v])});
+	setTimeout(() => { throw new Error('oh ' + v) });
+	add('all is said');
+};
+</script>`
+
+// newEchoSite repeats in its answers what it is sent.
+func newEchoSite(t *testing.T) *httptest.Server {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			io.WriteString(w, echoPage)
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", r.Header.Get("Content-Type"))
+		if r.URL.Path == "/blob" {
+			w.Header().Set("Content-Type", "application/octet-stream")
+		}
+		w.Header().Set("X-Echo", url.QueryEscape(string(body)))
+		w.Write(body)
+	}))
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+// needles are what is looked for: the password in its spellings.
+func needles() map[string]string {
+	quoted, _ := json.Marshal(hunted)
+	quotedTwice, _ := json.Marshal(string(quoted))
+	component := strings.ReplaceAll(url.QueryEscape(hunted), "+", "%20")
+	return map[string]string{
+		"plain": hunted, "JSON": strings.Trim(string(quoted), `"`), "JSON in JSON": string(quotedTwice[3 : len(quotedTwice)-3]), "form": url.QueryEscape(hunted), "component": component,
+		"HTML": html.EscapeString(hunted), "base64": strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(hunted)), "=")[:20],
+		"basic": base64.StdEncoding.EncodeToString([]byte("ada:" + hunted))[8:24], "hex": hex.EncodeToString([]byte(hunted)),
+		"upper": strings.ToUpper(hunted), "a part": hunted[:11], "a part of it in form": url.QueryEscape(hunted[:11]),
+	}
+}
+
+// wantNone fails if the password is in what left the program.
+func wantNone(t *testing.T, where string, data []byte) {
+	t.Helper()
+	for spelling, s := range needles() {
+		if at := bytes.Index(data, []byte(s)); at >= 0 {
+			t.Errorf("%s holds the password (%s): …%s…", where, spelling, data[max(at-80, 0):min(at+len(s)+20, len(data))])
+		}
+	}
+}
+
+// keepLogin has the vault of a home hold the password for a site.
+func keepLogin(t *testing.T, environ []string, origin string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "vault", "add", "echo", "--origin", origin, "--user", "ada")
+	cmd.Env, cmd.Stdin = environ, strings.NewReader(hunted+"\n")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("vault add: %v\n%s", err, out)
+	}
+	wantNone(t, "what vault add prints", out)
+}
+
+func TestNoByteThatLeavesTellsAPassword(t *testing.T) {
+	home, environ := newPlace(t)
+	site, model := newEchoSite(t), llmtest.NewServer(t)
+	environ = append(environ, "OPENAI_BASE_URL="+model.BaseURL(), "OPENAI_API_KEY="+testKey, "CLANK_VAULT_KEYRING=off")
+	keepLogin(t, environ, site.URL)
+	server := serving(t, home, environ, "--log", "debug")
+	at, err := client.Discover(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := &remote.Caller{URL: at.URL, Token: at.Token}
+	call := func(method, path string, query url.Values, body any) json.RawMessage {
+		t.Helper()
+		status, answer, err := api.Call(waiting(t), method, path, query, body)
+		if err != nil || status >= 500 && path != "/act" {
+			t.Fatalf("%s %s: status %d, %v: %s", method, path, status, err, answer)
+		}
+		wantNone(t, path, answer)
+		return answer
+	}
+	call("POST", "/start", nil, map[string]any{})
+	call("POST", "/trace/start", nil, map[string]any{})
+
+	model.Add(
+		openPage(site.URL+"/login"), use("fill_login", map[string]any{"entry": "echo", "submit": true}),
+		use("browser_wait", map[string]any{"text": "all is said"}), use("browser_snapshot", map[string]any{}),
+		use("browser_extract", map[string]any{}), use("browser_tabs", map[string]any{"action": "list"}),
+		show, llmtest.Say("I am in."),
+	)
+	file := filepath.Join(t.TempDir(), "page.png")
+	p := start(t, home, environ, "browse", "--model", "openai:gpt-5.6", "--screenshot", file, "log in")
+	if got := p.code(t); got != exitDone {
+		t.Fatalf("exit code = %d", got)
+	}
+	valid(t, model)
+	var all strings.Builder
+	for i, r := range model.Requests() {
+		wantNone(t, fmt.Sprintf("model request %d", i), r.Body)
+		all.Write(r.Body)
+	}
+	told := all.String()
+	for _, want := range []string{"[secret echo]", "all is said", "and sent", "hello [secret echo]"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("the model was not told %q", want)
+		}
+	}
+	if n := strings.Count(told, "[secret echo]"); n < 10 {
+		t.Errorf("the password was taken out %d times: the page did not repeat it as it should", n)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantCovered(t, data)
+
+	lookEverywhere(t, call, site.URL)
+	call("POST", "/trace/stop", nil, map[string]any{"path": "t.zip"})
+	wantNone(t, "stdout of browse", []byte(p.stdout.text()))
+	wantNone(t, "stderr of browse", []byte(p.stderr.text()))
+	server.interrupt(t)
+	server.code(t)
+	wantNone(t, "stdout of serve", []byte(server.stdout.text()))
+	wantNone(t, "stderr of serve", []byte(server.stderr.text()))
+	if n := searchFiles(t, home); n < 4 {
+		t.Errorf("only %d files were searched", n)
+	}
+	nothingLeft(t, home)
+}
+
+// lookEverywhere asks the control API for all that it tells of the page.
+func lookEverywhere(t *testing.T, call func(method, path string, query url.Values, body any) json.RawMessage, site string) {
+	t.Helper()
+	var tabs struct {
+		Tabs []struct{ TargetID, URL string }
+	}
+	if err := json.Unmarshal(call("GET", "/tabs", nil, nil), &tabs); err != nil {
+		t.Fatal(err)
+	}
+	target := ""
+	for _, tab := range tabs.Tabs {
+		if strings.HasPrefix(tab.URL, site) {
+			target = tab.TargetID
+		}
+	}
+	if target == "" {
+		t.Fatalf("the page is not among %+v", tabs)
+	}
+	tab := url.Values{"targetId": {target}}
+	for _, path := range []string{"/console", "/errors", "/requests", "/har", "/snapshot", "/text"} {
+		answer := call("GET", path, tab, nil)
+		if (path == "/console" || path == "/requests" || path == "/har" || path == "/snapshot") && !bytes.Contains(answer, []byte("[secret echo]")) && !bytes.Contains(answer, []byte("REDACTED")) {
+			t.Errorf("%s tells nothing of what the page did: %s", path, answer)
+		}
+	}
+	aria := url.Values{"targetId": {target}, "format": {"aria"}}
+	call("GET", "/snapshot", aria, nil)
+	call("POST", "/screenshot", nil, map[string]any{"targetId": target})
+	for _, fn := range []string{`() => p.value`, `() => ({[p.value]: [p.value]})`, `() => { throw new Error(p.value) }`, `() => document.documentElement.outerHTML`, `() => location.href`} {
+		call("POST", "/act", nil, map[string]any{"targetId": target, "kind": "evaluate", "fn": fn})
+	}
+	call("GET", "/storage/local", tab, nil)
+}
+
+// wantCovered fails unless a good part of a picture is covered.
+func wantCovered(t *testing.T, data []byte) {
+	t.Helper()
+	img, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y++ {
+		for x := img.Bounds().Min.X; x < img.Bounds().Max.X; x++ {
+			if c, ok := color.RGBAModel.Convert(img.At(x, y)).(color.RGBA); ok && max(c.R, c.G, c.B) < 0x6a && min(c.R, c.G, c.B) > 0x56 {
+				n++
+			}
+		}
+	}
+	if n < 400*20 {
+		t.Errorf("%d pixels of the picture are covered, want those of the field at least", n)
+	}
+}
+
+// searchFiles looks through all files of a home, and into archives, but for what Chromium keeps for itself.
+func searchFiles(t *testing.T, home string) int {
+	t.Helper()
+	n := 0
+	err := filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && d.Name() == "user-data" {
+			if err == nil {
+				err = filepath.SkipDir
+			}
+			return err
+		}
+		if d.IsDir() || !d.Type().IsRegular() {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		n++
+		wantNone(t, path, data)
+		if strings.HasSuffix(path, ".zip") {
+			return searchArchive(t, data)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func searchArchive(t *testing.T, data []byte) error {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return err
+	}
+	redacted := 0
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			return err
+		}
+		content, err := io.ReadAll(r)
+		if err != nil {
+			return err
+		}
+		r.Close()
+		wantNone(t, "the trace's "+f.Name, content)
+		redacted += bytes.Count(content, []byte("[secret echo]"))
+	}
+	if redacted == 0 {
+		t.Error("the trace tells nothing of what the page did")
+	}
+	return nil
+}
