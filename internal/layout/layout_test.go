@@ -15,6 +15,7 @@ import (
 // itself alone. Packages not listed fail the test: a new package is a decision.
 var table = map[string][]string{
 	"cancel":   {},
+	"consent":  {},
 	"llm":      {},
 	"settings": {},
 
@@ -45,6 +46,7 @@ var table = map[string][]string{
 		"browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/outline",
 	},
 	"browsermgr/emulate":        {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
+	"browsermgr/intent":         {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr/picture":        {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr/record":         {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/har", "browsermgr/page"},
 	"browsermgr/transfer":       {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page", "browsermgr/transfer/place"},
@@ -54,7 +56,7 @@ var table = map[string][]string{
 	},
 	"browsermgr": {
 		"browsermgr/arguments", "browsermgr/cdp", "browsermgr/chrome", "browsermgr/doctor", "browsermgr/endpoint", "browsermgr/fault",
-		"browsermgr/frame", "browsermgr/graphics", "browsermgr/page", "browsermgr/plan", "browsermgr/roster", "browsermgr/trash",
+		"browsermgr/frame", "browsermgr/graphics", "browsermgr/intent", "browsermgr/page", "browsermgr/plan", "browsermgr/roster", "browsermgr/trash",
 	},
 
 	"browsermgr/control/body":   {"browsermgr/fault"},
@@ -95,10 +97,10 @@ var table = map[string][]string{
 	"browsertool/untrusted": {},
 	"mcpserver":             {"browsertool", "browsertool/untrusted", "llm"},
 	"sqlite":                {"sessions", "settings"},
-	"bot":                   {"bot/gateway", "bot/rest", "brain", "cancel", "llm", "sessions"},
+	"bot":                   {"bot/gateway", "bot/rest", "brain", "cancel", "consent", "llm", "sessions"},
 	"bot/gateway":           {},
 	"bot/rest":              {},
-	"dashboard":             {"cancel", "sessions", "settings"},
+	"dashboard":             {"cancel", "consent", "sessions", "settings"},
 
 	"internal/browsercli":  {"browsermgr/control/client"},
 	"internal/demoshop":    {},
