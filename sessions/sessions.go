@@ -45,6 +45,9 @@ type Task struct {
 	Model     string `json:"model,omitempty"`     // "provider:model"; empty = the setting
 	MaxSteps  int    `json:"max_steps,omitempty"` // 0 = the setting
 	Headed    bool   `json:"headed,omitempty"`    // show the browser's window
+	// Allow are classes of actions ("buy", "submit") that the person has allowed with
+	// the task. They are not stored.
+	Allow []string `json:"allow,omitempty"`
 }
 
 // Usage counts what a step cost.
