@@ -99,6 +99,7 @@ type Agent struct {
 	Model    func(ctx context.Context, name string) (llm.Model, error)
 	Settings func() Settings   // asked at the start of each task; nil means all defaults
 	Places   map[string]string // names people use for URLs, told to the model
+	Consent  Consent           // asked before what people want to decide; nil asks nobody
 	Logger   *slog.Logger      // nil means none
 	Now      func() time.Time  // nil means time.Now
 

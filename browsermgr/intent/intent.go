@@ -159,6 +159,9 @@ func (g *Guard) End(ctx context.Context, tab *page.Tab) (refused bool, err error
 	if g == nil || g.frame.Token() != g.token {
 		return false, nil // another document is shown: the input arrived
 	}
+	if len(tab.Dialogs().Pending) > 0 {
+		return false, nil // it arrived; the guard goes by itself when the dialog does
+	}
 	err = tab.Within(ctx, limit, func(ctx context.Context) error {
 		v, err := frame.Apply[verdict](ctx, g.frame, script, nil, query{Mode: "end"})
 		refused = v.Swallowed
@@ -167,7 +170,7 @@ func (g *Guard) End(ctx context.Context, tab *page.Tab) (refused bool, err error
 	if errors.Is(err, cdp.ErrDocumentGone) || errors.Is(err, page.ErrTabGone) {
 		return false, nil
 	}
-	if _, blocked := errors.AsType[*page.DialogError](err); blocked || len(tab.Dialogs().Pending) > 0 {
+	if err != nil && len(tab.Dialogs().Pending) > 0 {
 		return false, nil
 	}
 	return refused, err
@@ -192,13 +195,11 @@ func look(ctx context.Context, tab *page.Tab, a page.Action, q query) (v verdict
 	if a.Ref != "" || a.Selector != "" {
 		targets = []frame.Locator{{Ref: e.Local, Selector: a.Selector}}
 	}
-	err = tab.Exclusive(ctx, limit, func(ctx context.Context) error {
-		if v, err = frame.Apply[verdict](ctx, e.Frame, script, targets, q); err != nil || !v.Remote {
-			at = e.Frame
-			return err
+	at = e.Frame
+	err = tab.Exclusive(ctx, limit, func(ctx context.Context) (err error) {
+		if v, err = frame.Apply[verdict](ctx, e.Frame, script, targets, q); err == nil && v.Remote {
+			v, at, err = inFrames(ctx, tab, q, v)
 		}
-		at = e.Frame
-		v, at, err = inFrames(ctx, tab, q, v)
 		return err
 	})
 	return v, at, err

@@ -254,7 +254,11 @@ async ([given], a) => {
     pending = a.how === 'type' ? given : null;
     const v = key ? entering(el, event.ctrlKey || event.metaKey) : judge(pressed(el), 'click');
     if (key && event.key === ' ' && el && (textual(el) || el.isContentEditable)) return;
-    if (markOf(v) === a.mark || markOf(v) === '') return;
+    if (markOf(v) === a.mark || markOf(v) === '') {
+      // It has arrived. What a person does here later is theirs.
+      if (event.type === 'click' || event.type === 'keydown') setTimeout(hold.end, 1000);
+      return;
+    }
     event.preventDefault();
     event.stopImmediatePropagation();
     hold.swallowed = true;
@@ -266,5 +270,6 @@ async ([given], a) => {
     if (globalThis.__clankHeld === hold) globalThis.__clankHeld = undefined;
   };
   globalThis.__clankHeld = hold;
+  setTimeout(hold.end, 90_000); // nobody came to end it
   return first;
 }
