@@ -38,6 +38,7 @@ type Settings struct {
 	MaxTasksPer     PerCaller
 	TaskTimeout     time.Duration
 	WhoMayStop      string // see the Stop constants
+	Asking          Asking
 	RetentionInDays int    // 0 = for ever
 }
 
