@@ -7,9 +7,9 @@ import (
 
 // Event tells a door that a question was asked, or that it is over.
 type Event struct {
-	Question Question
-	Over     bool
-	Answer   Answer // how it ended, if Over
+	Question Question `json:"question"`
+	Over     bool     `json:"over,omitempty"`
+	Answer   Answer   `json:"answer,omitzero"` // how it ended, if Over
 }
 
 // Follower is a door's view of the desk: every question that is asked from now on,

@@ -39,7 +39,7 @@ type Settings struct {
 	TaskTimeout     time.Duration
 	WhoMayStop      string // see the Stop constants
 	Asking          Asking
-	RetentionInDays int    // 0 = for ever
+	RetentionInDays int // 0 = for ever
 }
 
 // Browser is how browsers are started and worked.
