@@ -38,7 +38,7 @@ const lingers = 10 * time.Second
 type asked struct {
 	mu    sync.Mutex
 	pages int             // streams of the page that are open
-	left  time.Time       // when the last one was closed
+	left  time.Time       // when the page was last asked for, or one of them closed
 	tasks map[string]bool // those whose followers answer
 }
 
@@ -53,6 +53,13 @@ func (a *asked) watch() (leave func()) {
 		a.pages--
 		a.left = time.Now()
 	}
+}
+
+// arrive notes that the page was asked for: its stream is about to be opened.
+func (a *asked) arrive() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.left = time.Now()
 }
 
 // by notes that the follower of a task answers its questions, until its result is

@@ -42,6 +42,7 @@ type app struct {
 	features *control.Features
 	tools    *toolbox
 	models   *models
+	asker    *asker
 	manager  *sessions.Manager
 	shop     *http.Server
 	shopURL  string
@@ -201,11 +202,13 @@ func (a *app) browserConfig() browsermgr.Config {
 }
 
 func (a *app) openManager(ctx context.Context) error {
+	a.asker = a.newAsker()
 	agent := &browseagent.Agent{
-		Browser:  windows{manager: a.browsers, settings: a.settings.Now, ephemeral: a.throwaway},
+		Browser:  windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.desk.Forget, ephemeral: a.throwaway},
 		Model:    a.agentModel,
 		Settings: a.agentSettings,
 		Places:   a.places(),
+		Consent:  a.asker,
 		Logger:   a.logger,
 	}
 	a.manager = &sessions.Manager{

@@ -38,6 +38,7 @@ type browseFlags struct {
 	model      string
 	maxSteps   int
 	headed     bool
+	allow      string
 }
 
 const browseIntro = `clank browse [flags] "<task>"
@@ -59,6 +60,7 @@ func browse(ctx context.Context, e *env, args []string) error {
 	fs.StringVar(&f.runtime, "runtime", "", "which mind works the browser: `NAME` (local_browser_agent)")
 	fs.StringVar(&f.model, "model", "", "the `MODEL`: plain:steps, openai:<name>, compatible:<name>")
 	fs.IntVar(&f.maxSteps, "max-steps", 0, "end after `N` steps (the setting says otherwise)")
+	fs.StringVar(&f.allow, "allow", "", "do without asking: `CLASSES` such as buy,submit ("+classList()+")")
 	fs.BoolVar(&f.headed, "headed", false, "show the browser's window")
 	if err := parse(e, fs, args, 1); err != nil {
 		return err
@@ -72,13 +74,16 @@ func browse(ctx context.Context, e *env, args []string) error {
 	if err := f.checkScreenshot(); err != nil {
 		return err
 	}
+	if err := checkAllow(f.classes()); err != nil {
+		return err
+	}
 	r, err := newRunner(ctx, e)
 	if err != nil {
 		return err
 	}
 	task := sessions.Task{
 		Prompt: fs.rest[0], SessionID: f.session, Runtime: f.runtime, Model: f.model, MaxSteps: f.maxSteps, Headed: f.headed,
-		Origin: terminalOrigin(),
+		Origin: terminalOrigin(), Allow: f.classes(),
 	}
 	rec, err := f.work(ctx, e, r, task)
 	closeErr := r.close(e.hurry) //nolint:contextcheck // the end is bounded by what the person still waits for, not by what was interrupted
@@ -89,6 +94,11 @@ func browse(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	return verdict(rec)
+}
+
+// classes are what may be done without a question.
+func (f browseFlags) classes() []string {
+	return strings.FieldsFunc(f.allow, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // terminalOrigin says who asks: the person at this terminal.

@@ -106,6 +106,7 @@ func (a *app) openDashboard(ctx context.Context, e *env, addr string) (*dashboar
 		Version:   version,
 		Manager:   a.manager,
 		Scopes:    &a.scopes,
+		Questions: a.asker.desk,
 		Settings:  a.settings,
 		Secret:    func(name string) bool { return present(e, name) },
 		IsStop:    cancel.IsStop,

@@ -53,7 +53,7 @@ func openSessions(ctx context.Context, e *env) ([]sessions.Session, error) {
 	if a, found, err := h.server(); err != nil {
 		return nil, err
 	} else if found {
-		r, err := newRemoteRunner(h, a)
+		r, err := newRemoteRunner(e, h, a)
 		if err != nil {
 			return nil, err
 		}
