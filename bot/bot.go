@@ -64,8 +64,8 @@ type Bot struct {
 	// Questions are asked in the channels of their tasks; nil asks nothing.
 	Questions Questions
 
-	// Disabled says why the browser may not be used by this person now, in words
-	// for people; empty if it may. nil is never.
+	// Disabled says why this person may not ask for anything now, in words for
+	// people; empty if they may. nil is never.
 	Disabled func(ctx context.Context, o sessions.Origin) string
 
 	// Runtimes are the choices of the command's runtime option; with fewer than

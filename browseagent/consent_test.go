@@ -30,8 +30,8 @@ type waryPage struct {
 	of *wary
 }
 
-func (w *wary) Open(ctx context.Context, key, url string, headed bool) (browseagent.Page, bool, error) {
-	p, restored, err := w.browser.Open(ctx, key, url, headed)
+func (w *wary) Open(ctx context.Context, o browseagent.Opening) (browseagent.Page, bool, error) {
+	p, restored, err := w.browser.Open(ctx, o)
 	if err != nil {
 		return nil, false, err
 	}

@@ -9,6 +9,7 @@ const (
 	groupModel    = "Models"
 	groupTasks    = "Tasks and limits"
 	groupAsking   = "Asking first"
+	groupAccess   = "Who may do what"
 	groupSessions = "Sessions"
 	groupSecrets  = "Keys"
 )
@@ -20,6 +21,7 @@ const (
 	taskKeys     = "interaction.tasks."
 	brainKeys    = "interaction.brain."
 	askingKeys   = "interaction.consent."
+	accessKeys   = "interaction.access."
 	toolKeys     = "interaction.tool.browser."
 	second       = int(time.Second / time.Millisecond)
 	minute       = 60 * second
@@ -280,6 +282,31 @@ var table = []Field{
 		Key: askingKeys + "waitMs", Group: groupAsking, Label: "Time to answer",
 		Effect: "A question that nobody answers within this time is answered with no.",
 		Kind:   Duration, Default: time.Minute, Min: 10 * second, Max: 10 * minute, at: func(s *Settings) any { return &s.Asking.Wait },
+	},
+	{
+		Key: accessKeys + "guilds", Group: groupAccess, Label: "Discord servers",
+		Effect: "The ids of the Discord servers that clank works for. Empty: all it was invited to.",
+		Kind:   LongText, Default: "", MaxLen: longTextMax, check: checkIDs, at: func(s *Settings) any { return &s.Access.Guilds },
+	},
+	{
+		Key: accessKeys + "channels", Group: groupAccess, Label: "Channels",
+		Effect: "The ids of the channels that clank works in, with their threads. Empty: all it can see.",
+		Kind:   LongText, Default: "", MaxLen: longTextMax, check: checkIDs, at: func(s *Settings) any { return &s.Access.Channels },
+	},
+	{
+		Key: accessKeys + "people", Group: groupAccess, Label: "People and roles",
+		Effect: "The ids of the people and roles that clank works for; a server's own id stands for all its members. Empty: everybody.",
+		Kind:   LongText, Default: "", MaxLen: longTextMax, check: checkIDs, at: func(s *Settings) any { return &s.Access.People },
+	},
+	{
+		Key: accessKeys + "direct", Group: groupAccess, Label: "Direct messages",
+		Effect: "Whether clank works for people who write to it directly. Roles do not count there.",
+		Kind:   Toggle, Default: true, at: func(s *Settings) any { return &s.Access.Direct },
+	},
+	{
+		Key: accessKeys + "profiles", Group: groupAccess, Label: "Profiles and whose they are",
+		Effect: "Browser profiles with their logins belong to these people and roles alone: a line for each, as in \"work: 123456789012345678\"; * is everybody. Somebody works with the first that names them. A profile on no line is open to all if it is the usual one, and otherwise to the operator alone.",
+		Kind:   LongText, Default: "", MaxLen: longTextMax, check: checkGrants, at: func(s *Settings) any { return &s.Access.Profiles },
 	},
 	{
 		Key: sessionKeys + "sessionIdleTimeoutMs", Group: groupSessions, Label: "Idle session",

@@ -35,6 +35,7 @@ type browseFlags struct {
 	screenshot string
 	session    string
 	runtime    string
+	profile    string
 	model      string
 	maxSteps   int
 	headed     bool
@@ -59,6 +60,7 @@ func browse(ctx context.Context, e *env, args []string) error {
 	fs.StringVar(&f.session, "session", "", "go on in the session with this `ID`")
 	fs.StringVar(&f.runtime, "runtime", "", "which mind works the browser: `NAME` (local_browser_agent)")
 	fs.StringVar(&f.model, "model", "", "the `MODEL`: plain:steps, openai:<name>, compatible:<name>")
+	fs.StringVar(&f.profile, "profile", "", "the browser profile: `NAME` (the setting says otherwise)")
 	fs.IntVar(&f.maxSteps, "max-steps", 0, "end after `N` steps (the setting says otherwise)")
 	fs.StringVar(&f.allow, "allow", "", "do without asking: `CLASSES` such as buy,submit ("+classList()+")")
 	fs.BoolVar(&f.headed, "headed", false, "show the browser's window")
@@ -82,7 +84,7 @@ func browse(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	task := sessions.Task{
-		Prompt: fs.rest[0], SessionID: f.session, Runtime: f.runtime, Model: f.model, MaxSteps: f.maxSteps, Headed: f.headed,
+		Prompt: fs.rest[0], SessionID: f.session, Runtime: f.runtime, Profile: f.profile, Model: f.model, MaxSteps: f.maxSteps, Headed: f.headed,
 		Origin: terminalOrigin(), Allow: f.classes(),
 	}
 	rec, err := f.work(ctx, e, r, task)

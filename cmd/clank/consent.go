@@ -39,7 +39,7 @@ func (a *app) newAsker() *asker {
 // weightiest that has to be asked about is the question's.
 func (k *asker) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q browseagent.Question) (string, error) {
 	question := questionOf(t.Origin)
-	question.Task, question.Session, question.Profile = t.ID, s.ID, k.settings().Profile
+	question.Task, question.Session, question.Profile = t.ID, s.ID, s.Profile
 	question.Text, question.Detail = q.Text, q.Detail
 	for _, class := range consent.Classes() {
 		if !slices.Contains(q.Classes, string(class)) || class == consent.Leave && !k.settings().Asking.Away(q.To) {

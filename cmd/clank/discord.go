@@ -102,6 +102,7 @@ func (a *app) connectBot(ctx context.Context, e *env, token settings.SecretValue
 		Questions:     a.asker.desk,
 		IsStop:        cancel.IsStop,
 		AnyoneMayStop: a.anyoneMayStop,
+		Disabled:      a.refusalFor,
 		Logger:        a.logger,
 	}
 	err := b.Open(ctx)

@@ -26,7 +26,7 @@ func newRunner(ctx context.Context, e *env) (runner, error) {
 		return nil, err
 	}
 	if found {
-		return newRemoteRunner(e, h, a)
+		return newRemoteRunner(e, a), nil
 	}
 	opts := appOptions{shopAddr: defaultShopAddr}
 	switch err := h.claim(); {
@@ -105,12 +105,8 @@ type remoteRunner struct {
 	e      *env
 }
 
-func newRemoteRunner(e *env, h *home, a address) (remoteRunner, error) {
-	token, err := dashboard.ReadToken(h.tokenFile())
-	if err != nil {
-		return remoteRunner{}, err
-	}
-	return remoteRunner{&dashboard.Client{Base: a.URL, Token: token}, e}, nil
+func newRemoteRunner(e *env, a address) remoteRunner {
+	return remoteRunner{&dashboard.Client{Base: a.URL, Token: a.Secret}, e}
 }
 
 // stopTime bounds how long a stop may take to reach the server, and the server
@@ -126,7 +122,7 @@ func (r remoteRunner) run(ctx context.Context, t sessions.Task, watch func(sessi
 		defer r.e.endPrompt(p)
 	}
 	started, err := r.client.Start(ctx, dashboard.TaskRequest{
-		Prompt: t.Prompt, SessionID: t.SessionID, Runtime: t.Runtime, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed,
+		Prompt: t.Prompt, SessionID: t.SessionID, Runtime: t.Runtime, Profile: t.Profile, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed,
 		Origin: sessions.FromTerminal, Allow: t.Allow, Asks: p != nil,
 	})
 	if err != nil {

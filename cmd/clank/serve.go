@@ -102,7 +102,8 @@ func (a *app) serve(ctx context.Context, e *env, f serveFlags) error {
 func (a *app) openDashboard(ctx context.Context, e *env, addr string) (*dashboard.Server, error) {
 	s := &dashboard.Server{
 		Addr:      addr,
-		TokenFile: a.home.tokenFile(),
+		Tokens:    a.tokens,
+		Local:     a.local,
 		Version:   version,
 		Manager:   a.manager,
 		Scopes:    &a.scopes,
@@ -116,7 +117,7 @@ func (a *app) openDashboard(ctx context.Context, e *env, addr string) (*dashboar
 		return nil, err
 	}
 	a.onClose(s.Close)
-	if err := a.home.publish(s.URL()); err != nil {
+	if err := a.home.publish(s.URL(), a.local); err != nil {
 		return nil, err
 	}
 	a.onClose(func(context.Context) error { return a.home.unpublish() })
