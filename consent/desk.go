@@ -146,10 +146,10 @@ func (d *Desk) leave(p *pending, cause error) {
 }
 
 // settle ends a question. It does nothing if that was done. The lock is held.
-func (d *Desk) settle(p *pending, a Answer) bool {
+func (d *Desk) settle(p *pending, a Answer) {
 	i := slices.Index(d.pending, p)
 	if i < 0 {
-		return false
+		return
 	}
 	d.pending = slices.Delete(d.pending, i, i+1)
 	p.timer.Stop()
@@ -165,7 +165,6 @@ func (d *Desk) settle(p *pending, a Answer) bool {
 	d.tell(Event{Question: q, Over: true, Answer: a})
 	d.logger().Info("consent decided", "question", q.ID, "class", q.Class, "origin", q.Origin, "session", q.Session,
 		"allowed", a.Allowed, "for_session", a.ForSession, "by", a.By, "reason", a.Reason)
-	return true
 }
 
 // Answer answers the question with that id. The first answer counts: the error of

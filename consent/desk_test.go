@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -284,7 +284,7 @@ func TestManyAnswersAtOnceAreOne(t *testing.T) {
 	door(t, d)
 	for n := range 20 {
 		ctx, cancel := context.WithCancel(t.Context())
-		got := ask(ctx, d, buy(fmt.Sprint(n)))
+		got := ask(ctx, d, buy(strconv.Itoa(n)))
 		for len(d.Pending()) == 0 {
 			select {
 			case r := <-got:
@@ -320,7 +320,7 @@ func TestTooManyQuestionsAreRefused(t *testing.T) {
 		door(t, d)
 		var waits []<-chan result
 		for n := range 100 {
-			waits = append(waits, ask(t.Context(), d, buy(fmt.Sprint(n))))
+			waits = append(waits, ask(t.Context(), d, buy(strconv.Itoa(n))))
 		}
 		synctest.Wait()
 		if _, err := d.Ask(t.Context(), buy("one more")); err == nil || !strings.Contains(err.Error(), "too many questions") {

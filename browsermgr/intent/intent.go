@@ -2,7 +2,7 @@
 // done: whether it buys, sends or deletes something, or hands over personal data.
 //
 // It reads the element, its form and what was filled in, and knows the words of
-// about fifteen languages. It is a judgement, not a proof: a page decides itself
+// fourteen languages. It is a judgement, not a proof: a page decides itself
 // what its buttons do. The package asks nobody; see [Hold] for how an answer is
 // bound to what was judged.
 package intent
@@ -89,16 +89,16 @@ var patterns = sync.OnceValue(func() map[string]string {
 // manner is how the script has to look at an action; "" for one that sets nothing
 // off by itself.
 func manner(a page.Action) string {
-	switch a.Kind {
-	case page.KindClick:
+	switch {
+	case a.Kind == page.KindClick:
 		return "click"
-	case page.KindClickCoords:
+	case a.Kind == page.KindClickCoords:
 		return "point"
-	case page.KindType:
+	case a.Kind == page.KindType:
 		if a.Submit || strings.Contains(a.Text, "\n") && a.Slowly {
 			return "type"
 		}
-	case page.KindPress:
+	case a.Kind == page.KindPress:
 		chord := strings.Split(a.Key, "+")
 		switch key := chord[len(chord)-1]; {
 		case !slices.Contains([]string{"Enter", "Return", "NumpadEnter", "\r", "\n"}, key):

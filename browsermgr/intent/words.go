@@ -90,21 +90,37 @@ var words = map[string][2][]string{
 	"search": {{`search`, `q`, `query`, `suche`, `suchen`, `suchbegriff`, `recherche`, `rechercher`, `buscar`, `busqueda`, `busca`, `pesquisar?`, `cerca`, `zoeken`, `szukaj`, `sok`, `ara`, `поиск`, `keywords?`}, {`検索`, `搜索`, `搜尋`, `검색`}},
 	// Personal data, by the names and labels of fields.
 	"e-mail address": {{`e ?mail(?: ?(?:address|adresse))?`, `courriel`, `correo(?: electronico)?`, `mail address`, `почта`, `eposta`, `e posta`}, {`メール`, `邮箱`, `電子郵件`, `电子邮件`, `이메일`}},
-	"telephone number": {{`(?:tele)?phone(?: ?number)?`, `tel`, `mobile(?: ?number)?`, `cell(?:phone)?`, `handy(?:nummer)?`, `telefon(?:o|e|nummer)?`, `rufnummer`, `portable`, `celular`, `movil`, `telefone`,
-		`cellulare`, `telefoonnummer`, `телефон`}, {`電話`, `电话`, `手机`, `전화`, `휴대폰`}},
-	"name": {{`(?:first|last|full|given|family|your|middle|sur|legal) ?name`, `surname`, `(?:vor|nach)name`, `ihr name`, `prenom`, `nom(?: de famille)?`, `votre nom`, `nombre(?: completo)?`, `apellidos?`,
-		`nome(?: completo)?`, `sobrenome`, `cognome`, `(?:voor|achter)naam`, `imie`, `nazwisko`, `(?:for|efter)namn`, `soyad[iı]?`, `имя`, `фамилия`, `cardholder`, `recipient`},
-		{`氏名`, `お名前`, `姓名`, `이름`, `성명`}},
-	"postal address": {{`(?:street|postal|home|delivery|shipping|billing|mailing)? ?address(?: ?line)?(?: ?\d)?`, `street`, `zip(?: ?code)?`, `post(?:al)? ?code`, `postcode`, `anschrift`, `adresse`, `strasse`,
-		`straße`, `hausnummer`, `plz`, `postleitzahl`, `rue`, `code postal`, `direccion`, `calle`, `codigo postal`, `endereco`, `rua`, `cep`, `indirizzo`, `adres`, `ulica`, `gatuadress`, `адрес`},
-		{`住所`, `地址`, `郵便番号`, `邮编`, `주소`}},
-	"date of birth": {{`birth ?(?:day|date)`, `date of birth`, `dob`, `geburts(?:datum|tag)`, `date de naissance`, `fecha de nacimiento`, `data de nascimento`, `data di nascita`, `geboortedatum`, `дата рождения`},
-		{`生年月日`, `出生日期`, `생년월일`}},
-	"identity number": {{`ssn`, `social security(?: number)?`, `passport(?: ?(?:number|no))?`, `national id`, `id ?card`, `steuer ?(?:id|nummer)`, `personalausweis`, `cpf`, `dni`, `nif`, `nie`, `codice fiscale`,
-		`bsn`, `pesel`, `personnummer`, `tax ?id`, `driving licen[cs]e`}, {`身份证`, `マイナンバー`, `주민등록`}},
+	"telephone number": {{
+		`(?:tele)?phone(?: ?number)?`, `tel`, `mobile(?: ?number)?`, `cell(?:phone)?`, `handy(?:nummer)?`, `telefon(?:o|e|nummer)?`, `rufnummer`, `portable`, `celular`, `movil`, `telefone`,
+		`cellulare`, `telefoonnummer`, `телефон`,
+	}, {`電話`, `电话`, `手机`, `전화`, `휴대폰`}},
+	"name": {
+		{
+			`(?:first|last|full|given|family|your|middle|sur|legal) ?name`, `surname`, `(?:vor|nach)name`, `ihr name`, `prenom`, `nom(?: de famille)?`, `votre nom`, `nombre(?: completo)?`, `apellidos?`,
+			`nome(?: completo)?`, `sobrenome`, `cognome`, `(?:voor|achter)naam`, `imie`, `nazwisko`, `(?:for|efter)namn`, `soyad[iı]?`, `имя`, `фамилия`, `cardholder`, `recipient`,
+		},
+		{`氏名`, `お名前`, `姓名`, `이름`, `성명`},
+	},
+	"postal address": {
+		{
+			`(?:street|postal|home|delivery|shipping|billing|mailing)? ?address(?: ?line)?(?: ?\d)?`, `street`, `zip(?: ?code)?`, `post(?:al)? ?code`, `postcode`, `anschrift`, `adresse`, `strasse`,
+			`straße`, `hausnummer`, `plz`, `postleitzahl`, `rue`, `code postal`, `direccion`, `calle`, `codigo postal`, `endereco`, `rua`, `cep`, `indirizzo`, `adre[s]`, `ulica`, `gatuadress`, `адрес`,
+		},
+		{`住所`, `地址`, `郵便番号`, `邮编`, `주소`},
+	},
+	"date of birth": {
+		{`birth ?(?:day|date)`, `date of birth`, `dob`, `geburts(?:datum|tag)`, `date de naissance`, `fecha de nacimiento`, `data de nascimento`, `data di nascita`, `geboortedatum`, `дата рождения`},
+		{`生年月日`, `出生日期`, `생년월일`},
+	},
+	"identity number": {{
+		`ssn`, `social security(?: number)?`, `passport(?: ?(?:number|no))?`, `national id`, `id ?card`, `steuer ?(?:id|nummer)`, `personalausweis`, `cpf`, `dni`, `nif`, `nie`, `codice fiscale`,
+		`bsn`, `pesel`, `personnummer`, `tax ?id`, `driving licen[cs]e`,
+	}, {`身份证`, `マイナンバー`, `주민등록`}},
 	"bank account": {{`iban`, `account ?(?:number|no)`, `kontonummer`, `bic`, `swift`, `routing(?: ?number)?`, `sort code`, `numero de cuenta`}, {`口座番号`, `银行账`, `계좌`}},
-	"payment card": {{`(?:credit|debit|payment)? ?card ?(?:number|no)`, `card`, `cc ?(?:number|num|exp|csc|cvc)`, `cvc`, `cvv2?`, `security code`, `kartennummer`, `prufnummer`, `numero de (?:la )?(?:carte|tarjeta)`,
-		`numero do cartao`, `numero (?:della )?carta`, `kaartnummer`, `numer karty`, `kortnummer`, `номер карты`}, {`カード番号`, `卡号`, `카드번호`}},
+	"payment card": {{
+		`(?:credit|debit|payment)? ?card ?(?:number|no)`, `card`, `cc ?(?:number|num|exp|csc|cvc)`, `cvc`, `cvv2?`, `security code`, `kartennummer`, `prufnummer`, `numero de (?:la )?(?:carte|tarjeta)`,
+		`numero do cartao`, `numero (?:della )?carta`, `kaartnummer`, `numer karty`, `kortnummer`, `номер карты`,
+	}, {`カード番号`, `卡号`, `카드번호`}},
 }
 
 // pattern joins the words of an entry to one regular expression.

@@ -102,8 +102,7 @@ var table = map[string][]string{
 	"bot":                   {"bot/gateway", "bot/rest", "brain", "cancel", "consent", "llm", "sessions"},
 	"bot/gateway":           {},
 	"bot/rest":              {},
-	"dashboard":             {"cancel", "consent", "sessions", "settings"},
-	"dashboard":             {"cancel", "sessions", "settings", "tokens"},
+	"dashboard":             {"cancel", "consent", "sessions", "settings", "tokens"},
 
 	"internal/browsercli":  {"browsermgr/control/client"},
 	"internal/demoshop":    {},
