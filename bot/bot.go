@@ -61,6 +61,9 @@ type Bot struct {
 	// AnyoneMayStop lets everybody in a channel stop what runs there. nil is no.
 	AnyoneMayStop func() bool
 
+	// Questions are asked in the channels of their tasks; nil asks nothing.
+	Questions Questions
+
 	// Disabled says why this person may not ask for anything now, in words for
 	// people; empty if they may. nil is never.
 	Disabled func(ctx context.Context, o sessions.Origin) string
@@ -95,6 +98,7 @@ type Bot struct {
 	gate   *gateway.Client
 	guilds guildCache
 	work   jobs
+	asking asking
 	stop   context.CancelCauseFunc
 
 	mu   sync.Mutex
@@ -138,6 +142,7 @@ func (b *Bot) Open(ctx context.Context) error {
 		stop(&cancel.Cause{Reason: cancel.ShuttingDown})
 		return fmt.Errorf("connect to Discord: %w", b.explain(err))
 	}
+	b.followQuestions(base)
 	if err := b.registerCommands(ctx); err != nil {
 		b.logger().Error("commands not registered; invite the bot with the scope applications.commands", "error", err)
 	}
@@ -153,6 +158,7 @@ func (b *Bot) Close(ctx context.Context) error {
 	}
 	b.work.close()
 	b.stop(&cancel.Cause{Reason: cancel.ShuttingDown})
+	b.asking.done.Wait() // it waits for nothing itself
 	return errors.Join(b.work.wait(ctx), b.gate.Close(ctx))
 }
 

@@ -16,6 +16,7 @@ import (
 	"clank/bot"
 	"clank/brain"
 	"clank/cancel"
+	"clank/consent"
 	"clank/internal/discordtest"
 	"clank/llm"
 	"clank/sessions"
@@ -33,6 +34,7 @@ type stage struct {
 	tasks         *tasks
 	replier       *replier
 	scopes        *cancel.Scopes
+	desk          *consent.Desk
 }
 
 func newStage(t *testing.T, cfg discordtest.Config) *stage {
@@ -49,7 +51,7 @@ func newStage(t *testing.T, cfg discordtest.Config) *stage {
 	t.Parallel()
 	s := &stage{
 		Server: d, t: t, account: d.CreateBot("clank", "secret"), ada: d.CreateUser("ada"), bob: d.CreateUser("bob"), mod: d.CreateUser("mod"),
-		tasks: newTasks(), replier: &replier{}, scopes: new(cancel.Scopes),
+		tasks: newTasks(), replier: &replier{}, scopes: new(cancel.Scopes), desk: new(consent.Desk),
 	}
 	s.guild = d.CreateGuild("home", d.CreateUser("owner"))
 	d.AddMember(s.guild, s.ada)
@@ -58,7 +60,7 @@ func newStage(t *testing.T, cfg discordtest.Config) *stage {
 	d.AddMember(s.guild, s.account.User)
 	s.room = d.CreateChannel(s.guild, "general")
 	s.bot = &bot.Bot{
-		Token: "secret", Tasks: s.tasks, Brain: s.replier, Scopes: s.scopes, IsStop: cancel.IsStop,
+		Token: "secret", Tasks: s.tasks, Brain: s.replier, Scopes: s.scopes, Questions: s.desk, IsStop: cancel.IsStop,
 		Base: d.URL, HTTPClient: &http.Client{Transport: d.Transport()}, Logger: slog.New(slog.NewTextHandler(testWriter{t}, nil)),
 		OpenTimeout: 10 * time.Second, EditInterval: time.Millisecond, RetryWait: 5 * time.Millisecond,
 	}

@@ -70,8 +70,12 @@ func (b *Bot) askPermissions(ctx context.Context, m *discordgo.Message, who pers
 	return bits
 }
 
-// onButton stops one piece of work.
+// onButton stops one piece of work, or answers a question.
 func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data discordgo.MessageComponentInteractionData, who person) {
+	if answer, asked := strings.CutPrefix(data.CustomID, askPrefix); asked {
+		b.onAnswer(base, i, answer, who)
+		return
+	}
 	id, ours := strings.CutPrefix(data.CustomID, stopPrefix)
 	if !ours {
 		b.logger().Info("button of somebody else", "custom_id", data.CustomID)

@@ -91,13 +91,7 @@ func (r *run) use(ctx context.Context, t *tool, a args) (outcome, error) {
 			return outcome{}, err
 		}
 	}
-	limit := r.set.StepTimeout + patience(a)
-	acting, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	o := t.do(acting, r, page, a)
-	if o.err != nil && acting.Err() != nil {
-		o.err = fmt.Errorf("no result within %s", limit)
-	}
+	o := r.attempt(ctx, t, page, a)
 	o.notes = append(notes, o.notes...)
 	if page == nil || ctx.Err() != nil {
 		return o, ended(ctx, nil)

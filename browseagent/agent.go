@@ -108,6 +108,7 @@ type Agent struct {
 	Settings func() Settings   // asked at the start of each task; nil means all defaults
 	Places   map[string]string // names people use for URLs, told to the model
 	Logins   Logins            // nil means none
+	Consent  Consent           // asked before what people want to decide; nil asks nobody
 	Logger   *slog.Logger      // nil means none
 	Now      func() time.Time  // nil means time.Now
 

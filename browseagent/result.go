@@ -36,7 +36,8 @@ const (
 // marked as untrusted, lines that begin with "error: ", "note: ", "url: " and
 // "title: ", and at last one section.
 type outcome struct {
-	err     error // the tool failed; the text may be a page's
+	err     error  // the tool failed; the text may be a page's
+	consent string // what became of the question whether it may be done, if there was one
 	remarks []string
 	notes   []string
 	url     string // "" if nothing is known
@@ -64,6 +65,9 @@ func (o *outcome) text(n int) (full, short string) {
 	head := "ok"
 	if o.failed() {
 		head = "failed"
+	}
+	if o.consent != "" {
+		head += "\n" + o.consent
 	}
 	head = strings.Join(append([]string{head}, o.remarks...), "\n")
 	var lines []string
@@ -106,6 +110,11 @@ func foreign(body string) string {
 
 // brief is what people read about the outcome beside the step's label.
 func (o *outcome) brief() string {
+	if o.consent != "" {
+		rest := *o
+		rest.consent = ""
+		return strings.TrimSuffix(o.consent+" "+rest.brief(), " ")
+	}
 	switch {
 	case o.err != nil:
 		return o.err.Error()

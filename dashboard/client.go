@@ -13,14 +13,16 @@ import (
 	"strings"
 	"time"
 
+	"clank/consent"
 	"clank/sessions"
 )
 
 // Client talks to a running [Server]. It is safe for concurrent use.
 type Client struct {
-	Base  string       // "http://127.0.0.1:8787"
-	Token string       // the secret of its run, or a token for the page
-	HTTP  *http.Client // nil = one without a timeout of its own: contexts bound the calls
+	Base  string                 // "http://127.0.0.1:8787"
+	Token string                 // the secret of its run, or a token for the page
+	Asked func(ev consent.Event) // called by Follow with the questions of its task; nil asks nobody
+	HTTP  *http.Client           // nil = one without a timeout of its own: contexts bound the calls
 }
 
 // StatusError is an answer of the server that says no. Its text is for people.
@@ -50,6 +52,11 @@ func (c *Client) Start(ctx context.Context, t TaskRequest) (Started, error) {
 		err = errors.New("start the task: the server took the message as a wish to stop")
 	}
 	return out, err
+}
+
+// Answer answers a question of the desk; see [Client.Asked].
+func (c *Client) Answer(ctx context.Context, id string, a AnswerRequest) error {
+	return c.call(ctx, http.MethodPost, "/api/questions/"+url.PathEscape(id), a, nil)
 }
 
 // Task returns a task with its steps, without the data of pictures.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"clank/consent"
 	"clank/sessions"
 )
 
@@ -19,6 +20,9 @@ type StepEvent struct {
 type PageSnapshot struct {
 	Sessions []SessionView `json:"sessions"`
 	Tasks    []TaskView    `json:"tasks"`
+
+	// Questions wait for an answer, whatever door their tasks came through.
+	Questions []consent.Question `json:"questions"`
 }
 
 // pageEvents streams what happens on the page and in terminals: the event
@@ -27,6 +31,7 @@ type PageSnapshot struct {
 func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) {
 	missed, whole, at, ch, leave := s.feed.read(r.Header.Get("Last-Event-ID"))
 	defer leave()
+	defer s.asked.watch()()
 	var snap PageSnapshot
 	if !whole {
 		var err error
@@ -57,6 +62,7 @@ func (s *Server) taskEvents(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, "read the task", err)
 		return
 	}
+	view.Questions = s.pending(id)
 	st, err := openStream(w)
 	if err != nil {
 		return
@@ -104,7 +110,7 @@ func (s *Server) snapshot(ctx context.Context) (PageSnapshot, error) {
 	if err != nil {
 		return PageSnapshot{}, err
 	}
-	snap := PageSnapshot{Sessions: list, Tasks: []TaskView{}}
+	snap := PageSnapshot{Sessions: list, Tasks: []TaskView{}, Questions: s.pending("")}
 	for _, kind := range []sessions.OriginKind{sessions.FromDashboard, sessions.FromTerminal} {
 		active, err := s.Manager.Tasks(ctx, sessions.TaskQuery{Kind: kind, States: []sessions.TaskState{sessions.TaskQueued, sessions.TaskRunning}})
 		if err != nil {

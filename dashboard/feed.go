@@ -99,6 +99,11 @@ func (f *feed) publish(ev sessions.Event) {
 		fr.event, fr.final = "step", false
 		fr.data, _ = json.Marshal(step)
 	}
+	f.send(fr)
+}
+
+// send hands a frame to all readers.
+func (f *feed) send(fr frame) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	fr.id = f.epoch + "-" + strconv.Itoa(f.next)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"clank/consent"
 	"clank/sessions"
 )
 
@@ -107,6 +108,15 @@ func (f *follower) take(event string, data []byte) error {
 			f.step(st)
 		}
 		f.record(v.Task)
+		for _, q := range v.Questions {
+			f.asked(consent.Event{Question: q})
+		}
+	case "question":
+		var q consent.Event
+		if err := json.Unmarshal(data, &q); err != nil {
+			return err
+		}
+		f.asked(q)
 	case "task":
 		var r sessions.Record
 		if err := json.Unmarshal(data, &r); err != nil {
@@ -121,6 +131,12 @@ func (f *follower) take(event string, data []byte) error {
 		f.step(s.Step)
 	}
 	return nil
+}
+
+func (f *follower) asked(ev consent.Event) {
+	if f.client.Asked != nil {
+		f.client.Asked(ev)
+	}
 }
 
 func (f *follower) record(r sessions.Record) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/consent"
 	"clank/dashboard"
 	"clank/sessions"
 	"clank/settings"
@@ -29,6 +30,7 @@ type rig struct {
 	backend *script
 	store   *sqlite.DB
 	scopes  *cancel.Scopes
+	desk    *consent.Desk
 	log     *safeBuffer
 	token   string
 	dir     string
@@ -65,7 +67,7 @@ func startIn(t *testing.T, dir, addr string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, backend: new(script), store: store, scopes: new(cancel.Scopes), log: new(safeBuffer), dir: dir}
+	r := &rig{t: t, backend: new(script), store: store, scopes: new(cancel.Scopes), desk: new(consent.Desk), log: new(safeBuffer), dir: dir}
 	logger := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	live := &settings.Live{Store: store, Log: logger, Providers: []string{"plain", "openai", "compatible"}}
 	if err := live.Open(t.Context()); err != nil {
@@ -83,7 +85,7 @@ func startIn(t *testing.T, dir, addr string) *rig {
 		t.Fatal(err)
 	}
 	r.server = &dashboard.Server{
-		Addr: addr, Tokens: given, Local: secret, Version: "test", Manager: r.manager, Scopes: r.scopes, Settings: live,
+		Addr: addr, Tokens: given, Local: secret, Version: "test", Manager: r.manager, Scopes: r.scopes, Questions: r.desk, Settings: live,
 		Secret: func(name string) bool { return name == "OPENAI_API_KEY" }, IsStop: cancel.IsStop, Logger: logger,
 	}
 	if err := r.server.Open(t.Context()); err != nil {

@@ -44,6 +44,9 @@ func (s *Server) routes() []route {
 		{"POST /api/stop", signedIn, s.stopChannel},
 		{"GET /api/events", signedIn, s.pageEvents},
 
+		{"GET /api/questions", signedIn, s.listQuestions},
+		{"POST /api/questions/{id}", signedIn, s.answerQuestion},
+
 		{"GET /api/sessions", signedIn, s.listSessions},
 		{"POST /api/sessions/{id}/close", signedIn, s.closeSession},
 

@@ -57,19 +57,21 @@ type Manager interface {
 // Server is the page. Set the exported fields, then call Open, and Close when
 // it is to end.
 type Server struct {
-	Addr     string        // host:port to listen on; empty = [DefaultAddr]
-	Hosts    []string      // names beside the loopback ones under which the page may be asked for
-	Tokens   *tokens.Store // what opens the page, and the browsers that are signed in
-	Local    string        // a further secret that opens it, for programs of the same person; may be empty
-	Version  string
-	Manager  Manager
-	Scopes   *cancel.Scopes // those of the Manager
-	Settings *settings.Live
-	Secret   func(name string) bool // whether the secret of that name is present
-	IsStop   func(message string) bool
-	Logger   *slog.Logger
+	Addr      string        // host:port to listen on; empty = [DefaultAddr]
+	Hosts     []string      // names beside the loopback ones under which the page may be asked for
+	Tokens    *tokens.Store // what opens the page, and the browsers that are signed in
+	Local     string        // a further secret that opens it, for programs of the same person; may be empty
+	Version   string
+	Manager   Manager
+	Scopes    *cancel.Scopes // those of the Manager
+	Questions Questions      // what people are asked before it is done; nil: nothing
+	Settings  *settings.Live
+	Secret    func(name string) bool // whether the secret of that name is present
+	IsStop    func(message string) bool
+	Logger    *slog.Logger
 
 	keys   *keys
+	asked  asked
 	site   *site
 	feed   *feed
 	listen net.Listener
@@ -109,6 +111,7 @@ func (s *Server) Open(ctx context.Context) error {
 		ErrorLog:          slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),
 	}
 	s.launch(s.feed.run)
+	s.followQuestions()
 	s.work.Go(func() {
 		if err := s.http.Serve(s.listen); !errors.Is(err, http.ErrServerClosed) {
 			s.Logger.Error("the page is not served any more", "error", err)

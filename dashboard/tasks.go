@@ -37,8 +37,8 @@ func (s *Server) startTask(w http.ResponseWriter, r *http.Request) {
 	}
 	started, err := s.begin(r.Context(), sessions.Task{
 		SessionID: in.SessionID, Prompt: in.Prompt, Origin: origin, Runtime: in.Runtime, Profile: in.Profile,
-		Model: in.Model, MaxSteps: in.MaxSteps, Headed: in.Headed,
-	})
+		Model: in.Model, MaxSteps: in.MaxSteps, Headed: in.Headed, Allow: in.Allow,
+	}, in.Asks)
 	if err != nil {
 		s.refuse(w, r, "start the task", err)
 		return
@@ -57,15 +57,20 @@ func originOf(kind sessions.OriginKind) (sessions.Origin, bool) {
 	}
 }
 
-// begin hands t to the Manager and waits until it is accepted or refused.
-func (s *Server) begin(ctx context.Context, t sessions.Task) (sessions.Record, error) {
+// begin hands t to the Manager and waits until it is accepted or refused. asks: who
+// follows it answers its questions.
+func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (sessions.Record, error) {
 	accepted := make(chan sessions.Record, 1)
 	refused := make(chan error, 1)
 	s.launch(func(life context.Context) {
-		first := true
+		first, quiet := true, func() {}
+		defer func() { quiet() }()
 		_, err := s.Manager.Run(life, t, func(ev sessions.Event) {
 			if first {
 				first = false
+				if asks {
+					quiet = s.asked.by(ev.Record.ID)
+				}
 				accepted <- ev.Record
 			}
 		})

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"encoding/json"
 
+	"clank/consent"
 	"clank/sessions"
 )
 
@@ -22,6 +23,8 @@ type TaskRequest struct {
 	MaxSteps  int                 `json:"max_steps,omitempty"`
 	Headed    bool                `json:"headed,omitempty"`
 	Origin    sessions.OriginKind `json:"origin,omitempty"` // dashboard (the default) or terminal
+	Allow     []string            `json:"allow,omitempty"`  // classes of actions that need no question, see [sessions.Task]
+	Asks      bool                `json:"asks,omitempty"`   // whoever follows the task answers its questions
 }
 
 // Started says that a task is in line or running.
@@ -42,6 +45,9 @@ type Stopped struct {
 type TaskView struct {
 	Task  sessions.Record `json:"task"`
 	Steps []sessions.Step `json:"steps"`
+
+	// Questions of the task wait for an answer. Only the stream of a task has them.
+	Questions []consent.Question `json:"questions,omitempty"`
 }
 
 // SessionView is a session, without what its Backend remembers, and the first

@@ -150,6 +150,7 @@ type Caps struct {
 	Vision      bool // sees images in messages
 	ToolImages  bool // sees images inside tool results
 	ContextSize int  // tokens; 0 = unknown
+	Literal     bool // does what the person wrote, word for word, and nothing of its own accord
 }
 
 // Model is one language model, ready to be asked. Implementations are safe for

@@ -50,6 +50,9 @@ type Task struct {
 	MaxSteps  int    `json:"max_steps,omitempty"` // 0 = the setting
 	Headed    bool   `json:"headed,omitempty"`    // show the browser's window
 	Profile   string `json:"profile,omitempty"`   // browser profile wanted; empty = the session's, else what [Manager.Profile] says. Kept with the session
+	// Allow are classes of actions ("buy", "submit") that the person has allowed with
+	// the task. They are not stored.
+	Allow []string `json:"allow,omitempty"`
 }
 
 // Usage counts what a step cost.

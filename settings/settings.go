@@ -41,6 +41,7 @@ type Settings struct {
 	MaxTasksPer     PerCaller
 	TaskTimeout     time.Duration
 	WhoMayStop      string // see the Stop constants
+	Asking          Asking
 	Access          Access
 	RetentionInDays int // 0 = for ever
 }

@@ -11,6 +11,7 @@ const (
 	groupTool     = "Browser tool"
 	groupModel    = "Models"
 	groupTasks    = "Tasks and limits"
+	groupAsking   = "Asking first"
 	groupAccess   = "Who may do what"
 	groupSessions = "Sessions"
 	groupSecrets  = "Keys"
@@ -22,6 +23,7 @@ const (
 	sessionKeys  = "interaction.sessions."
 	taskKeys     = "interaction.tasks."
 	brainKeys    = "interaction.brain."
+	askingKeys   = "interaction.consent."
 	accessKeys   = "interaction.access."
 	toolKeys     = "interaction.tool.browser."
 	second       = int(time.Second / time.Millisecond)
@@ -264,6 +266,30 @@ var otherFields = []Field{
 		Effect: "Whose “stop” counts in a Discord channel.",
 		Kind:   Choice, Default: StopRequester, at: func(s *Settings) any { return &s.WhoMayStop },
 		Options: []Option{{StopRequester, "Who asked for it, and moderators"}, {StopAnyone, "Anyone in the channel"}},
+	},
+	asking("buy", "Buying", "Buying, ordering, paying and donating.", AskFirst, func(s *Settings) any { return &s.Asking.Buy }),
+	asking("submit", "Personal data", "Sending off a form in which names, addresses, numbers or passwords were filled in. Signing in to an account is not among it.", AskFirst,
+		func(s *Settings) any { return &s.Asking.Submit }),
+	asking("send", "Sending and publishing", "Sending messages, posting, publishing, sharing.", AskFirst, func(s *Settings) any { return &s.Asking.Send }),
+	asking("delete", "Deleting", "Deleting things, closing accounts, ending subscriptions.", AskFirst, func(s *Settings) any { return &s.Asking.Delete }),
+	asking("executable", "Programs", "Downloading files that are programs.", AskFirst, func(s *Settings) any { return &s.Asking.Executable }),
+	asking("permission", "Permissions of pages", "Letting a page use the place, the camera, the microphone or the like. Pages that nobody grants anything get nothing.", AskFirst,
+		func(s *Settings) any { return &s.Asking.Permission }),
+	asking("login", "Kept logins", "Signing in with a login from the vault.", AskFirst, func(s *Settings) any { return &s.Asking.Login }),
+	asking("host", "New hosts", "Reaching a host for the first time, where the rules of what pages may reach say so.", AskFirst, func(s *Settings) any { return &s.Asking.Host }),
+	asking("leave", "Leaving the listed sites", "Going to a site that is not listed below. Without a list there is nothing to leave.", AskAllow,
+		func(s *Settings) any { return &s.Asking.Leave }),
+	{
+		Key: askingKeys + "sites", Group: groupAsking, Label: "Listed sites",
+		Effect: "Hosts that may be gone to in any case, one a line; *.example.com stands for all below example.com. What pages may reach at all is set elsewhere.",
+		Kind:   LongText, Default: "", MaxLen: longTextMax, check: checkSites, at: func(s *Settings) any { return &s.Asking.Sites },
+	},
+	asking("safety", "Warnings of a model's vendor", "What the vendor of a computer-use model wants a person to look at first.", AskFirst,
+		func(s *Settings) any { return &s.Asking.Safety }),
+	{
+		Key: askingKeys + "waitMs", Group: groupAsking, Label: "Time to answer",
+		Effect: "A question that nobody answers within this time is answered with no.",
+		Kind:   Duration, Default: time.Minute, Min: 10 * second, Max: 10 * minute, at: func(s *Settings) any { return &s.Asking.Wait },
 	},
 	{
 		Key: accessKeys + "guilds", Group: groupAccess, Label: "Discord servers",

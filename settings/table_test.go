@@ -16,6 +16,10 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 		BrowsesPerHour: 10, MaxSteps: 10, StepTimeout: 30 * time.Second, TabTimeout: 5 * time.Minute,
 		SessionTimeout: 5 * time.Minute, MaxSessions: 20, MaxTasks: 4, MaxTasksPer: settings.PerCaller{Guild: 3, User: 2},
 		TaskTimeout: 10 * time.Minute, WhoMayStop: settings.StopRequester, RetentionInDays: 30,
+		Asking: settings.Asking{
+			Submit: "ask", Buy: "ask", Send: "ask", Delete: "ask", Permission: "ask", Executable: "ask", Leave: "allow", Host: "ask", Login: "ask", Safety: "ask",
+			Wait: time.Minute,
+		},
 		Browser: settings.Browser{
 			EvaluateEnabled: true, Color: "#FF4500", FirstPort: 18800, RemoteTimeout: 1500 * time.Millisecond, LaunchTimeout: 15 * time.Second,
 			ReadyTimeout: 8 * time.Second, ActionTimeout: time.Minute, TabCleanup: true, TabIdle: 2 * time.Hour, TabsPerSession: 8,

@@ -51,6 +51,7 @@ type app struct {
 	tokens   *tokens.Store
 	local    string // secret of this run, for other programs of the same person
 	models   *models
+	asker    *asker
 	manager  *sessions.Manager
 	vault    *vault.Vault // nil if it cannot be opened
 	logins   login.Keeper
@@ -228,11 +229,13 @@ func (a *app) browserConfig() browsermgr.Config {
 }
 
 func (a *app) openManager(ctx context.Context) error {
+	a.asker = a.newAsker()
 	agent := &browseagent.Agent{
-		Browser:  windows{manager: a.browsers, settings: a.settings.Now, ephemeral: a.throwaway},
+		Browser:  windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.desk.Forget, ephemeral: a.throwaway},
 		Model:    a.agentModel,
 		Settings: a.agentSettings,
 		Places:   a.places(),
+		Consent:  a.asker,
 		Logger:   a.logger,
 	}
 	if a.vault != nil {

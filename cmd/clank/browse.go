@@ -39,6 +39,7 @@ type browseFlags struct {
 	model      string
 	maxSteps   int
 	headed     bool
+	allow      string
 }
 
 const browseIntro = `clank browse [flags] "<task>"
@@ -61,6 +62,7 @@ func browse(ctx context.Context, e *env, args []string) error {
 	fs.StringVar(&f.model, "model", "", "the `MODEL`: plain:steps, openai:<name>, compatible:<name>")
 	fs.StringVar(&f.profile, "profile", "", "the browser profile: `NAME` (the setting says otherwise)")
 	fs.IntVar(&f.maxSteps, "max-steps", 0, "end after `N` steps (the setting says otherwise)")
+	fs.StringVar(&f.allow, "allow", "", "do without asking: `CLASSES` such as buy,submit ("+classList()+")")
 	fs.BoolVar(&f.headed, "headed", false, "show the browser's window")
 	if err := parse(e, fs, args, 1); err != nil {
 		return err
@@ -74,13 +76,16 @@ func browse(ctx context.Context, e *env, args []string) error {
 	if err := f.checkScreenshot(); err != nil {
 		return err
 	}
+	if err := checkAllow(f.classes()); err != nil {
+		return err
+	}
 	r, err := newRunner(ctx, e)
 	if err != nil {
 		return err
 	}
 	task := sessions.Task{
 		Prompt: fs.rest[0], SessionID: f.session, Runtime: f.runtime, Profile: f.profile, Model: f.model, MaxSteps: f.maxSteps, Headed: f.headed,
-		Origin: terminalOrigin(),
+		Origin: terminalOrigin(), Allow: f.classes(),
 	}
 	rec, err := f.work(ctx, e, r, task)
 	closeErr := r.close(e.hurry) //nolint:contextcheck // the end is bounded by what the person still waits for, not by what was interrupted
@@ -91,6 +96,11 @@ func browse(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	return verdict(rec)
+}
+
+// classes are what may be done without a question.
+func (f browseFlags) classes() []string {
+	return strings.FieldsFunc(f.allow, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // terminalOrigin says who asks: the person at this terminal.

@@ -32,7 +32,8 @@ const (
 type env struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
-	hurry          context.Context //nolint:containedctx // ends when the person insists on leaving at once; it is a signal, not a call's context
+	tty            func() (io.ReadCloser, error) // for answers to questions; nil: nobody is there
+	hurry          context.Context               //nolint:containedctx // ends when the person insists on leaving at once; it is a signal, not a call's context
 }
 
 // command is one verb of the program.
@@ -79,7 +80,7 @@ func usageErrorf(format string, args ...any) error {
 
 func main() {
 	ctx, hurry := watchSignals()
-	e := &env{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, hurry: hurry}
+	e := &env{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, tty: openTTY, hurry: hurry}
 	os.Exit(run(ctx, e, os.Args[1:]))
 }
 

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"clank/cancel"
+	"clank/consent"
 	"clank/dashboard"
 	"clank/sessions"
 )
@@ -24,7 +26,7 @@ func newRunner(ctx context.Context, e *env) (runner, error) {
 		return nil, err
 	}
 	if found {
-		return newRemoteRunner(a), nil
+		return newRemoteRunner(e, a), nil
 	}
 	opts := appOptions{shopAddr: defaultShopAddr}
 	switch err := h.claim(); {
@@ -39,20 +41,53 @@ func newRunner(ctx context.Context, e *env) (runner, error) {
 		h.release()
 		return nil, err
 	}
-	return localRunner{app}, nil
+	return localRunner{app, e}, nil
 }
 
 // localRunner works a task in this process.
-type localRunner struct{ app *app }
+type localRunner struct {
+	app *app
+	e   *env
+}
 
 func (r localRunner) run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error) {
 	// An interrupt is the person's stop here, not the end of a server.
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	defer context.AfterFunc(ctx, func() { stop(&cancel.Cause{Reason: cancel.Stopped}) })()
+	defer r.ask(work)()
 	rec, err := r.app.manager.Run(work, t, watch)
 	rec.Closed = rec.Closed || r.app.throwaway
 	return rec, err
+}
+
+// ask asks the questions of a task in the terminal until its result is called, if
+// there is one.
+func (r localRunner) ask(ctx context.Context) (end func()) {
+	p := r.e.prompt(ctx, func(_ context.Context, id string, allowed, forSession bool) error {
+		return r.app.asker.desk.Answer(id, consent.Answer{Allowed: allowed, ForSession: forSession, By: "the person at the terminal"})
+	})
+	if p == nil {
+		return func() {}
+	}
+	f := r.app.asker.desk.Follow(func(consent.Question) bool { return true })
+	following, quit := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() {
+		for {
+			ev, err := f.Next(following)
+			if err != nil {
+				return
+			}
+			p.tell(ev)
+		}
+	})
+	return func() {
+		f.Close()
+		quit()
+		done.Wait()
+		r.e.endPrompt(p)
+	}
 }
 
 func (r localRunner) view(ctx context.Context, taskID string, n int) (sessions.Image, error) {
@@ -65,10 +100,13 @@ func (r localRunner) close(hurry context.Context) error {
 }
 
 // remoteRunner works a task in a server that is already there.
-type remoteRunner struct{ client *dashboard.Client }
+type remoteRunner struct {
+	client *dashboard.Client
+	e      *env
+}
 
-func newRemoteRunner(a address) remoteRunner {
-	return remoteRunner{&dashboard.Client{Base: a.URL, Token: a.Secret}}
+func newRemoteRunner(e *env, a address) remoteRunner {
+	return remoteRunner{&dashboard.Client{Base: a.URL, Token: a.Secret}, e}
 }
 
 // stopTime bounds how long a stop may take to reach the server, and the server
@@ -76,9 +114,16 @@ func newRemoteRunner(a address) remoteRunner {
 const stopTime = 5 * time.Second
 
 func (r remoteRunner) run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error) {
+	p := r.e.prompt(ctx, func(ctx context.Context, id string, allowed, forSession bool) error {
+		return r.client.Answer(ctx, id, dashboard.AnswerRequest{Allow: allowed, ForSession: forSession})
+	})
+	if p != nil {
+		r.client.Asked = p.tell
+		defer r.e.endPrompt(p)
+	}
 	started, err := r.client.Start(ctx, dashboard.TaskRequest{
 		Prompt: t.Prompt, SessionID: t.SessionID, Runtime: t.Runtime, Profile: t.Profile, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed,
-		Origin: sessions.FromTerminal,
+		Origin: sessions.FromTerminal, Allow: t.Allow, Asks: p != nil,
 	})
 	if err != nil {
 		return sessions.Record{}, err

@@ -17,6 +17,7 @@ import (
 type windows struct {
 	manager   *browsermgr.Manager
 	settings  func() settings.Settings
+	closed    func(key string)
 	ephemeral bool // keep cookies and storage apart, and forget them
 }
 
@@ -33,6 +34,7 @@ func (w windows) Open(ctx context.Context, o browseagent.Opening) (browseagent.P
 
 // Close implements browseagent.Browser.
 func (w windows) Close(ctx context.Context, key string) error {
+	w.closed(key)
 	win, ok := w.manager.Lookup(key)
 	if !ok {
 		return nil
@@ -103,6 +105,8 @@ func (a *app) limits() sessions.Limits {
 		KeepFor:         time.Duration(s.RetentionInDays) * 24 * time.Hour,
 	}
 }
+
+func (a *app) askingTime() time.Duration { return a.settings.Now().Asking.Wait }
 
 func (a *app) anyoneMayStop() bool {
 	return a.settings.Now().WhoMayStop == settings.StopAnyone

@@ -2,6 +2,7 @@
 // true. The address says which session is shown: /s/<id>, or / for a new one.
 import { api } from "./api.js";
 import { retryPictures } from "./dom.js";
+import { answered, ask, askAll } from "./questions.js";
 import { closeDrawer, drawSessions, nameOf } from "./sidebar.js";
 import { Turn } from "./turn.js";
 import { show } from "./viewer.js";
@@ -230,6 +231,7 @@ function onStep({ task_id: id, step }) {
 function onSnapshot(snapshot) {
   sessions = snapshot.sessions;
   retryPictures();
+  askAll(snapshot.questions);
   active = new Map(snapshot.tasks.map((view) => [view.task.id, view.task.session_id]));
   draw();
   load().catch((error) => say(error.message, true));
@@ -241,6 +243,7 @@ function listen() {
   on("snapshot", onSnapshot);
   on("task", onTask);
   on("step", onStep);
+  on("question", (event) => (event.over ? answered(event) : ask(event.question)));
   stream.addEventListener("open", () => { $("offline").hidden = true; });
   stream.addEventListener("error", () => {
     setTimeout(() => { $("offline").hidden = stream.readyState === EventSource.OPEN; }, 1000);

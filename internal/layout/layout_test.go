@@ -17,6 +17,7 @@ var table = map[string][]string{
 	"access":   {},
 	"tokens":   {},
 	"cancel":   {},
+	"consent":  {},
 	"llm":      {},
 	"settings": {"access"},
 	"vault":    {},
@@ -53,6 +54,7 @@ var table = map[string][]string{
 	},
 	"browsermgr/login":          {"browsermgr/cdp", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr/emulate":        {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
+	"browsermgr/intent":         {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr/picture":        {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr/record":         {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/har", "browsermgr/page"},
 	"browsermgr/transfer":       {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page", "browsermgr/transfer/place"},
@@ -64,6 +66,7 @@ var table = map[string][]string{
 		"browsermgr/arguments", "browsermgr/cdp", "browsermgr/chrome", "browsermgr/doctor", "browsermgr/endpoint", "browsermgr/fault",
 		"browsermgr/frame", "browsermgr/graphics", "browsermgr/page", "browsermgr/plan", "browsermgr/report", "browsermgr/roster", "browsermgr/tabset", "browsermgr/trash",
 		"browsermgr/upkeep",
+		"browsermgr/frame", "browsermgr/graphics", "browsermgr/intent", "browsermgr/page", "browsermgr/plan", "browsermgr/roster", "browsermgr/trash",
 	},
 
 	"browsermgr/egress": {
@@ -113,10 +116,10 @@ var table = map[string][]string{
 	"untrusted":             {},
 	"mcpserver":             {"browsertool", "llm", "untrusted"},
 	"sqlite":                {"sessions", "settings"},
-	"bot":                   {"bot/gateway", "bot/rest", "brain", "cancel", "llm", "sessions"},
+	"bot":                   {"bot/gateway", "bot/rest", "brain", "cancel", "consent", "llm", "sessions"},
 	"bot/gateway":           {},
 	"bot/rest":              {},
-	"dashboard":             {"cancel", "sessions", "settings", "tokens"},
+	"dashboard":             {"cancel", "consent", "sessions", "settings", "tokens"},
 
 	"internal/browsercli":  {"browsermgr/control/client"},
 	"internal/demoshop":    {},

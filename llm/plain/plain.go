@@ -38,7 +38,7 @@ func New(o Options) *Model { return &Model{places: newPlaces(o.Places)} }
 func (m *Model) Name() string { return Name }
 
 // Caps implements [llm.Model].
-func (m *Model) Caps() llm.Caps { return llm.Caps{Tools: true} }
+func (m *Model) Caps() llm.Caps { return llm.Caps{Tools: true, Literal: true} }
 
 // Generate implements [llm.Model]. All it knows is in the conversation: it finds
 // the newest instruction, sees which of its steps have been done, and calls the

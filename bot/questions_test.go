@@ -1,0 +1,232 @@
+package bot_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/consent"
+	"clank/internal/discordtest"
+)
+
+// asked is a question that somebody waits for.
+type asked struct {
+	question consent.Question
+	answer   chan consent.Answer
+	stop     context.CancelFunc
+}
+
+// ask asks about a class in ada's name, as her task in the room does, and waits for
+// the message.
+func (s *stage) ask(class consent.Class, change func(*consent.Question)) (asked, discordtest.Message) {
+	s.t.Helper()
+	q := consent.Question{
+		Class: class, Door: "discord", Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, Session: "s1",
+		Text: fmt.Sprintf("Do %s at shop.example", class), Detail: "Buy **now** @everyone\n[ok](https://evil.example)", Origin: "https://shop.example",
+	}
+	if change != nil {
+		change(&q)
+	}
+	ctx, stop := context.WithCancel(s.ctx())
+	a := asked{question: q, answer: make(chan consent.Answer, 1), stop: stop}
+	go func() {
+		answer, err := s.desk.Ask(ctx, q)
+		if denied := new(consent.Denied); err != nil && !errors.As(err, &denied) {
+			answer.Reason = err.Error()
+		}
+		a.answer <- answer
+	}()
+	in := s.room
+	if q.Private {
+		in = s.OpenDM(s.ada, s.account)
+	}
+	got, err := s.WaitMessage(s.ctx(), in, func(m discordtest.Message) bool {
+		return strings.Contains(m.Content, "Do "+string(class)) && len(m.Buttons()) > 0
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return a, got
+}
+
+// say presses the button with that label.
+func (s *stage) sayTo(m discordtest.Message, who discordtest.User, label string) discordtest.Interaction {
+	s.t.Helper()
+	for _, b := range m.Buttons() {
+		if b.Label == label {
+			it, err := s.PressButton(m, who, b.CustomID)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			return it
+		}
+	}
+	s.t.Fatalf("there is no button %q", label)
+	return discordtest.Interaction{}
+}
+
+func (s *stage) told(it discordtest.Interaction) discordtest.Interaction {
+	s.t.Helper()
+	got, err := s.WaitAnswer(s.ctx(), it)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return got
+}
+
+func (s *stage) outcome(a asked) consent.Answer {
+	s.t.Helper()
+	select {
+	case answer := <-a.answer:
+		return answer
+	case <-s.ctx().Done():
+		s.t.Fatal("no answer came")
+		return consent.Answer{}
+	}
+}
+
+// edited waits until the message says how it ended.
+func (s *stage) edited(m discordtest.Message, text string) {
+	s.t.Helper()
+	_, err := s.WaitEdit(s.ctx(), m.ID, func(m discordtest.Message) bool { return strings.Contains(m.Content, text) && len(m.Buttons()) == 0 })
+	if err != nil {
+		now, _ := s.Message(m.ID)
+		s.t.Fatalf("it says %q, want %q: %v", now.Content, text, err)
+	}
+}
+
+func TestAQuestionIsAskedInTheChannelAndAnsweredByAButton(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.open()
+	a, m := s.ask(consent.Buy, nil)
+	q := s.desk.Pending()[0]
+	want := "**Do buy at shop.example?**\nThe page calls it: “Buy \\*\\*now\\*\\* \\@everyone \\[ok\\]\\(https\\://evil.example\\)”\n" +
+		fmt.Sprintf("-# For <@%s> to answer. Without an answer it is not done; the time is over <t:%d:R>.", s.ada.ID, q.Until.Unix())
+	if m.Content != want || len(m.Mentions) != 0 {
+		t.Errorf("it says %q\nwant %q", m.Content, want)
+	}
+	var labels []string
+	for _, b := range m.Buttons() {
+		labels = append(labels, b.Label)
+	}
+	if got := strings.Join(labels, ", "); got != "Allow, No" {
+		t.Errorf("buttons: %s", got)
+	}
+	hold := s.HoldNext(discordtest.RouteEditMessage)
+	s.sayTo(m, s.ada, "Allow")
+	if got := s.outcome(a); got != (consent.Answer{Allowed: true, By: "@ada"}) {
+		t.Errorf("answer %+v", got)
+	}
+	<-hold.Arrived()
+	late := s.told(s.sayTo(m, s.ada, "No"))
+	if late.Text() != "That question is over." || !late.Ephemeral {
+		t.Errorf("a late press: %q, ephemeral %v", late.Text(), late.Ephemeral)
+	}
+	hold.Release()
+	s.edited(m, "-# Allowed by \\@ada.")
+}
+
+func TestWhoMayAnswer(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	anyone := false
+	s.bot.AnyoneMayStop = func() bool { return anyone }
+	s.open()
+	a, m := s.ask(consent.Send, nil)
+	refused := "Only " + s.ada.Mention() + ", or somebody who may manage messages here, can answer that."
+	for _, label := range []string{"Allow", "Allow for this session", "No"} {
+		if got := s.told(s.sayTo(m, s.bob, label)); got.Text() != refused || !got.Ephemeral {
+			t.Errorf("bob says %s: %q", label, got.Text())
+		}
+	}
+	s.sayTo(m, s.mod, "Allow for this session")
+	if got := s.outcome(a); got != (consent.Answer{Allowed: true, ForSession: true, By: "@mod"}) {
+		t.Errorf("answer %+v", got)
+	}
+	s.edited(m, "Allowed for this session by \\@mod.")
+
+	anyone = true // to stop: nobody may spend other people's money for that
+	a, m = s.ask(consent.Buy, nil)
+	if got := s.told(s.sayTo(m, s.bob, "Allow")); got.Text() != refused {
+		t.Errorf("bob allows: %q", got.Text())
+	}
+	s.sayTo(m, s.bob, "No")
+	if got := s.outcome(a); got != (consent.Answer{By: "@bob"}) {
+		t.Errorf("answer %+v", got)
+	}
+	s.edited(m, "Refused by \\@bob.")
+}
+
+func TestAPrivateQuestionIsForOnePersonAlone(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.open()
+	a, m := s.ask(consent.Delete, func(q *consent.Question) { q.Private = true })
+	s.unseen(s.room, "Do delete")
+	s.sayTo(m, s.ada, "No")
+	if got := s.outcome(a); got.Allowed || got.By != "@ada" {
+		t.Errorf("answer %+v", got)
+	}
+	s.edited(m, "Refused by")
+}
+
+func TestAQuestionThatIsOverElsewhereSaysSo(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.open()
+	a, m := s.ask(consent.Buy, nil)
+	if err := s.desk.Answer(s.desk.Pending()[0].ID, consent.Answer{Allowed: true, By: "the operator"}); err != nil {
+		t.Fatal(err)
+	}
+	s.edited(m, "Allowed by the operator.")
+	s.outcome(a)
+
+	a, m = s.ask(consent.Delete, nil)
+	a.stop()
+	s.edited(m, "Refused\\: the task has ended")
+	s.outcome(a)
+}
+
+func TestSilenceIsShownAsANo(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.desk.Wait = func() time.Duration { return 300 * time.Millisecond }
+	s.open()
+	a, m := s.ask(consent.Buy, nil)
+	s.edited(m, "Refused\\: nobody answered within 300ms.")
+	s.outcome(a)
+}
+
+func TestQuestionsOfOtherDoorsAndFalseButtonsAreNotForDiscord(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.open()
+	if _, err := s.desk.Ask(s.ctx(), consent.Question{Class: consent.Buy, Door: "terminal", Channel: s.room.ID}); err == nil || !strings.Contains(err.Error(), "nobody is there") {
+		t.Errorf("of a terminal: %v", err)
+	}
+	a, m := s.ask(consent.Buy, nil)
+	data := fmt.Sprintf(`{"id":"77","application_id":"%s","type":3,"token":"x","version":1,"channel_id":"%s","data":{"custom_id":"clank:ask:yes:%s","component_type":2},"user":{"id":"%s","username":"bob"}}`,
+		s.account.ID, s.room.ID, s.desk.Pending()[0].ID, s.bob.ID)
+	if err := s.Dispatch(s.account, "INTERACTION_CREATE", data); err != nil {
+		t.Fatal(err)
+	}
+	s.sayTo(m, s.ada, "No") // comes after it
+	if got := s.outcome(a); got.By != "@ada" {
+		t.Errorf("a press from elsewhere counted: %+v", got)
+	}
+}
+
+func TestTheEndOfTheBotIsTheEndOfItsQuestions(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	if err := s.bot.Open(s.ctx()); err != nil {
+		t.Fatal(err)
+	}
+	a, m := s.ask(consent.Buy, nil)
+	s.close()
+	if now, _ := s.Message(m.ID); !strings.Contains(now.Content, "clank has ended") {
+		t.Errorf("it says %q", now.Content)
+	}
+	a.stop()
+	s.outcome(a)
+	if _, err := s.desk.Ask(s.ctx(), a.question); err == nil {
+		t.Error("a closed bot is still there to ask")
+	}
+}

@@ -1,0 +1,275 @@
+// Judges what an action on an element would set off. It runs in an isolated world, so no script of the page can change
+// what it calls; what it reads is the page's all the same.
+//
+// a.mode is "judge" (say what it is), "hold" (say it, and swallow the person's input if it has come to mean something else
+// than a.mark) or "end" (stop holding, and say whether input was swallowed).
+async ([given], a) => {
+  const MARKS = /[\p{M}\p{Cf}]/gu;
+  const fold = (text) => String(text ?? '').normalize('NFKD').replace(MARKS, '').toLowerCase().replace(/['’`\s]+/g, ' ').trim();
+  // Names in programs are words that stick together.
+  const spread = (name) => fold(String(name ?? '').slice(0, 200).replace(/([a-z0-9])([A-Z])/g, '$1 $2').replace(/[-_.[\]:/]+/g, ' '));
+  const words = globalThis.__clankWords ??= Object.fromEntries(Object.entries(a.words ?? {}).map(([k, v]) => [k, new RegExp(v, 'u')]));
+  const says = (kind, text) => words[kind].test(text);
+
+  const CONTROL = 'button, a[href], area[href], input, select, textarea, summary, [role=button], [role=link], [role=menuitem], [role=option], [role=tab], [onclick]';
+  const tidy = (text) => String(text ?? '').replace(/\p{Cf}/gu, '').replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').replace(/\s+/g, ' ').trim();
+  const up = (el) => el.parentElement ?? el.getRootNode().host ?? null;
+
+  function closest(el, selector) {
+    for (let e = el; e; e = up(e)) if (e.matches(selector)) return e;
+    return null;
+  }
+
+  // namesOf is everything that a control calls itself, what people see first: a label may say other than the picture.
+  function namesOf(el) {
+    const names = [];
+    const add = (text) => { const t = tidy(text).slice(0, 300); if (t && !names.includes(t)) names.push(t); };
+    if (el.localName === 'input') {
+      if (['submit', 'button', 'reset'].includes(el.type)) add(el.value);
+      if (el.type === 'image') add(el.alt);
+    } else if (!['select', 'textarea'].includes(el.localName)) {
+      add(el.innerText ?? el.textContent);
+      for (const icon of [...el.querySelectorAll('[aria-label], img[alt], svg title')].slice(0, 8)) {
+        add(icon.getAttribute('aria-label') ?? icon.alt ?? icon.textContent);
+      }
+    }
+    add(el.getAttribute('aria-label'));
+    for (const id of (el.getAttribute('aria-labelledby') ?? '').split(/\s+/).filter(Boolean).slice(0, 8)) {
+      add(el.getRootNode().getElementById?.(id)?.textContent);
+    }
+    add(el.title);
+    return names;
+  }
+
+  // phrases are the names as something that may be an order to do something: short ones, without what only looks like it.
+  const phrases = (names) => names.map(fold).map((n) => n.replace(new RegExp(words.basket, 'gu'), ' ')).filter((n) => n.trim() && n.length <= 80);
+
+  function submitterOf(el) {
+    if (el.localName === 'button') return el.type === 'submit' && el.form ? el : null;
+    return el.localName === 'input' && (el.type === 'submit' || el.type === 'image') && el.form ? el : null;
+  }
+
+  const textual = (f) => f.localName === 'textarea' || f.localName === 'select' ||
+    (f.localName === 'input' && !['hidden', 'submit', 'button', 'reset', 'image', 'checkbox', 'radio', 'range', 'color'].includes(f.type));
+  const filled = (f) => f === pending || tidy(f.value ?? f.textContent) !== '' || (f.type === 'file' && f.files.length > 0);
+
+  const TOKENS = [
+    [/^(?:email|impp)$/, 'e-mail address'], [/^tel/, 'telephone number'], [/^(?:name|given-name|additional-name|family-name)$/, 'name'],
+    [/^(?:street-address|address-|postal-code)/, 'postal address'], [/^bday/, 'date of birth'], [/^cc-/, 'payment card'],
+    [/^(?:new|current)-password$/, 'password'],
+  ];
+  const NAMED = ['e-mail address', 'payment card', 'telephone number', 'date of birth', 'identity number', 'bank account', 'postal address', 'name'];
+
+  // kindOf says what personal datum a field is for; "" for none.
+  function kindOf(f) {
+    if (f.type === 'password') return 'password';
+    if (f.type === 'email') return 'e-mail address';
+    if (f.type === 'tel') return 'telephone number';
+    const token = (f.getAttribute('autocomplete') ?? '').toLowerCase().split(/\s+/).pop();
+    for (const [is, kind] of TOKENS) if (is.test(token)) return kind;
+    const labels = [...(f.labels ?? [])].slice(0, 4).map((l) => tidy(l.textContent).slice(0, 80));
+    const own = [f.name, f.id].map(spread);
+    const shown = [...labels, f.placeholder, f.getAttribute('aria-label'), ...namesOf(f)].map((t) => fold(t).slice(0, 80));
+    for (const kind of NAMED) if ([...own, ...shown].some((t) => t && says(kind, t))) return kind;
+    if (own.includes('name') && shown.every((t) => !t || /^(?:name|ihr name|\*)?[ *:]*$/.test(t))) return 'name';
+    return '';
+  }
+
+  const searching = (f) => f.type === 'search' || f.getAttribute('role') === 'searchbox' || [f.name, f.id].map(spread).some((t) => t && says('search', t)) ||
+    (fold(f.placeholder).length < 40 && says('search', fold(f.placeholder)));
+
+  // search reports whether fields only look something up.
+  function search(box, fields) {
+    if (box && closest(box, '[role=search], search')) return fields.every((f) => !['password', 'payment card'].includes(kindOf(f)));
+    const texts = fields.filter((f) => f.localName !== 'select');
+    return texts.length > 0 && texts.length <= 2 && texts.some(searching) && texts.every((f) => searching(f) || kindOf(f) === '');
+  }
+
+  // signIn reports whether fields are those of a login: people who have one are known to the site already.
+  function signIn(fields, names) {
+    if (names.some((n) => says('register', n) && n.length < 40)) return false;
+    const shown = fields.filter((f) => f.getClientRects().length > 0 || f === pending);
+    const secrets = shown.filter((f) => f.type === 'password');
+    if (secrets.some((f) => f.autocomplete === 'new-password') || secrets.length > 1) return false;
+    const others = shown.filter((f) => f.type !== 'password');
+    if (secrets.length === 1) return others.length <= 2 && !others.some((f) => ['payment card', 'bank account', 'identity number'].includes(kindOf(f)));
+    return others.length === 1 && /(?:^|\s)username(?:\s|$)/.test(others[0].autocomplete ?? '');
+  }
+
+  // fieldsNear are the fields that belong to a control without a form: those of the smallest part of the page that has any.
+  function fieldsNear(el) {
+    for (let e = up(el), n = 0; e && n < 12; e = up(e), n++) {
+      const found = [...e.querySelectorAll('input, select, textarea, [contenteditable=""], [contenteditable=true]')].filter((f) => !f.form && (textual(f) || f.isContentEditable));
+      if (found.length) return found;
+      if (e.matches('section, article, dialog, [role=dialog], main, body')) break;
+    }
+    return [];
+  }
+
+  const locationOf = (el) => el?.ownerDocument.defaultView?.location ?? location;
+  const path = (address) => { try { const u = new URL(address); return spread(decodeURIComponent(u.pathname + ' ' + u.hash)); } catch { return ''; } };
+  const NOW = /(?:^| )(?:now|today|it|this|here|again|jetzt|hier|nu|ahora|ora|agora|maintenant|teraz|simdi)(?= |$)/g;
+  const PROGRAM = /\.(?:exe|msi|msix|dmg|pkg|deb|rpm|apk|appimage|bat|cmd|ps1|sh|jar|scr|vbs|com|run|command|iso|crx|xpi)$/i;
+
+  // judge says what it would set off to use a control. enter: by a key in a field, for which the control stands.
+  function judge(control, how) {
+    const out = { classes: [], kinds: [], names: [], to: '', at: String(locationOf(control)) };
+    const add = (c) => { if (!out.classes.includes(c)) out.classes.push(c); };
+    if (!control) return out;
+    const link = control.localName === 'a' || control.localName === 'area' ? control : null;
+    const goes = link && /^https?:$/.test(link.protocol) && link.getAttribute('role') !== 'button' && !link.hasAttribute('onclick') &&
+      link.href.split('#')[0] !== out.at.split('#')[0];
+    const submitter = submitterOf(control);
+    const form = submitter?.form ?? null;
+    if (goes) out.to = link.href;
+    if (form) {
+      out.to = submitter.hasAttribute('formaction') ? submitter.formAction : String(Object.getOwnPropertyDescriptor(HTMLFormElement.prototype, 'action').get.call(form));
+    }
+    if (goes && PROGRAM.test(link.pathname)) add('executable');
+    const acts = how === 'enter' || !['select', 'textarea'].includes(control.localName) && (control.localName !== 'input' || !textual(control));
+    if (!acts || control.localName === 'input' && ['checkbox', 'radio', 'range', 'color', 'reset', 'file'].includes(control.type)) return out;
+    out.names = namesOf(control);
+    const said = phrases(out.names);
+    const bare = (n) => n.replace(NOW, ' ').replace(/[^\p{L}\p{N}]+/gu, ' ').trim();
+    const alone = (kind) => said.some((n) => bare(n.match(words[kind])?.[0] ?? '') === bare(n));
+    const order = (kind) => said.some((n) => says(kind, n) && n.split(' ').length <= 8);
+    // A link that leads somewhere only shows a page; what it is called may be anything.
+    const means = goes ? alone : order;
+
+    const fields = form ? [...form.elements].filter(textual) : goes ? [] : fieldsNear(control);
+    const looksUp = fields.length > 0 && search(form ?? control, fields);
+    const hands = form !== null || (!goes && order('submit'));
+    const given = fields.filter((f) => filled(f)).map(kindOf).filter(Boolean);
+    const till = says('till', path(out.at)) || (out.to !== '' && says('till', path(out.to)));
+    const basket = says('cart', path(out.at)) || says('cart', path(out.to));
+    const card = fields.some((f) => ['payment card'].includes(kindOf(f)) && (f.localName === 'input'));
+
+    if (!looksUp && (means('buy') || (!goes && order('confirm') && till && (hands || fields.length > 0 || order('buy'))) || (hands && card))) add('buy');
+    if (means('delete') || (!goes && order('remove') && !basket && !till)) add('delete');
+    if (!looksUp && means('send')) add('send');
+    if ((hands || out.classes.includes('buy') || out.classes.includes('send')) && given.length && !looksUp && !signIn(fields, said)) {
+      add('submit');
+      out.kinds = [...new Set(given)].sort();
+    }
+    return out;
+  }
+
+  // button is what Enter in a field presses.
+  function button(field) {
+    if (field.form) return [...field.form.elements].find((e) => submitterOf(e) && !e.disabled) ?? null;
+    for (let e = up(field), n = 0; e && n < 4; e = up(e), n++) {
+      const found = [...e.querySelectorAll('button, [role=button], input[type=button]')].filter((b) => !b.form);
+      if (found.length) return found.find((b) => phrases(namesOf(b)).some((t) => says('send', t) || says('buy', t))) ?? found[0];
+      if (e.matches('section, article, dialog, [role=dialog], main, body')) break;
+    }
+    return null;
+  }
+
+  // entering is what Enter sets off.
+  function entering(el, chord) {
+    if (!el) return judge(null);
+    const writes = el.isContentEditable || el.localName === 'textarea';
+    if (!writes && !(el.localName === 'input' && textual(el)) && el.localName !== 'select') return judge(closest(el, CONTROL) ?? el, 'enter');
+    if (el.localName === 'select') return judge(null);
+    const b = button(el);
+    const out = judge(b, 'enter');
+    out.at = String(locationOf(el));
+    if (writes) {
+      // A new line, unless the page takes it for "send".
+      const sends = out.classes.includes('send') || out.classes.includes('buy');
+      return sends || chord ? out : { ...out, classes: [], kinds: [] };
+    }
+    if (!b && el.form && [...el.form.elements].filter((f) => f.localName === 'input' && textual(f)).length === 1) {
+      const fields = [...el.form.elements].filter(textual);
+      const kinds = [...new Set(fields.filter(filled).map(kindOf).filter(Boolean))].sort();
+      out.to = String(Object.getOwnPropertyDescriptor(HTMLFormElement.prototype, 'action').get.call(el.form));
+      if (kinds.length && !search(el.form, fields) && !signIn(fields, [])) { out.classes = ['submit']; out.kinds = kinds; }
+    }
+    return out;
+  }
+
+  // deepest follows focus, or a point, into shadow roots and frames of this process.
+  function deepest(root, pick) {
+    let el = pick(root, 0, 0);
+    for (let x = 0, y = 0; el;) {
+      let inside = el.shadowRoot && pick(el.shadowRoot, x, y);
+      if (!inside && /^i?frame$/.test(el.localName)) {
+        if (!el.contentDocument) return { el, remote: true };
+        const box = el.getBoundingClientRect();
+        x += box.left + el.clientLeft;
+        y += box.top + el.clientTop;
+        inside = pick(el.contentDocument, x, y);
+      }
+      if (!inside || inside === el) break;
+      el = inside;
+    }
+    return { el, remote: false };
+  }
+  const focused = () => deepest(document, (root) => root.activeElement);
+  const under = (point) => deepest(document, (root, x, y) => root.elementFromPoint(point.x - x, point.y - y));
+
+  let pending = null; // a field that is about to be filled
+  function verdict(el, how) {
+    pending = how === 'type' ? el : null;
+    let target = el;
+    let remote = false;
+    if (how === 'key' || how === 'chord' || how === 'space') ({ el: target, remote } = focused());
+    if (how === 'point') ({ el: target, remote } = under(a.point));
+    const out = how === 'type' || how === 'key' || how === 'chord' || how === 'space' && target?.isContentEditable !== true && target && !textual(target)
+      ? entering(target, how === 'chord')
+      : how === 'space' ? judge(null) : judge(pressed(target), 'click');
+    return { ...out, remote, focused: document.hasFocus() };
+  }
+  // pressed is the control that a click on an element is for.
+  function pressed(el) {
+    if (!el) return null;
+    const label = closest(el, 'label');
+    const control = closest(el, CONTROL);
+    if (label?.control && (!control || !label.contains(control))) return label.control;
+    return control ?? el;
+  }
+
+  const markOf = (v) => (v.classes.length ? JSON.stringify([v.classes, v.kinds, v.names, v.to, v.at]) : '');
+  const held = globalThis.__clankHeld;
+
+  if (a.mode === 'end') {
+    held?.end();
+    return { swallowed: held?.swallowed ?? false };
+  }
+  const first = verdict(given ?? null, a.how);
+  first.mark = markOf(first);
+  if (a.mode !== 'hold') return first;
+  held?.end();
+  if (first.mark !== a.mark && given) return { ...first, changed: true };
+
+  // What the input meets is judged once more at the moment it arrives, before the page sees it.
+  const hold = { swallowed: false };
+  const views = new Set([window, given?.ownerDocument.defaultView, focused().el?.ownerDocument.defaultView].filter(Boolean));
+  const check = (event) => {
+    if (!event.isTrusted) return;
+    const key = event.type.startsWith('key');
+    if (key && !/^(?:Enter| )$/.test(event.key)) return;
+    const at = event.composedPath()[0];
+    const el = at instanceof Element || at?.nodeType === 1 ? at : null;
+    pending = a.how === 'type' ? given : null;
+    const v = key ? entering(el, event.ctrlKey || event.metaKey) : judge(pressed(el), 'click');
+    if (key && event.key === ' ' && el && (textual(el) || el.isContentEditable)) return;
+    if (markOf(v) === a.mark || markOf(v) === '') {
+      // It has arrived. What a person does here later is theirs.
+      if (event.type === 'click' || event.type === 'keydown') setTimeout(hold.end, 1000);
+      return;
+    }
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    hold.swallowed = true;
+  };
+  const TYPES = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'keydown', 'keypress'];
+  for (const view of views) for (const type of TYPES) view.addEventListener(type, check, true);
+  hold.end = () => {
+    for (const view of views) for (const type of TYPES) view.removeEventListener(type, check, true);
+    if (globalThis.__clankHeld === hold) globalThis.__clankHeld = undefined;
+  };
+  globalThis.__clankHeld = hold;
+  setTimeout(hold.end, 90_000); // nobody came to end it
+  return first;
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"clank/browseagent"
+	"clank/consent"
+	"clank/sessions"
+	"clank/settings"
+)
+
+// asker lets the agent loop and the proxy ask people at the desk, as the settings
+// have it.
+type asker struct {
+	desk     *consent.Desk
+	settings func() settings.Settings
+	running  func(ctx context.Context) ([]sessions.Record, error) // tasks at work
+}
+
+func (a *app) newAsker() *asker {
+	return &asker{
+		desk: &consent.Desk{
+			Rule:   func(c consent.Class) consent.Rule { return consent.Rule(a.settings.Now().Asking.Rule(string(c))) },
+			Wait:   a.askingTime,
+			Logger: a.logger,
+		},
+		settings: a.settings.Now,
+		running: func(ctx context.Context) ([]sessions.Record, error) {
+			return a.manager.Tasks(ctx, sessions.TaskQuery{States: []sessions.TaskState{sessions.TaskRunning}})
+		},
+	}
+}
+
+// Ask implements [browseagent.Consent]. Where an action is of several classes, the
+// weightiest that has to be asked about is the question's.
+func (k *asker) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q browseagent.Question) (string, error) {
+	question := questionOf(t.Origin)
+	question.Task, question.Session, question.Profile = t.ID, s.ID, s.Profile
+	question.Text, question.Detail = q.Text, q.Detail
+	for _, class := range consent.Classes() {
+		if !slices.Contains(q.Classes, string(class)) || class == consent.Leave && !k.settings().Asking.Away(q.To) {
+			continue
+		}
+		question.Class, question.Origin = class, q.Origin
+		if class == consent.Leave {
+			question.Origin = q.To
+		}
+		switch rule := k.desk.Rule(class); {
+		case rule == consent.Allow:
+		case rule == consent.Refuse:
+		case slices.Contains(t.Allow, string(class)), q.Literal && inOwnWords(t.Origin, class), k.desk.Granted(s.ID, class, question.Origin):
+			continue
+		}
+		answer, err := k.desk.Ask(ctx, question)
+		if err != nil {
+			return "", err
+		}
+		if answer.By != "" {
+			return answer.String(), nil
+		}
+	}
+	return "", nil
+}
+
+// inOwnWords reports whether steps that a person wrote themselves, word for word,
+// are their consent already. Among others it is not for what cannot be taken back:
+// there the others may have a say.
+func inOwnWords(o sessions.Origin, c consent.Class) bool {
+	return o.Guild == "" || slices.Contains([]consent.Class{consent.Submit, consent.Send, consent.Leave}, c)
+}
+
+// questionOf is a question to those of a task.
+func questionOf(o sessions.Origin) consent.Question {
+	return consent.Question{Door: string(o.Kind), Guild: o.Guild, Channel: o.Channel, User: o.User, UserName: o.UserName, Private: o.Private}
+}
+
+// AskHost asks whether a profile's browser may reach a host for the first time. The
+// people of the task at work are asked, if it is the only one, and the operator. An
+// error is a no.
+func (k *asker) AskHost(ctx context.Context, profile, host, why string) (forSession bool, err error) {
+	list, err := k.running(ctx)
+	if err != nil {
+		return false, err
+	}
+	q := consent.Question{Session: "profile " + profile}
+	if len(list) == 1 {
+		q = questionOf(list[0].Origin)
+		q.Task, q.Session = list[0].ID, list[0].SessionID
+		if slices.Contains(list[0].Allow, string(consent.Host)) {
+			return false, nil
+		}
+	}
+	q.Class, q.Profile, q.Origin, q.Detail = consent.Host, profile, host, why
+	q.Text = "Reach " + strconv.QuoteToASCII(host) + " for the first time"
+	answer, err := k.desk.Ask(ctx, q)
+	return answer.ForSession, err
+}
+
+// checkAllow refuses what is no class.
+func checkAllow(classes []string) error {
+	for _, c := range classes {
+		if !slices.Contains(consent.Classes(), consent.Class(c)) {
+			return usageErrorf("--allow %s: there are %s", c, classList())
+		}
+	}
+	return nil
+}
+
+func classList() string {
+	var names []string
+	for _, c := range consent.Classes() {
+		names = append(names, string(c))
+	}
+	return strings.Join(names, ", ")
+}
+
+var errNoTTY = errors.New("there is no terminal to ask at")

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"clank/internal/discordtest"
+	"clank/llm/llmtest"
+	"clank/sessions"
+)
+
+// askedInRoom waits for a question in the room and presses a button of it.
+func (r *range_) askedInRoom(t *testing.T, who discordtest.User, text, label string) {
+	t.Helper()
+	m, err := r.discord.WaitMessage(waiting(t), r.room, func(m discordtest.Message) bool {
+		return strings.Contains(m.Content, text) && len(m.Buttons()) > 1
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range m.Buttons() {
+		if b.Label == label {
+			if _, err := r.discord.PressButton(m, who, b.CustomID); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+	}
+	t.Errorf("there is no button %q", label)
+}
+
+// bought reports whether something was bought on the site since it was last asked.
+func (r *range_) bought() (yes bool) {
+	for len(r.site.hits) > 0 {
+		yes = <-r.site.hits == "/bought" || yes
+	}
+	return yes
+}
+
+func TestTheRoomIsAskedBeforeSomethingIsBought(t *testing.T) {
+	for label, want := range map[string]string{"Allow": "Allowed by @ada.", "No": "Not done: @ada said no."} {
+		t.Run(label, func(t *testing.T) {
+			r := newRange(t)
+			r.configure(map[string]any{"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model": "compatible:scripted"})
+			r.script([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("It says: %s", `(?:Allowed by|Not done: )[^.]*\.`)})
+			answered := make(chan struct{})
+			go func() {
+				defer close(answered)
+				r.askedInRoom(t, r.ada, "Buy, order or pay something", label)
+			}()
+			m := r.command(t, r.ada, discordtest.Args{"task": "buy a lamp"})
+			<-answered
+			if !strings.Contains(strings.ReplaceAll(m.Content, `\`, ""), want) {
+				t.Errorf("the answer says %q, want %q", m.Content, want)
+			}
+			if bought := r.bought(); bought != (label == "Allow") {
+				t.Errorf("bought: %v", bought)
+			}
+		})
+	}
+}
+
+func TestATerminalWhereNobodyIsAskedBuysOnlyWhatItIsAllowedTo(t *testing.T) {
+	r := newRange(t)
+	for _, tt := range []struct {
+		model  string
+		allow  []string
+		bought bool
+		want   string
+	}{
+		{"compatible:scripted", nil, false, "or use clank browse --allow buy"},
+		{"compatible:scripted", []string{"buy"}, true, "done"},
+		{"plain:steps", nil, true, ""}, // the person wrote the step
+	} {
+		r.script([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("done %s", `Not done: nobody.*`)})
+		task := sessions.Task{Prompt: `open ` + r.site.URL + `/buy, click "Buy now"`, Model: tt.model, Origin: terminalOrigin(), Allow: tt.allow}
+		rec, err := localRunner{r.app, r.env}.run(t.Context(), task, func(sessions.Event) {})
+		if err != nil || rec.State != sessions.TaskDone {
+			t.Fatalf("%s: %s, %v", tt.model, rec.State, err)
+		}
+		if bought := r.bought(); bought != tt.bought || !strings.Contains(rec.Answer, tt.want) {
+			t.Errorf("%s, allowed %v: bought %v, and the answer says %q", tt.model, tt.allow, bought, rec.Answer)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"clank/browseagent"
+	"clank/consent"
+	"clank/sessions"
+	"clank/settings"
+)
+
+// newTestAsker is an asker whose settings the test may change.
+func newTestAsker(t *testing.T) (*asker, *settings.Settings, *consent.Follower) {
+	t.Helper()
+	set := settings.Defaults()
+	k := &asker{settings: func() settings.Settings { return set }}
+	k.desk = &consent.Desk{Rule: func(c consent.Class) consent.Rule { return consent.Rule(set.Asking.Rule(string(c))) }}
+	f := k.desk.Follow(func(consent.Question) bool { return true })
+	t.Cleanup(f.Close)
+	return k, &set, f
+}
+
+// decided asks, answers the question that comes, if one does, and returns its class.
+func decided(t *testing.T, k *asker, f *consent.Follower, task sessions.Task, q browseagent.Question, a consent.Answer) (asked, decision string, err error) {
+	t.Helper()
+	ctx, done := context.WithCancel(t.Context())
+	go func() {
+		defer done()
+		decision, err = k.Ask(t.Context(), sessions.Session{ID: "s1"}, task, q)
+	}()
+	for {
+		ev, nextErr := f.Next(ctx)
+		if nextErr != nil {
+			return asked, decision, err
+		}
+		if !ev.Over {
+			asked += string(ev.Question.Class)
+			if err := k.desk.Answer(ev.Question.ID, a); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestWhichQuestionIsAsked(t *testing.T) {
+	yes := consent.Answer{Allowed: true, By: "@ada"}
+	room := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u"}
+	terminal := sessions.Origin{Kind: sessions.FromTerminal}
+	for _, tt := range []struct {
+		name    string
+		classes string
+		origin  sessions.Origin
+		allow   []string
+		literal bool
+		change  func(*settings.Settings)
+		asked   string
+		refused bool
+	}{
+		{name: "the weightiest first, and the others too", classes: "submit buy", origin: room, asked: "buy"},
+		{name: "what the task allows is left out", classes: "buy submit", origin: terminal, allow: []string{"buy"}, asked: "submit"},
+		{name: "all allowed", classes: "buy submit", origin: terminal, allow: []string{"buy", "submit"}},
+		{name: "a rule that allows", classes: "buy", origin: room, change: func(s *settings.Settings) { s.Asking.Buy = "allow" }},
+		{name: "a rule that refuses", classes: "buy", origin: room, allow: []string{"buy"}, change: func(s *settings.Settings) { s.Asking.Buy = "refuse" }, refused: true},
+		{name: "a refusal of the lesser", classes: "buy submit", origin: room, change: func(s *settings.Settings) { s.Asking.Buy, s.Asking.Submit = "allow", "refuse" }, refused: true},
+		{name: "own words at a terminal", classes: "buy delete submit", origin: terminal, literal: true},
+		{name: "own words among others", classes: "submit send", origin: room, literal: true},
+		{name: "own words that cost, among others", classes: "submit buy", origin: room, literal: true, asked: "buy"},
+		{name: "leaving without a list", classes: "leave", origin: room, change: func(s *settings.Settings) { s.Asking.Leave = "ask" }},
+		{name: "leaving the list", classes: "leave", origin: room, change: func(s *settings.Settings) { s.Asking.Leave, s.Asking.Sites = "ask", "here.test" }, asked: "leave"},
+		{name: "leaving for a listed site", classes: "leave", origin: room, change: func(s *settings.Settings) { s.Asking.Leave, s.Asking.Sites = "ask", "to.test" }},
+	} {
+		k, set, f := newTestAsker(t)
+		if tt.change != nil {
+			tt.change(set)
+		}
+		q := browseagent.Question{Classes: strings.Fields(tt.classes), Text: "x", Origin: "https://here.test", To: "to.test", Literal: tt.literal}
+		asked, decision, err := decided(t, k, f, sessions.Task{ID: "t1", Origin: tt.origin, Allow: tt.allow}, q, yes)
+		if asked != tt.asked && !strings.HasPrefix(asked, tt.asked+"submit") || tt.asked == "" && asked != "" {
+			t.Errorf("%s: asked about %q, want %q", tt.name, asked, tt.asked)
+		}
+		if (err != nil) != tt.refused || (decision != "") != (tt.asked != "") {
+			t.Errorf("%s: decision %q, %v", tt.name, decision, err)
+		}
+	}
+}
+
+func TestAGrantForASessionCoversItsClassAlone(t *testing.T) {
+	k, _, f := newTestAsker(t)
+	task := sessions.Task{ID: "t1", Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: "g"}}
+	send := browseagent.Question{Classes: []string{"send"}, Text: "x", Origin: "https://here.test"}
+	for _, want := range []string{"send", ""} {
+		if asked, _, err := decided(t, k, f, task, send, consent.Answer{Allowed: true, ForSession: true, By: "@ada"}); err != nil || asked != want {
+			t.Errorf("asked about %q, want %q, %v", asked, want, err)
+		}
+	}
+	send.Classes = []string{"send", "submit"}
+	asked, _, err := decided(t, k, f, task, send, consent.Answer{By: "@ada"})
+	if asked != "submit" || err == nil {
+		t.Errorf("asked about %q, %v", asked, err)
+	}
+}
+
+func TestANewHostIsAskedOfTheTaskAtWork(t *testing.T) {
+	k, _, f := newTestAsker(t)
+	work := []sessions.Record{{Task: sessions.Task{ID: "t1", SessionID: "s1", Origin: sessions.Origin{Kind: sessions.FromDiscord, Channel: "c", User: "u"}}}}
+	k.running = func(context.Context) ([]sessions.Record, error) { return work, nil }
+	for _, want := range []string{"discord", ""} {
+		got := make(chan error, 1)
+		go func() {
+			lasting, err := k.AskHost(t.Context(), "clank", "new.test", "a page wants it")
+			if !lasting {
+				err = errors.Join(err, errors.New("it is not for the session"))
+			}
+			got <- err
+		}()
+		ev, err := f.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q := ev.Question; q.Door != want || q.Text != `Reach "new.test" for the first time` || q.Detail != "a page wants it" || q.Class != consent.Host {
+			t.Errorf("question %+v", q)
+		}
+		if err := k.desk.Answer(ev.Question.ID, consent.Answer{Allowed: true, ForSession: true}); err != nil {
+			t.Error(err)
+		}
+		if err := <-got; err != nil {
+			t.Error(err)
+		}
+		if _, err := f.Next(t.Context()); err != nil {
+			t.Error(err)
+		}
+		work = append(work, work[0]) // of two tasks nobody knows which it is
+	}
+}
+
+func TestTheTerminalAsksAndTakesTheAnswer(t *testing.T) {
+	d := &consent.Desk{}
+	in, keys := io.Pipe()
+	out := newTranscript()
+	p := startPrompter(t.Context(), in, out, func(_ context.Context, id string, allowed, forSession bool) error {
+		return d.Answer(id, consent.Answer{Allowed: allowed, ForSession: forSession, By: "you"})
+	})
+	f := d.Follow(func(consent.Question) bool { return true })
+	defer f.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	followed := make(chan struct{})
+	go func() {
+		defer close(followed)
+		for ev, err := f.Next(ctx); err == nil; ev, err = f.Next(ctx) {
+			p.tell(ev)
+		}
+	}()
+	for i, tt := range []struct {
+		class consent.Class
+		line  string
+		want  consent.Answer
+	}{
+		{consent.Buy, "y", consent.Answer{Allowed: true, By: "you"}},
+		{consent.Buy, "s", consent.Answer{By: "you"}},
+		{consent.Send, "S", consent.Answer{Allowed: true, ForSession: true, By: "you"}},
+		{consent.Delete, "", consent.Answer{By: "you"}},
+		{consent.Delete, "maybe", consent.Answer{By: "you"}},
+	} {
+		got := make(chan consent.Answer, 1)
+		text := strings.Repeat("x", i+1) + " marks it"
+		go func() {
+			a, _ := d.Ask(t.Context(), consent.Question{Class: tt.class, Session: "s", Text: text, Detail: "Buy\x1b[2J\u202enow"})
+			got <- a
+		}()
+		await(t, out, text+"?")
+		if strings.Contains(out.text(), "\x1b") {
+			t.Errorf("a page's escape is shown: %q", out.text())
+		}
+		if _, err := io.WriteString(keys, tt.line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if a := <-got; a != tt.want {
+			t.Errorf("%q to %s: %+v, want %+v", tt.line, tt.class, a, tt.want)
+		}
+	}
+	stop()
+	<-followed
+	if err := p.end(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAllowTakesClassesOnly(t *testing.T) {
+	e, stdout, stderr := testEnv(t)
+	if code := run(t.Context(), e, []string{"browse", "--allow", "buy,fly", "x"}); code != exitUsage {
+		t.Errorf("exit code %d", code)
+	}
+	if !strings.Contains(stderr.String(), "--allow fly: there are buy, delete, send") || stdout.Len() > 0 {
+		t.Errorf("stderr %q, stdout %q", stderr, stdout)
+	}
+	if e.prompt(t.Context(), nil) != nil {
+		t.Error("without a terminal somebody is asked")
+	}
+	e.tty = func() (io.ReadCloser, error) { return io.NopCloser(new(bytes.Buffer)), nil }
+	p := e.prompt(t.Context(), nil)
+	e.endPrompt(p)
+}

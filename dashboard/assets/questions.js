@@ -1,0 +1,75 @@
+// Questions that people are asked before something is done: one card for each,
+// above the message box, until it is answered here or elsewhere, or its time is over.
+import { api } from "./api.js";
+import { el } from "./dom.js";
+
+const box = document.getElementById("questions"), live = document.getElementById("ask-live");
+const lasting = new Set(["host", "leave", "submit", "send"]);
+const doors = { discord: "Asked for in Discord", terminal: "Asked for in a terminal", dashboard: "Asked for here" };
+const cards = new Map(); // by id: { root, timer, answering }
+
+function leave(id) {
+  const card = cards.get(id);
+  if (!card) return;
+  clearInterval(card.timer);
+  cards.delete(id);
+  const had = card.answering || card.root.contains(document.activeElement); // a button that is switched off has lost it
+  card.root.remove();
+  box.hidden = cards.size === 0;
+  if (had) (box.querySelector("button") ?? document.getElementById("prompt")).focus();
+}
+
+// askAll shows the questions that wait, and no others.
+export function askAll(questions = []) {
+  for (const id of [...cards.keys()]) if (!questions.some((q) => q.id === id)) leave(id);
+  questions.forEach(ask);
+}
+
+export function ask(question) {
+  if (cards.has(question.id)) return;
+  const left = el("span", { class: "left", "aria-hidden": "true" });
+  const wrong = el("p", { class: "reason bad", role: "alert", hidden: true });
+  const say = async (allow, forSession = false) => {
+    cards.get(question.id).answering = true;
+    for (const b of root.querySelectorAll("button")) b.disabled = true;
+    try {
+      await api("POST", `/api/questions/${encodeURIComponent(question.id)}`, { allow, for_session: forSession });
+      leave(question.id);
+    } catch (error) {
+      if (error.status === 409) return leave(question.id);
+      wrong.textContent = error.message;
+      wrong.hidden = false;
+      for (const b of root.querySelectorAll("button")) b.disabled = false;
+    }
+  };
+  const button = (text, style, ...answer) => el("button", { type: "button", class: style, onclick: () => say(...answer) }, text);
+  const who = [doors[question.door], question.user_name].filter(Boolean).join(" by ");
+  const id = `question-${question.id}`;
+  const root = el("article", { class: "question", role: "group", "aria-labelledby": `${id}-text`, "aria-describedby": `${id}-more` },
+    el("p", { class: "text", id: `${id}-text` }, `${question.text}?`),
+    el("div", { id: `${id}-more` },
+      question.detail ? el("p", { class: "detail" }, "The page calls it: ", el("q", {}, question.detail)) : null,
+      who ? el("p", { class: "who" }, who) : null),
+    el("div", { class: "row" },
+      button("No", "ghost", false), button("Allow", "primary", true),
+      lasting.has(question.class) && question.session ? button("Allow for this session", "ghost", true, true) : null, left),
+    wrong);
+  const until = new Date(question.until).getTime();
+  const tick = () => {
+    const seconds = Math.max(0, Math.round((until - Date.now()) / 1000));
+    left.textContent = `${seconds} s left`;
+    if (seconds === 0) clearInterval(cards.get(question.id)?.timer);
+  };
+  cards.set(question.id, { root, timer: setInterval(tick, 1000) });
+  tick();
+  box.append(root);
+  box.hidden = false;
+  live.textContent = `${question.text}? Without an answer it is not done.`;
+}
+
+// answered takes a question away, and says how it ended.
+export function answered({ question, answer }) {
+  leave(question.id);
+  const word = answer.allowed ? "Allowed" : "Not done";
+  live.textContent = `${word}${answer.by ? `, as ${answer.by} said` : answer.reason ? `: ${answer.reason}` : ""}.`;
+}

@@ -1,0 +1,153 @@
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/consent"
+	"clank/sessions"
+)
+
+// Questions are what people are asked before it is done. [consent.Desk] is them.
+type Questions interface {
+	Follow(serves func(consent.Question) bool) *consent.Follower
+	Answer(id string, a consent.Answer) error
+	Pending() []consent.Question
+}
+
+// AnswerRequest answers a question.
+type AnswerRequest struct {
+	Allow      bool `json:"allow"`
+	ForSession bool `json:"for_session,omitempty"`
+}
+
+// operatorName is who answers here, as other people and models read it.
+const operatorName = "the operator"
+
+// lingers is how long somebody who had the page open still counts as there: pages
+// are loaded again, and connections break.
+const lingers = 10 * time.Second
+
+// asked knows who is there to be asked. Its zero value is ready for use.
+type asked struct {
+	mu    sync.Mutex
+	pages int             // streams of the page that are open
+	left  time.Time       // when the page was last asked for, or one of them closed
+	tasks map[string]bool // those whose followers answer
+}
+
+// watch counts a page until its result is called.
+func (a *asked) watch() (leave func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.pages++
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.pages--
+		a.left = time.Now()
+	}
+}
+
+// arrive notes that the page was asked for: its stream is about to be opened.
+func (a *asked) arrive() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.left = time.Now()
+}
+
+// by notes that the follower of a task answers its questions, until its result is
+// called.
+func (a *asked) by(task string) (end func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.tasks = maps.Clone(a.tasks)
+	if a.tasks == nil {
+		a.tasks = map[string]bool{}
+	}
+	a.tasks[task] = true
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.tasks, task)
+	}
+}
+
+// serves reports whether somebody is there who can be asked q.
+func (a *asked) serves(q consent.Question) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.pages > 0 || time.Since(a.left) < lingers || a.tasks[q.Task]
+}
+
+// followQuestions tells readers of questions for as long as the server lives.
+func (s *Server) followQuestions() {
+	if s.Questions == nil {
+		return
+	}
+	f := s.Questions.Follow(s.asked.serves)
+	s.launch(func(ctx context.Context) {
+		defer f.Close()
+		for {
+			ev, err := f.Next(ctx)
+			if err != nil {
+				return
+			}
+			s.feed.question(ev)
+		}
+	})
+}
+
+// pending are the questions of a task, or all for "".
+func (s *Server) pending(task string) []consent.Question {
+	out := []consent.Question{}
+	if s.Questions == nil {
+		return out
+	}
+	for _, q := range s.Questions.Pending() {
+		if task == "" || q.Task == task {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// question passes an event of the desk on. The operator sees those of all doors.
+func (f *feed) question(ev consent.Event) {
+	data, _ := json.Marshal(ev) // strings and times always marshal
+	f.send(frame{event: "question", task: ev.Question.Task, kind: sessions.FromDashboard, data: data})
+}
+
+// listQuestions lists the questions that wait for an answer.
+func (s *Server) listQuestions(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, s.pending(""))
+}
+
+// answerQuestion answers one. The first answer counts.
+func (s *Server) answerQuestion(w http.ResponseWriter, r *http.Request) {
+	var in AnswerRequest
+	if !read(w, r, &in) {
+		return
+	}
+	if s.Questions == nil {
+		fail(w, http.StatusNotFound, "nothing is asked here")
+		return
+	}
+	id := strings.ToLower(r.PathValue("id"))
+	switch err := s.Questions.Answer(id, consent.Answer{Allowed: in.Allow, ForSession: in.ForSession, By: operatorName}); {
+	case errors.Is(err, consent.ErrGone):
+		fail(w, http.StatusConflict, "%v", err)
+	case err != nil:
+		fail(w, http.StatusBadRequest, "%v", err)
+	default:
+		reply(w, http.StatusOK, struct {
+			OK bool `json:"ok"`
+		}{true})
+	}
+}

@@ -1,0 +1,185 @@
+package dashboard_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/consent"
+	"clank/dashboard"
+	"clank/sessions"
+)
+
+// question is one of a task in a channel of Discord, with words of a page.
+func question() consent.Question {
+	return consent.Question{
+		Class: consent.Send, Door: "discord", UserName: "@ada", Task: "t1", Session: "s1", Origin: "https://forum.example",
+		Text: "Send or publish something at forum.example", Detail: `<img src=x onerror=alert(1)> OK`,
+	}
+}
+
+type answered struct {
+	answer consent.Answer
+	err    error
+}
+
+func (r *rig) question(q consent.Question) <-chan answered {
+	ch := make(chan answered, 1)
+	go func() {
+		ctx, done := context.WithTimeout(r.t.Context(), 30*time.Second)
+		defer done()
+		a, err := r.desk.Ask(ctx, q)
+		ch <- answered{a, err}
+	}()
+	return ch
+}
+
+func TestAQuestionIsAskedWhereAPageIsOpen(t *testing.T) {
+	r := start(t)
+	_, err := r.desk.Ask(t.Context(), question())
+	if err == nil || !strings.Contains(err.Error(), "nobody is there") {
+		t.Fatalf("without a page: %v", err)
+	}
+	page := r.read("/api/events", "")
+	if snap := decode[dashboard.PageSnapshot](t, page.want("snapshot").data); len(snap.Questions) != 0 {
+		t.Errorf("questions: %+v", snap.Questions)
+	}
+	got := r.question(question())
+	ev := decode[consent.Event](t, page.want("question").data)
+	if ev.Over || ev.Question.Text != question().Text || ev.Question.Until.IsZero() {
+		t.Fatalf("event %+v", ev)
+	}
+	if snap := decode[dashboard.PageSnapshot](t, r.read("/api/events", "").want("snapshot").data); len(snap.Questions) != 1 {
+		t.Errorf("another page has the questions %+v", snap.Questions)
+	}
+	if _, body := r.ask("GET", "/api/questions", ""); !strings.Contains(body, ev.Question.ID) {
+		t.Errorf("list: %s", body)
+	}
+	path := "/api/questions/" + ev.Question.ID
+	if status, body := r.ask("POST", path, `{"allow":true,"for_session":true}`); status != 200 {
+		t.Errorf("answer: %d %s", status, body)
+	}
+	if a := <-got; a.err != nil || a.answer.String() != "allowed for this session by the operator" {
+		t.Errorf("asked: %+v", a)
+	}
+	over := decode[consent.Event](t, page.want("question").data)
+	if !over.Over || over.Answer.By != "the operator" {
+		t.Errorf("event %+v", over)
+	}
+	if status, body := r.ask("POST", path, `{"allow":false}`); status != 409 || !strings.Contains(body, "has been answered") {
+		t.Errorf("a second answer: %d %s", status, body)
+	}
+}
+
+func TestAnAnswerNeedsALoginAndOurOwnPage(t *testing.T) {
+	r := start(t)
+	r.read("/api/events", "").want("snapshot")
+	q := question()
+	q.Class = consent.Buy
+	got := r.question(q)
+	eventually(t, "it is asked", func() bool { return len(r.desk.Pending()) == 1 })
+	path := "/api/questions/" + r.desk.Pending()[0].ID
+	for _, tt := range []struct {
+		name, body string
+		change     change
+		want       int
+	}{
+		{"nobody", `{"allow":true}`, header("Authorization", ""), 401},
+		{"another site", `{"allow":true}`, header("Origin", "https://evil.example"), 403},
+		{"for ever", `{"allow":true,"for_session":true}`, header("X", "y"), 400},
+		{"nonsense", `{"yes":true}`, header("X", "y"), 400},
+	} {
+		if status, body := r.ask("POST", path, tt.body, tt.change); status != tt.want {
+			t.Errorf("%s: %d %s", tt.name, status, body)
+		}
+	}
+	if status, _ := r.ask("POST", path, `{}`); status != 200 {
+		t.Errorf("an empty answer: %d", status)
+	}
+	var denied *consent.Denied
+	if a := <-got; !errors.As(a.err, &denied) {
+		t.Errorf("an empty answer is no no: %+v", a)
+	}
+}
+
+func TestWhoFollowsATaskAnswersItsQuestions(t *testing.T) {
+	r := start(t)
+	c := r.client()
+	c.Asked = func(ev consent.Event) {
+		if ev.Over {
+			r.backend.letGo()
+			return
+		}
+		if err := c.Answer(t.Context(), ev.Question.ID, dashboard.AnswerRequest{Allow: true}); err != nil {
+			t.Error(err)
+		}
+	}
+	begun, err := c.Start(t.Context(), dashboard.TaskRequest{Prompt: "hold", Origin: sessions.FromTerminal, Asks: true, Allow: []string{"send"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := question()
+	q.Task = begun.TaskID
+	got := r.question(q)
+	if rec, err := c.Follow(t.Context(), begun.TaskID, func(sessions.Event) {}); err != nil || rec.State != sessions.TaskDone {
+		t.Errorf("the task is %s, %v", rec.State, err)
+	}
+	if a := <-got; a.err != nil || !a.answer.Allowed {
+		t.Errorf("asked: %+v", a)
+	}
+	eventually(t, "nobody is there after the task", func() bool {
+		_, err := r.desk.Ask(t.Context(), q)
+		return err != nil
+	})
+}
+
+func TestTheCardOfAQuestion(t *testing.T) {
+	r := start(t)
+	c := launch(t)
+	tb := r.arrive(c, 390, 844, "light")
+	got := r.question(question())
+	tb.waitFor(`document.querySelector(".question")`)
+	for what, want := range map[string]any{
+		`document.querySelector(".question .text").textContent`:                                                                                     "Send or publish something at forum.example?",
+		`document.querySelector(".question q").textContent`:                                                                                         `<img src=x onerror=alert(1)> OK`,
+		`document.querySelectorAll(".question img").length`:                                                                                         0.0,
+		`document.querySelector(".question .who").textContent`:                                                                                      "Asked for in Discord by @ada",
+		`document.getElementById("ask-live").textContent.startsWith("Send or publish")`:                                                             true,
+		`[...document.querySelectorAll(".question button")].map((b) => b.textContent).join()`:                                                       "No,Allow,Allow for this session",
+		`document.activeElement.closest(".question") === null`:                                                                                      true,
+		`document.documentElement.scrollWidth <= innerWidth`:                                                                                        true,
+		`document.querySelector(".question").getAttribute("aria-labelledby").startsWith("question-")`:                                               true,
+		`/^\d+ s left$/.test(document.querySelector(".question .left").textContent)`:                                                                true,
+		`document.getElementById("composer").getBoundingClientRect().bottom <= innerHeight`:                                                         true,
+		`[...document.querySelectorAll(".question button")].every((b) => b.offsetHeight >= 36)`:                                                     true,
+		`document.querySelector(".question").getBoundingClientRect().bottom <= document.getElementById("composer").getBoundingClientRect().top + 1`: true,
+	} {
+		if is := tb.eval(what); is != want {
+			t.Errorf("%s is %v, want %v", what, is, want)
+		}
+	}
+	tb.shot("narrow-light-question")
+	tb.eval(`document.querySelector(".question .primary").focus()`)
+	tb.press("Enter")
+	tb.waitFor(`!document.querySelector(".question") && document.getElementById("questions").hidden`)
+	if a := <-got; a.err != nil || a.answer.ForSession {
+		t.Errorf("asked: %+v", a)
+	}
+	if is := tb.eval(`document.activeElement.id`); is != "prompt" {
+		t.Errorf("focus is on %v", is)
+	}
+
+	// It is answered elsewhere.
+	q := question()
+	q.Class = consent.Buy
+	got = r.question(q)
+	tb.waitFor(`document.querySelectorAll(".question button").length === 2`)
+	if err := r.desk.Answer(r.desk.Pending()[0].ID, consent.Answer{By: "@mod"}); err != nil {
+		t.Error(err)
+	}
+	tb.waitFor(`!document.querySelector(".question") && document.getElementById("ask-live").textContent === "Not done, as @mod said."`)
+	<-got
+	c.clean()
+}
