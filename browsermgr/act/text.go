@@ -51,9 +51,7 @@ func (d *doer) typeText(ctx context.Context, a Action) error {
 		return err
 	}
 	if a.Submit {
-		if err := d.send(ctx, input.Enter().Events()...); err != nil {
-			return err
-		}
+		return d.pressed(ctx, e.Frame, input.Enter().Events())
 	}
 	_, err = d.tab.Settle(ctx, e.Frame)
 	return err
@@ -69,7 +67,7 @@ func (d *doer) setText(ctx context.Context, e frame.Element, selector, text stri
 	}
 	// Rich text: its content is selected, what is inserted takes its place.
 	if text == "" {
-		return d.send(ctx, input.Delete().Events()...)
+		return d.sendKeys(ctx, input.Delete().Events())
 	}
 	return d.send(ctx, proto.InputInsertText{Text: text})
 }
@@ -88,7 +86,7 @@ func (d *doer) typeSlowly(ctx context.Context, e frame.Element, a Action) error 
 				return err
 			}
 		}
-		if err := d.send(ctx, input.Rune(r).Events()...); err != nil {
+		if err := d.sendKeys(ctx, input.Rune(r).Events()); err != nil {
 			return err
 		}
 	}
@@ -182,21 +180,19 @@ func (d *doer) press(ctx context.Context, a Action) error {
 			return err
 		}
 	}
-	events := c.Events()
+	keys := c.Events()
 	if a.DelayMs > 0 {
 		down, up := c.Split()
-		if err := d.send(ctx, down...); err != nil {
+		if err := d.sendKeys(ctx, down); err != nil {
 			return err
 		}
 		if err := Pause(ctx, time.Duration(a.DelayMs)*time.Millisecond); err != nil {
-			d.tab.Main().Post(up...)
+			for _, key := range up {
+				d.tab.Main().Post(key)
+			}
 			return err
 		}
-		events = up
+		keys = up
 	}
-	if err := d.send(ctx, events...); err != nil {
-		return err
-	}
-	_, err = d.tab.Settle(ctx, d.tab.Main())
-	return err
+	return d.pressed(ctx, d.tab.Main(), keys)
 }

@@ -19,9 +19,12 @@ type Frame struct {
 	target string
 	parent *Frame
 
+	making chan struct{} // holds a token while a world is made
+
 	mu       sync.Mutex
 	world    *world
 	document int // counts the documents that went away
+	inputs   int // counts input that was waited for
 	owner    ownerRef
 }
 
@@ -29,7 +32,7 @@ type Frame struct {
 // parent is the frame whose document embeds it, nil for the main one; embedder is the id of the very frame in there, if
 // known.
 func New(s *cdp.Session, target string, parent *Frame, embedder string) *Frame {
-	return &Frame{Session: s, target: target, parent: parent, owner: ownerRef{parentFrame: embedder}}
+	return &Frame{Session: s, target: target, parent: parent, making: make(chan struct{}, 1), owner: ownerRef{parentFrame: embedder}}
 }
 
 // ID is the protocol's id of the root frame.
@@ -58,11 +61,53 @@ type Calm struct {
 // Quiet lets the page's scripts finish what they were about to do, and with paint waits for a frame to be drawn. A
 // document that goes away meanwhile is fine: the zero Calm.
 func (f *Frame) Quiet(ctx context.Context, paint bool) (Calm, error) {
-	calm, err := Run[Calm](ctx, f, Script{Fn: "settled", Arg: map[string]bool{"frame": paint}})
+	return calmOr(Run[Calm](ctx, f, Script{Fn: "settled", Arg: map[string]bool{"frame": paint}}))
+}
+
+func calmOr(calm Calm, err error) (Calm, error) {
 	if errors.Is(err, cdp.ErrDocumentGone) {
 		return Calm{}, nil
 	}
 	return calm, err
+}
+
+// Press sends key events to the session that takes input for the frame, waits until the page has handled them and then as
+// Quiet does. The script that waits is sent with the keys: the page's answer to the last of them need not be awaited first.
+func (f *Frame) Press(ctx context.Context, via *cdp.Session, keys []proto.InputDispatchKeyEvent) (Calm, error) {
+	w, err := f.enter(ctx)
+	if err != nil {
+		return calmOr(Calm{}, lostOr(err))
+	}
+	number, ups := f.nextInput(), 0
+	calls := make([]*cdp.Call, len(keys))
+	for i, key := range keys {
+		calls[i] = via.Begin(key)
+		if key.Type == proto.InputDispatchKeyEventTypeKeyUp {
+			ups++
+		}
+	}
+	settled, err := f.call(w, Script{Fn: "settled", Arg: map[string]int{"input": number, "keys": ups}}, true)
+	if err != nil {
+		return Calm{}, err
+	}
+	for _, c := range calls {
+		if err := c.Wait(ctx, nil); err != nil && !cdp.DocumentGone(err) {
+			settled.Forget()
+			return Calm{}, err
+		}
+	}
+	if text, err := (Script{Fn: "taken", Arg: number}).expression(w, false); err == nil {
+		f.Post(proto.RuntimeEvaluate{Expression: text, ContextID: w.context})
+	}
+	return calmOr(await[Calm](ctx, f, w, settled))
+}
+
+// nextInput numbers input that is waited for.
+func (f *Frame) nextInput() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.inputs++
+	return f.inputs
 }
 
 // CancelWait ends a wait in the page that nobody is interested in any more.
@@ -73,7 +118,7 @@ func (f *Frame) CancelWait() {
 	if w == nil {
 		return
 	}
-	if text, err := (Script{Fn: "cancelWait"}).expression(w, true); err == nil {
+	if text, err := (Script{Fn: "cancelWait"}).expression(w, false); err == nil {
 		f.Post(proto.RuntimeEvaluate{Expression: text, ContextID: w.context})
 	}
 }

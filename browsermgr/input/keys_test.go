@@ -26,10 +26,10 @@ func FuzzChord(f *testing.F) {
 }
 
 // told is the short form of key and mouse events.
-func told(events []proto.Request) string {
+func told[E proto.Request](events []E) string {
 	var out []string
 	for _, ev := range events {
-		switch ev := ev.(type) {
+		switch ev := any(ev).(type) {
 		case proto.InputDispatchKeyEvent:
 			out = append(out, fmt.Sprintf("%s %s/%s/%d %q %d %v", ev.Type, ev.Key, ev.Code, ev.WindowsVirtualKeyCode, ev.Text, ev.Modifiers, ev.Commands))
 		case proto.InputDispatchMouseEvent:

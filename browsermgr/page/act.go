@@ -130,9 +130,9 @@ func (s stage) Locate(ref, selector string) (frame.Element, error) {
 	return s.tab.locate(ref, selector)
 }
 
-// Settle waits for what the action led to.
-func (s stage) Settle(ctx context.Context, f *frame.Frame) (string, error) {
-	return s.tab.settle(ctx, f, s.before)
+// Settle sends the keys that the action ends with, if any, and waits for what it led to.
+func (s stage) Settle(ctx context.Context, f *frame.Frame, keys ...proto.InputDispatchKeyEvent) (string, error) {
+	return s.tab.settle(ctx, f, s.before, keys)
 }
 
 // Drags has native drags told to the channel.

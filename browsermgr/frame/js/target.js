@@ -232,9 +232,41 @@ function unguard() {
   watching = null;
 }
 
+// Keys that were let go here since the last action, by the time they were sent. Input overtakes our scripts: they are mostly
+// noted before anybody asks for them.
+let released = [];
+let onRelease = null;
+addEventListener('keyup', (event) => {
+  if (!event.isTrusted) return;
+  released.push(event.timeStamp);
+  if (released.length > 20) released.shift();
+  onRelease?.();
+}, { capture: true });
+
+// keysTaken resolves when the keys of the numbered input have been let go here, or when the driver says that the browser has seen
+// to them: they may go to another frame, or the page may keep them from us.
+let taken = 0;
+const keysTaken = (input, keys) => new Promise((resolve) => {
+  const since = performance.now() - 1000; // older ones are somebody else's
+  onRelease = () => {
+    if (taken < input && released.filter((at) => at > since).length < keys) return;
+    onRelease = null;
+    resolve();
+  };
+  onRelease();
+});
+
+FUNCTIONS.taken = (input) => {
+  taken = input;
+  onRelease?.();
+  return true;
+};
+
 // settled lets what the input set off run: messages and timers that are due, and a frame if it goes on changing the document.
 // What the page draws with its next frame is waited for by those who look at it, see drawn.
 FUNCTIONS.settled = async (a) => {
+  if (a.keys) await keysTaken(a.input, a.keys);
+  released = [];
   const guarded = watching ?? { outcome: '', download: false };
   guarded.over = true;
   let changed = false;
