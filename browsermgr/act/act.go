@@ -26,9 +26,9 @@ type Tab interface {
 	Main() *frame.Frame
 	// Locate resolves a ref or, if that is empty, a selector.
 	Locate(ref, selector string) (frame.Element, error)
-	// Settle waits for what the action in this frame led to, which ends with these keys, if any: it sends them. It reports
+	// Settle sends the input that the action in this frame ends with, if any, and waits for what it led to. It reports
 	// whether guarded input reached its target: "hit", "miss" or "".
-	Settle(ctx context.Context, f *frame.Frame, keys ...proto.InputDispatchKeyEvent) (string, error)
+	Settle(ctx context.Context, f *frame.Frame, events ...proto.Request) (string, error)
 	// Drags has native drags that begin in the page told to the channel, which is not waited for, until it is called with
 	// nil.
 	Drags(begun chan<- proto.InputDragData)
@@ -72,19 +72,10 @@ func (d *doer) send(ctx context.Context, events ...proto.Request) error {
 	return nil
 }
 
-// sendKeys is send for keys.
-func (d *doer) sendKeys(ctx context.Context, keys []proto.InputDispatchKeyEvent) error {
-	events := make([]proto.Request, len(keys))
-	for i, key := range keys {
-		events[i] = key
-	}
-	return d.send(ctx, events...)
-}
-
-// pressed sends the keys that an action ends with and waits for what it led to.
-func (d *doer) pressed(ctx context.Context, f *frame.Frame, keys []proto.InputDispatchKeyEvent) error {
-	_, err := d.tab.Settle(ctx, f, keys...)
-	return stopped(ctx, err)
+// finish sends the input that an action ends with and waits for what it led to, see [Tab].
+func (d *doer) finish(ctx context.Context, f *frame.Frame, events ...proto.Request) (string, error) {
+	seen, err := d.tab.Settle(ctx, f, events...)
+	return seen, stopped(ctx, err)
 }
 
 // unanswered ends what the page does with input that it has not come back from when ctx ends.

@@ -51,7 +51,8 @@ func (d *doer) typeText(ctx context.Context, a Action) error {
 		return err
 	}
 	if a.Submit {
-		return d.pressed(ctx, e.Frame, input.Enter().Events())
+		_, err := d.finish(ctx, e.Frame, input.Enter().Events()...)
+		return err
 	}
 	_, err = d.tab.Settle(ctx, e.Frame)
 	return err
@@ -67,7 +68,7 @@ func (d *doer) setText(ctx context.Context, e frame.Element, selector, text stri
 	}
 	// Rich text: its content is selected, what is inserted takes its place.
 	if text == "" {
-		return d.sendKeys(ctx, input.Delete().Events())
+		return d.send(ctx, input.Delete().Events()...)
 	}
 	return d.send(ctx, proto.InputInsertText{Text: text})
 }
@@ -86,7 +87,7 @@ func (d *doer) typeSlowly(ctx context.Context, e frame.Element, a Action) error 
 				return err
 			}
 		}
-		if err := d.sendKeys(ctx, input.Rune(r).Events()); err != nil {
+		if err := d.send(ctx, input.Rune(r).Events()...); err != nil {
 			return err
 		}
 	}
@@ -180,19 +181,18 @@ func (d *doer) press(ctx context.Context, a Action) error {
 			return err
 		}
 	}
-	keys := c.Events()
+	events := c.Events()
 	if a.DelayMs > 0 {
 		down, up := c.Split()
-		if err := d.sendKeys(ctx, down); err != nil {
+		if err := d.send(ctx, down...); err != nil {
 			return err
 		}
 		if err := Pause(ctx, time.Duration(a.DelayMs)*time.Millisecond); err != nil {
-			for _, key := range up {
-				d.tab.Main().Post(key)
-			}
+			d.tab.Main().Post(up...)
 			return err
 		}
-		keys = up
+		events = up
 	}
-	return d.pressed(ctx, d.tab.Main(), keys)
+	_, err = d.finish(ctx, d.tab.Main(), events...)
+	return err
 }

@@ -71,45 +71,6 @@ func calmOr(calm Calm, err error) (Calm, error) {
 	return calm, err
 }
 
-// Press sends key events to the session that takes input for the frame, waits until the page has handled them and then as
-// Quiet does. The script that waits is sent with the keys: the page's answer to the last of them need not be awaited first.
-func (f *Frame) Press(ctx context.Context, via *cdp.Session, keys []proto.InputDispatchKeyEvent) (Calm, error) {
-	w, err := f.enter(ctx)
-	if err != nil {
-		return calmOr(Calm{}, lostOr(err))
-	}
-	number, ups := f.nextInput(), 0
-	calls := make([]*cdp.Call, len(keys))
-	for i, key := range keys {
-		calls[i] = via.Begin(key)
-		if key.Type == proto.InputDispatchKeyEventTypeKeyUp {
-			ups++
-		}
-	}
-	settled, err := f.call(w, Script{Fn: "settled", Arg: map[string]int{"input": number, "keys": ups}}, true)
-	if err != nil {
-		return Calm{}, err
-	}
-	for _, c := range calls {
-		if err := c.Wait(ctx, nil); err != nil && !cdp.DocumentGone(err) {
-			settled.Forget()
-			return Calm{}, err
-		}
-	}
-	if text, err := (Script{Fn: "taken", Arg: number}).expression(w, false); err == nil {
-		f.Post(proto.RuntimeEvaluate{Expression: text, ContextID: w.context})
-	}
-	return calmOr(await[Calm](ctx, f, w, settled))
-}
-
-// nextInput numbers input that is waited for.
-func (f *Frame) nextInput() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.inputs++
-	return f.inputs
-}
-
 // CancelWait ends a wait in the page that nobody is interested in any more.
 func (f *Frame) CancelWait() {
 	f.mu.Lock()

@@ -155,15 +155,15 @@ func Enter() Chord { return Chord{key: namedKeys["enter"]} }
 func Delete() Chord { return Chord{key: namedKeys["delete"]} }
 
 // Split is Events in two halves: all keys down, and all keys up again.
-func (c Chord) Split() (down, up []proto.InputDispatchKeyEvent) {
+func (c Chord) Split() (down, up []proto.Request) {
 	events := c.Events()
 	at := len(events) - 1 - len(c.held)
 	return events[:at], events[at:]
 }
 
 // Events are what a keyboard sends for the chord: modifiers down, key down and up, modifiers up.
-func (c Chord) Events() []proto.InputDispatchKeyEvent {
-	var events []proto.InputDispatchKeyEvent
+func (c Chord) Events() []proto.Request {
+	var events []proto.Request
 	bits := 0
 	for _, k := range c.held {
 		bits |= k.bit

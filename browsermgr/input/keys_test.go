@@ -26,10 +26,10 @@ func FuzzChord(f *testing.F) {
 }
 
 // told is the short form of key and mouse events.
-func told[E proto.Request](events []E) string {
+func told(events []proto.Request) string {
 	var out []string
 	for _, ev := range events {
-		switch ev := any(ev).(type) {
+		switch ev := ev.(type) {
 		case proto.InputDispatchKeyEvent:
 			out = append(out, fmt.Sprintf("%s %s/%s/%d %q %d %v", ev.Type, ev.Key, ev.Code, ev.WindowsVirtualKeyCode, ev.Text, ev.Modifiers, ev.Commands))
 		case proto.InputDispatchMouseEvent:

@@ -41,15 +41,17 @@ func TestPressInAFrameReturnsWithoutWaitingForItsKeysHere(t *testing.T) {
 	})
 	for _, path := range []string{"/near", "/far"} {
 		tab := openTab(t, srv.URL+path)
+		shows := func(text string) func() bool {
+			return func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, text) }
+		}
+		waitFor(t, shows("Field"))
 		act(t, tab, page.Action{Kind: page.KindClick, Ref: refOf(t, tab, "Field")})
 		begin := time.Now()
 		act(t, tab, page.Action{Kind: page.KindPress, Key: "a"})
 		if took := time.Since(begin); took > atOnce {
 			t.Errorf("%s: press took %s", path, took)
 		}
-		if text := snapshot(t, tab, page.SnapshotOptions{}).Text; !strings.Contains(text, "seen") {
-			t.Errorf("%s: what the key led to is missing in\n%s", path, text)
-		}
+		waitFor(t, shows("seen"))
 	}
 }
 

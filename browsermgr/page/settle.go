@@ -52,11 +52,11 @@ func (t *Tab) outcome(m mark) Result {
 
 // settle returns when what an action set off is there to be seen: at once if it set off nothing, when the new document is
 // parsed if it navigated, when the answers are in if it asked the server for something. f is where the action happened.
-// keys are sent first. It reports whether the input reached its target, as the script saw it: "hit", "miss" or "".
-func (t *Tab) settle(ctx context.Context, f *frame.Frame, m mark, keys []proto.InputDispatchKeyEvent) (string, error) {
+// events are sent first. It reports whether the input reached its target, as the script saw it: "hit", "miss" or "".
+func (t *Tab) settle(ctx context.Context, f *frame.Frame, m mark, events []proto.Request) (string, error) {
 	seen, err := t.quiet(ctx, f, func() (frame.Calm, error) {
-		if len(keys) > 0 {
-			return f.Press(ctx, t.main.Session, keys)
+		if len(events) > 0 {
+			return f.Input(ctx, t.main.Session, events)
 		}
 		return f.Quiet(ctx, false)
 	})
