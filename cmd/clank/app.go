@@ -21,6 +21,7 @@ import (
 	"clank/sessions"
 	"clank/settings"
 	"clank/sqlite"
+	"clank/tokens"
 )
 
 // closeGrace bounds an orderly end. Chromium is given five seconds of it.
@@ -41,6 +42,8 @@ type app struct {
 	browsers *browsermgr.Manager
 	features *control.Features
 	tools    *toolbox
+	tokens   *tokens.Store
+	local    string // secret of this run, for other programs of the same person
 	models   *models
 	manager  *sessions.Manager
 	shop     *http.Server
@@ -72,6 +75,10 @@ func openApp(ctx context.Context, e *env, h *home, logger *slog.Logger, opts app
 		return nil, err
 	}
 	if err := a.openState(ctx); err != nil {
+		return nil, err
+	}
+	a.local = tokens.Secret()
+	if a.tokens, err = tokens.Open(a.home.tokenFile(), nil); err != nil {
 		return nil, err
 	}
 	if err := a.openShop(ctx, opts.shopAddr); err != nil {
@@ -212,6 +219,8 @@ func (a *app) openManager(ctx context.Context) error {
 		Store:          a.db,
 		Backends:       map[string]sessions.Backend{browseagent.Runtime: agent},
 		DefaultRuntime: func() string { return browseagent.Runtime },
+		Enter:          a.mayEnter,
+		Profile:        a.profileFor,
 		Limits:         a.limits,
 		Scopes:         &a.scopes,
 		Logger:         a.logger,

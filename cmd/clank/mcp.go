@@ -7,11 +7,11 @@ import (
 	"os"
 
 	"clank/browsermgr/control/client"
-	"clank/browsermgr/control/gate"
 	"clank/llm"
 	"clank/mcpserver"
 	"clank/sessions"
 	"clank/settings"
+	"clank/tokens"
 )
 
 const mcpIntro = `clank mcp [flags]
@@ -52,15 +52,15 @@ func serveMCP(ctx context.Context, e *env, args []string) error {
 }
 
 func serveMCPOverHTTP(ctx context.Context, e *env, h *home, s *mcpserver.Server, addr string) error {
-	token, err := gate.OpenToken(h.path("mcp.token"))
+	given, err := tokens.Open(h.tokenFile(), nil)
 	if err != nil {
 		return err
 	}
-	server := &mcpserver.HTTP{Server: s, Addr: addr, Token: token}
+	server := &mcpserver.HTTP{Server: s, Addr: addr, Valid: func(token string) bool { return given.Valid(token, tokens.Control) }}
 	if err := server.Open(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "MCP at %s, with the token in %s\nCtrl-C ends it.\n", server.URL(), h.path("mcp.token"))
+	fmt.Fprintf(e.stderr, "MCP at %s, for those who have a token (clank tokens add NAME makes one)\nCtrl-C ends it.\n", server.URL())
 	<-ctx.Done()
 	return server.Close()
 }
