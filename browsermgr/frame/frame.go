@@ -19,10 +19,9 @@ type Frame struct {
 	target string
 	parent *Frame
 
-	making chan struct{} // holds a token while a world is made
-
 	mu       sync.Mutex
 	world    *world
+	making   making
 	document int // counts the documents that went away
 	inputs   int // counts input that was waited for
 	owner    ownerRef
@@ -32,7 +31,7 @@ type Frame struct {
 // parent is the frame whose document embeds it, nil for the main one; embedder is the id of the very frame in there, if
 // known.
 func New(s *cdp.Session, target string, parent *Frame, embedder string) *Frame {
-	return &Frame{Session: s, target: target, parent: parent, making: make(chan struct{}, 1), owner: ownerRef{parentFrame: embedder}}
+	return &Frame{Session: s, target: target, parent: parent, making: newMaking(), owner: ownerRef{parentFrame: embedder}}
 }
 
 // ID is the protocol's id of the root frame.

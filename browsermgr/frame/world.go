@@ -47,24 +47,48 @@ type world struct {
 	ready   bool   // scripts are installed, or will be before the next call
 }
 
-// enter returns the session's world, making one if the document is new. Those who come meanwhile wait for it.
+// making has the world of one document made by one caller; the others wait for it, but not longer than the document is there.
+type making struct {
+	turn chan struct{} // holds a token while a world is made
+	over chan struct{} // closed when the document went away
+}
+
+func newMaking() making { return making{turn: make(chan struct{}, 1), over: make(chan struct{})} }
+
+// enter returns the session's world, making one if the document is new.
 func (f *Frame) enter(ctx context.Context) (*world, error) {
-	if w := f.present(); w != nil {
-		return w, nil
+	for {
+		w, m := f.present()
+		if w != nil {
+			return w, nil
+		}
+		select {
+		case m.turn <- struct{}{}:
+			w, err := f.makeWorld(ctx)
+			<-m.turn
+			return w, err
+		case <-m.over:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
-	select {
-	case f.making <- struct{}{}:
-		defer func() { <-f.making }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	if w := f.present(); w != nil {
-		return w, nil
-	}
+}
+
+// present is the world of the document that is shown, nil if nobody has made it yet.
+func (f *Frame) present() (*world, making) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.world, f.making
+}
+
+func (f *Frame) makeWorld(ctx context.Context) (*world, error) {
 	for try := 0; ; try++ {
 		f.mu.Lock()
-		document := f.document
+		w, document := f.world, f.document
 		f.mu.Unlock()
+		if w != nil {
+			return w, nil
+		}
 		res, err := cdp.Ask[proto.PageCreateIsolatedWorldResult](ctx, f.Session, proto.PageCreateIsolatedWorld{
 			FrameID: f.ID(), WorldName: worldName, GrantUniveralAccess: true,
 		})
@@ -75,13 +99,6 @@ func (f *Frame) enter(ctx context.Context) (*world, error) {
 			return w, nil
 		}
 	}
-}
-
-// present is the world of the document that is shown, if it has been made.
-func (f *Frame) present() *world {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.world
 }
 
 // worldTries is how often a world is made again because the document may have changed meanwhile.
@@ -114,6 +131,8 @@ func (f *Frame) leave(w *world) {
 	if w == nil || f.world == w {
 		f.world = nil
 		f.document++
+		close(f.making.over)
+		f.making = newMaking()
 	}
 	f.mu.Unlock()
 }

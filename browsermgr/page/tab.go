@@ -221,7 +221,7 @@ func (t *Tab) readTitle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, loadGrace)
 	defer cancel()
 	l := &t.load
-	if t.until(ctx, func() bool { return l.titled || (l.asked == 0 && !(l.loaded && l.greeted)) }) != nil {
+	if t.until(ctx, func() bool { return l.titled || l.asked == 0 && (!l.loaded || !l.greeted) }) != nil {
 		return
 	}
 	t.mu.Lock()
