@@ -50,7 +50,7 @@ bench-stop: chromium ## how long a stop takes, stage by stage (ROUNDS=20)
 		| awk '/^(---|FAIL|panic)/ || / n=[0-9]/ || /after the stop/ {print} /^stop: /{last=$$0} END {print last}'
 
 bench-peers: chromium build ## the browser against playwright-core and agent-browser (ROUNDS=30)
-	@$(GO) run ./internal/peers -rounds $(or $(ROUNDS),30) $(BIN)
+	@$(GO) run ./internal/peers -rounds $(or $(ROUNDS),30) -only "$(ONLY)" $(BIN)
 
 conformance: chromium build ## the control API's contract against the running binary
 	@$(GO) run ./internal/conformance $(BIN)

@@ -26,9 +26,9 @@ type Tab interface {
 	Main() *frame.Frame
 	// Locate resolves a ref or, if that is empty, a selector.
 	Locate(ref, selector string) (frame.Element, error)
-	// Settle waits for what the action in this frame led to. It reports whether guarded input reached its target: "hit",
-	// "miss" or "".
-	Settle(ctx context.Context, f *frame.Frame) (string, error)
+	// Settle sends the input that the action in this frame ends with, if any, and waits for what it led to. It reports
+	// whether guarded input reached its target: "hit", "miss" or "".
+	Settle(ctx context.Context, f *frame.Frame, events ...proto.Request) (string, error)
 	// Drags has native drags that begin in the page told to the channel, which is not waited for, until it is called with
 	// nil.
 	Drags(begun chan<- proto.InputDragData)
@@ -72,13 +72,24 @@ func (d *doer) send(ctx context.Context, events ...proto.Request) error {
 	return nil
 }
 
+// finish sends the input that an action ends with and waits for what it led to, see [Tab].
+func (d *doer) finish(ctx context.Context, f *frame.Frame, events ...proto.Request) (string, error) {
+	seen, err := d.tab.Settle(ctx, f, events...)
+	return seen, stopped(ctx, err)
+}
+
 // unanswered ends what the page does with input that it has not come back from when ctx ends.
 func (d *doer) unanswered(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
 	d.tab.Stuck(ctx, d.tab.Main())
-	if _, ok := errors.AsType[*fault.LimitError](err); ok {
+	return stopped(ctx, err)
+}
+
+// stopped says that a script was stopped, if that is why ctx ended.
+func stopped(ctx context.Context, err error) error {
+	if _, ok := errors.AsType[*fault.LimitError](err); ok && ctx.Err() != nil {
 		return fmt.Errorf("the page's script did not end and was stopped: %w", err)
 	}
 	return err

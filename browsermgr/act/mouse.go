@@ -90,19 +90,16 @@ func (d *doer) clickOnce(ctx context.Context, e frame.Element, a Action, strict 
 			return "", err
 		}
 	}
-	if err := d.send(ctx, m.Click(a.DoubleClick)...); err != nil {
-		return "", err
-	}
-	return d.tab.Settle(ctx, e.Frame)
+	return d.finish(ctx, e.Frame, m.Click(a.DoubleClick)...)
 }
 
 func (d *doer) clickCoords(ctx context.Context, a Action) error {
 	m := mouse(input.Point{X: a.X, Y: a.Y}, a)
-	if a.DelayMs > 0 {
-		if err := d.hold(ctx, m, a); err != nil {
-			return err
-		}
-	} else if err := d.send(ctx, m.Click(a.DoubleClick)...); err != nil {
+	if a.DelayMs <= 0 {
+		_, err := d.finish(ctx, d.tab.Main(), m.Click(a.DoubleClick)...)
+		return err
+	}
+	if err := d.hold(ctx, m, a); err != nil {
 		return err
 	}
 	_, err := d.tab.Settle(ctx, d.tab.Main())

@@ -51,9 +51,8 @@ func (d *doer) typeText(ctx context.Context, a Action) error {
 		return err
 	}
 	if a.Submit {
-		if err := d.send(ctx, input.Enter().Events()...); err != nil {
-			return err
-		}
+		_, err := d.finish(ctx, e.Frame, input.Enter().Events()...)
+		return err
 	}
 	_, err = d.tab.Settle(ctx, e.Frame)
 	return err
@@ -194,9 +193,6 @@ func (d *doer) press(ctx context.Context, a Action) error {
 		}
 		events = up
 	}
-	if err := d.send(ctx, events...); err != nil {
-		return err
-	}
-	_, err = d.tab.Settle(ctx, d.tab.Main())
+	_, err = d.finish(ctx, d.tab.Main(), events...)
 	return err
 }

@@ -21,7 +21,9 @@ type Frame struct {
 
 	mu       sync.Mutex
 	world    *world
+	making   making
 	document int // counts the documents that went away
+	inputs   int // counts input that was waited for
 	owner    ownerRef
 }
 
@@ -29,7 +31,7 @@ type Frame struct {
 // parent is the frame whose document embeds it, nil for the main one; embedder is the id of the very frame in there, if
 // known.
 func New(s *cdp.Session, target string, parent *Frame, embedder string) *Frame {
-	return &Frame{Session: s, target: target, parent: parent, owner: ownerRef{parentFrame: embedder}}
+	return &Frame{Session: s, target: target, parent: parent, making: newMaking(), owner: ownerRef{parentFrame: embedder}}
 }
 
 // ID is the protocol's id of the root frame.
@@ -58,7 +60,10 @@ type Calm struct {
 // Quiet lets the page's scripts finish what they were about to do, and with paint waits for a frame to be drawn. A
 // document that goes away meanwhile is fine: the zero Calm.
 func (f *Frame) Quiet(ctx context.Context, paint bool) (Calm, error) {
-	calm, err := Run[Calm](ctx, f, Script{Fn: "settled", Arg: map[string]bool{"frame": paint}})
+	return calmOr(Run[Calm](ctx, f, Script{Fn: "settled", Arg: map[string]bool{"frame": paint}}))
+}
+
+func calmOr(calm Calm, err error) (Calm, error) {
 	if errors.Is(err, cdp.ErrDocumentGone) {
 		return Calm{}, nil
 	}
@@ -73,7 +78,7 @@ func (f *Frame) CancelWait() {
 	if w == nil {
 		return
 	}
-	if text, err := (Script{Fn: "cancelWait"}).expression(w, true); err == nil {
+	if text, err := (Script{Fn: "cancelWait"}).expression(w, false); err == nil {
 		f.Post(proto.RuntimeEvaluate{Expression: text, ContextID: w.context})
 	}
 }

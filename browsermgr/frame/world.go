@@ -22,9 +22,11 @@ var scripts embed.FS
 // worldName names the isolated world our scripts live in: same document, own globals, out of the page's reach.
 const worldName = "clank"
 
-// source is what is installed in each isolated world.
+// source defines what installs our scripts in an isolated world. It is the same for all documents, so that Chromium compiles
+// it once a process.
 var source = sync.OnceValue(func() string {
 	var b strings.Builder
+	b.WriteString("globalThis.__clankScripts ??= (TOKEN) => {\n")
 	for _, name := range []string{"world", "names", "roles", "walk", "snapshot", "target", "input", "wait", "read"} {
 		text, err := scripts.ReadFile("js/" + name + ".js")
 		if err != nil {
@@ -33,6 +35,7 @@ var source = sync.OnceValue(func() string {
 		b.Write(text)
 		b.WriteByte('\n')
 	}
+	b.WriteString("}; 0")
 	return b.String()
 })
 
@@ -41,32 +44,59 @@ var source = sync.OnceValue(func() string {
 type world struct {
 	context proto.RuntimeExecutionContextID
 	token   string // the script answers only to it: a context id may come to mean another document
-	ready   bool   // scripts are installed
+	ready   bool   // scripts are installed, or will be before the next call
 }
 
+// making has the world of one document made by one caller; the others wait for it, but not longer than the document is there.
+type making struct {
+	turn chan struct{} // holds a token while a world is made
+	over chan struct{} // closed when the document went away
+}
+
+func newMaking() making { return making{turn: make(chan struct{}, 1), over: make(chan struct{})} }
+
 // enter returns the session's world, making one if the document is new.
-func (f *Frame) enter(ctx context.Context) (w *world, installed bool, err error) {
+func (f *Frame) enter(ctx context.Context) (*world, error) {
+	for {
+		w, m := f.present()
+		if w != nil {
+			return w, nil
+		}
+		select {
+		case m.turn <- struct{}{}:
+			w, err := f.makeWorld(ctx)
+			<-m.turn
+			return w, err
+		case <-m.over:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// present is the world of the document that is shown, nil if nobody has made it yet.
+func (f *Frame) present() (*world, making) {
 	f.mu.Lock()
-	w = f.world
-	if w != nil {
-		installed = w.ready
-	}
-	f.mu.Unlock()
-	if w != nil {
-		return w, installed, nil
-	}
+	defer f.mu.Unlock()
+	return f.world, f.making
+}
+
+func (f *Frame) makeWorld(ctx context.Context) (*world, error) {
 	for try := 0; ; try++ {
 		f.mu.Lock()
-		document := f.document
+		w, document := f.world, f.document
 		f.mu.Unlock()
+		if w != nil {
+			return w, nil
+		}
 		res, err := cdp.Ask[proto.PageCreateIsolatedWorldResult](ctx, f.Session, proto.PageCreateIsolatedWorld{
 			FrameID: f.ID(), WorldName: worldName, GrantUniveralAccess: true,
 		})
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
-		if w, installed, ok := f.keep(res.ExecutionContextID, document, try == worldTries); ok {
-			return w, installed, nil
+		if w, ok := f.keep(res.ExecutionContextID, document, try == worldTries); ok {
+			return w, nil
 		}
 	}
 }
@@ -75,21 +105,21 @@ func (f *Frame) enter(ctx context.Context) (w *world, installed bool, err error)
 const worldTries = 2
 
 // keep takes over a world that was made while the numbered document was shown. It is not ok if that may be gone.
-func (f *Frame) keep(id proto.RuntimeExecutionContextID, document int, anyhow bool) (w *world, installed, ok bool) {
+func (f *Frame) keep(id proto.RuntimeExecutionContextID, document int, anyhow bool) (w *world, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.document != document && !anyhow {
-		return nil, false, false
+		return nil, false
 	}
 	if f.world == nil || f.world.context != id {
 		f.world = &world{context: id, token: rand.Text()}
 	}
-	return f.world, f.world.ready, true
+	return f.world, true
 }
 
-// Prepare installs our scripts in a new document before they are needed. What goes wrong shows when they are called.
-func (f *Frame) Prepare(ctx context.Context) {
-	_, _ = Run[bool](ctx, f, Script{Fn: "ping"})
+// Loaded installs our scripts in the present document before they are needed, waits until it is loaded and returns its title.
+func (f *Frame) Loaded(ctx context.Context) (title string, err error) {
+	return Run[string](ctx, f, Script{Fn: "loaded"})
 }
 
 // Leave forgets the present document: another took its place, or its process died.
@@ -101,13 +131,9 @@ func (f *Frame) leave(w *world) {
 	if w == nil || f.world == w {
 		f.world = nil
 		f.document++
+		close(f.making.over)
+		f.making = newMaking()
 	}
-	f.mu.Unlock()
-}
-
-func (f *Frame) markReady(w *world) {
-	f.mu.Lock()
-	w.ready = true
 	f.mu.Unlock()
 }
 
@@ -132,15 +158,16 @@ type Script struct {
 	elements []Locator
 }
 
-// expression is the source text of the call. A world that has no scripts yet gets them in the same message.
-func (sc Script) expression(w *world, installed bool) (string, error) {
+// expression is the source text of the call. In a world that has no scripts yet, installs has it begin with setting them up from
+// their source.
+func (sc Script) expression(w *world, installs bool) (string, error) {
 	arg, err := json.Marshal(sc.Arg)
 	if err != nil {
 		return "", fmt.Errorf("encode argument of %s: %w", sc.Fn, err)
 	}
 	var b strings.Builder
-	if !installed {
-		fmt.Fprintf(&b, "if (globalThis.__clank?.token !== %[2]q) globalThis.__clank = ((TOKEN) => {\n%[1]s\n})(%[2]q);\n", source(), w.token)
+	if installs {
+		fmt.Fprintf(&b, "if (globalThis.__clankScripts && globalThis.__clank?.token !== %[1]q) globalThis.__clank = __clankScripts(%[1]q);\n", w.token)
 	}
 	if sc.source != "" {
 		return b.String() + sc.application(w, arg), nil
@@ -159,65 +186,87 @@ type answer[R any] struct {
 // Run calls one of our functions in the frame's document and decodes what it returns into R. An expected "no" is a
 // *[ScriptError]. If the document goes away meanwhile the error is [cdp.ErrDocumentGone].
 func Run[R any](ctx context.Context, f *Frame, sc Script) (R, error) {
+	var none R
+	w, err := f.enter(ctx)
+	if err != nil {
+		return none, lostOr(err)
+	}
+	call, err := f.call(w, sc, true)
+	if err != nil {
+		return none, err
+	}
+	return await[R](ctx, f, w, call)
+}
+
+// await returns what one of our functions answers to a call.
+func await[R any](ctx context.Context, f *Frame, w *world, call *cdp.Call) (R, error) {
 	var res Remote[answer[R]]
-	err := f.evaluate(ctx, sc, true, &res, func() error {
-		switch {
-		case res.Exception != nil:
-			return ExceptionError(res.Exception)
-		case res.Result.Value.Lost:
-			return cdp.ErrDocumentGone
-		case res.Result.Value.Fail != nil:
-			return res.Result.Value.Fail
-		}
-		return nil
-	})
-	return res.Result.Value.Value, err
+	err := call.Wait(ctx, &res)
+	switch {
+	case err != nil:
+	case res.Exception != nil:
+		err = ExceptionError(res.Exception)
+	case res.Result.Value.Lost:
+		err = cdp.ErrDocumentGone
+	case res.Result.Value.Fail != nil:
+		err = res.Result.Value.Fail
+	}
+	return res.Result.Value.Value, f.note(w, err)
 }
 
 // Object calls one of our functions and leaves the object it returns in the page; the caller releases it. If there is no such
 // object the error is [cdp.ErrDocumentGone].
 func Object(ctx context.Context, f *Frame, sc Script) (proto.RuntimeRemoteObjectID, error) {
-	var res Remote[json.RawMessage]
-	err := f.evaluate(ctx, sc, false, &res, func() error {
-		if res.Exception != nil {
-			return ExceptionError(res.Exception)
-		}
-		return nil
-	})
-	if err == nil && res.Result.ObjectID == "" {
-		err = cdp.ErrDocumentGone // of this object alone: the other refs stay
+	w, err := f.enter(ctx)
+	if err != nil {
+		return "", lostOr(err)
 	}
-	return proto.RuntimeRemoteObjectID(res.Result.ObjectID), err
+	call, err := f.call(w, sc, false)
+	if err != nil {
+		return "", err
+	}
+	var res Remote[json.RawMessage]
+	err = call.Wait(ctx, &res)
+	if err == nil && res.Exception != nil {
+		err = ExceptionError(res.Exception)
+	}
+	if err := f.note(w, err); err != nil {
+		return "", err
+	}
+	if res.Result.ObjectID == "" {
+		return "", cdp.ErrDocumentGone // of this object alone: the other refs stay
+	}
+	return proto.RuntimeRemoteObjectID(res.Result.ObjectID), nil
 }
 
-// evaluate runs a script and has the caller judge the result, decoded into res.
-func (f *Frame) evaluate(ctx context.Context, sc Script, byValue bool, res any, judge func() error) error {
-	w, installed, err := f.enter(ctx)
-	if err != nil {
-		return lostOr(err)
-	}
-	text, err := sc.expression(w, installed)
-	if err != nil {
+// note forgets the world if an error says that its document went away.
+func (f *Frame) note(w *world, err error) error {
+	if !cdp.DocumentGone(err) {
 		return err
 	}
+	f.leave(w)
+	return cdp.ErrDocumentGone
+}
+
+// call sends a script to a world, and before it what it needs there.
+func (f *Frame) call(w *world, sc Script, byValue bool) (*cdp.Call, error) {
 	within := sc.Within
 	if within == 0 {
 		within = f.Timeout()
 	}
-	err = f.BeginWithin(within, proto.RuntimeEvaluate{
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	text, err := sc.expression(w, !w.ready)
+	if err != nil {
+		return nil, err
+	}
+	if !w.ready {
+		f.Post(proto.RuntimeEvaluate{Expression: source(), ContextID: w.context})
+		w.ready = true
+	}
+	return f.BeginWithin(within, proto.RuntimeEvaluate{
 		Expression: text, ContextID: w.context, ReturnByValue: byValue, AwaitPromise: true, UserGesture: sc.Gesture,
-	}).Wait(ctx, res)
-	if err == nil {
-		err = judge()
-	}
-	if cdp.DocumentGone(err) {
-		f.leave(w)
-		return cdp.ErrDocumentGone
-	}
-	if err == nil && !installed {
-		f.markReady(w)
-	}
-	return err
+	}), nil
 }
 
 func lostOr(err error) error {

@@ -130,9 +130,9 @@ func (s stage) Locate(ref, selector string) (frame.Element, error) {
 	return s.tab.locate(ref, selector)
 }
 
-// Settle waits for what the action led to.
-func (s stage) Settle(ctx context.Context, f *frame.Frame) (string, error) {
-	return s.tab.settle(ctx, f, s.before)
+// Settle sends the input that the action ends with, if any, and waits for what it led to.
+func (s stage) Settle(ctx context.Context, f *frame.Frame, events ...proto.Request) (string, error) {
+	return s.tab.settle(ctx, f, s.before, events)
 }
 
 // Drags has native drags told to the channel.

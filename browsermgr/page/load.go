@@ -1,8 +1,6 @@
 package page
 
 import (
-	"context"
-
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/frame"
 
@@ -19,6 +17,7 @@ type loadState struct {
 	pending  bool   // one was asked for and has come to no end
 	started  bool   // … and Chromium has taken it up
 	loading  bool   // the main frame is loading
+	greeted  bool   // the present document tells its title when it has loaded
 	loader   string // id of the present document's loader
 	parsed   bool   // DOMContentLoaded
 	loaded   bool
@@ -53,7 +52,7 @@ func (l *loadState) committed(loader string, restored bool) {
 	l.pending, l.started = false, false
 	l.loader, l.status = loader, l.statuses[loader]
 	l.parsed, l.loaded, l.idle = restored, restored, restored
-	l.titled = false
+	l.titled, l.greeted = false, false
 	clear(l.statuses)
 	for id, f := range l.inFlight {
 		if f.loader != loader {
@@ -135,6 +134,9 @@ func (t *Tab) handleNavigated(f *frame.Frame, ev cdp.Event) {
 	t.url = p.Frame.URL + p.Frame.Fragment
 	t.load.committed(p.Frame.LoaderID, p.Type == string(proto.PageNavigationTypeBackForwardCacheRestore))
 	t.refs.Reset()
+	if len(t.watchers) > 0 {
+		t.greet()
+	}
 	t.signal()
 }
 
@@ -179,13 +181,8 @@ func (t *Tab) handleLoading(ev cdp.Event) {
 	case "Page.lifecycleEvent":
 		l.lifecycle(p.LoaderID, p.Name)
 		t.keepAwake()
-		if p.Name == "DOMContentLoaded" || p.Name == "load" {
+		if (p.Name == "DOMContentLoaded" || p.Name == "load") && !l.greeted {
 			t.askTitle()
-		}
-		if p.Name == "load" && len(t.watchers) > 0 {
-			// Whoever works here is about to look at the new document, and gets the answer meanwhile. Earlier it would hold up
-			// the load: both take the page's main thread.
-			t.browser.wg.Go(func() { t.main.Prepare(context.Background()) })
 		}
 	default:
 		return

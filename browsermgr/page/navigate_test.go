@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -63,6 +65,36 @@ func TestPageWithoutTitleHasNone(t *testing.T) {
 	}
 	if got := tab.Title(); got != "" {
 		t.Errorf("got title %q", got)
+	}
+}
+
+func TestNewDocumentIsMadeReadyOnce(t *testing.T) {
+	var worlds atomic.Int32
+	b, err := page.Connect(within(t, 30*time.Second), shared.url, page.Options{Sent: func(method string) {
+		if method == "Page.createIsolatedWorld" {
+			worlds.Add(1)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	srv := site(t, map[string]string{"/": "<title>One</title>", "/next": "<title>Two</title>"})
+	tab := openTabIn(t, b, srv.URL)
+	var wg sync.WaitGroup
+	for _, path := range []string{"/?again", "/next"} {
+		worlds.Store(0)
+		if _, err := tab.Navigate(within(t, 30*time.Second), srv.URL+path); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			wg.Go(func() { _, _, _ = tab.Describe(within(t, 30*time.Second), "e1") })
+		}
+		snapshot(t, tab, page.SnapshotOptions{})
+		wg.Wait()
+		if got := worlds.Load(); got != 1 {
+			t.Errorf("%s: got %d worlds for one document", path, got)
+		}
 	}
 }
 

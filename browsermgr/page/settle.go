@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"clank/browsermgr/frame"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
 const (
@@ -50,9 +52,14 @@ func (t *Tab) outcome(m mark) Result {
 
 // settle returns when what an action set off is there to be seen: at once if it set off nothing, when the new document is
 // parsed if it navigated, when the answers are in if it asked the server for something. f is where the action happened.
-// It reports whether the input reached its target, as the script saw it: "hit", "miss" or "".
-func (t *Tab) settle(ctx context.Context, f *frame.Frame, m mark) (string, error) {
-	seen, err := t.quiet(ctx, f, false)
+// events are sent first. It reports whether the input reached its target, as the script saw it: "hit", "miss" or "".
+func (t *Tab) settle(ctx context.Context, f *frame.Frame, m mark, events []proto.Request) (string, error) {
+	seen, err := t.quiet(ctx, f, func() (frame.Calm, error) {
+		if len(events) > 0 {
+			return f.Input(ctx, t.main.Session, events)
+		}
+		return f.Quiet(ctx, false)
+	})
 	if err != nil {
 		return seen, err
 	}
@@ -69,16 +76,21 @@ func (t *Tab) settle(ctx context.Context, f *frame.Frame, m mark) (string, error
 	if err := t.untilWithin(ctx, quietLimit, func() bool { return !busy() }); err != nil {
 		return seen, err
 	}
-	if _, err := t.quiet(ctx, f, true); err != nil {
+	if _, err := t.painted(ctx, f); err != nil {
 		return seen, err
 	}
 	return seen, t.arrive(ctx, m)
 }
 
+// painted waits until the page is calm and has been drawn.
+func (t *Tab) painted(ctx context.Context, f *frame.Frame) (string, error) {
+	return t.quiet(ctx, f, func() (frame.Calm, error) { return f.Quiet(ctx, true) })
+}
+
 // quiet waits until the page is calm, and takes over what its title is now: Chromium does not tell when it changes.
-func (t *Tab) quiet(ctx context.Context, f *frame.Frame, paint bool) (string, error) {
+func (t *Tab) quiet(ctx context.Context, f *frame.Frame, wait func() (frame.Calm, error)) (string, error) {
 	document := t.documents()
-	calm, err := f.Quiet(ctx, paint)
+	calm, err := wait()
 	if err != nil && ctx.Err() != nil {
 		stage{tab: t}.Stuck(ctx, f)
 	}

@@ -86,7 +86,7 @@ func (t *Tab) capture(ctx context.Context, opts SnapshotOptions) (Snapshot, erro
 			if err := t.untilWithin(ctx, emptyWait, func() bool { return t.load.loaded && !t.load.busySince(0) }); err != nil {
 				return Snapshot{}, err
 			}
-			if _, err := t.quiet(ctx, t.main, true); err != nil {
+			if _, err := t.painted(ctx, t.main); err != nil {
 				return Snapshot{}, err
 			}
 			continue

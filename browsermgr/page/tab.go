@@ -197,12 +197,32 @@ func titled(info targetInfo) bool {
 	return err == nil && u.Hostname() != "" && !strings.Contains(u.Hostname(), "xn--") && !strings.Contains(info.Title, u.Hostname())
 }
 
-// readTitle sees to it that the title is known: the browser has been asked at the last steps of the load. A document that
-// may have none is asked itself, but not for long: what is known of it then will do.
+// greet has a new document make ready for whoever works here and is about to look at it, and tell its title as soon as it has
+// loaded: what the browser is asked then has to wait until it has drawn its window. The caller holds t.mu.
+func (t *Tab) greet() {
+	document := t.load.document
+	t.load.greeted = true
+	t.browser.wg.Go(func() {
+		title, err := t.main.Loaded(context.Background())
+		if err == nil {
+			t.noteTitle(document, title)
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.load.document == document {
+			t.load.titled, t.load.greeted = err == nil, false
+			t.signal()
+		}
+	})
+}
+
+// readTitle sees to it that the title is known. A document that has loaded is about to tell it, or the browser has been asked; one
+// that goes on loading or may have none is asked itself, but not for long: what is known of it then will do.
 func (t *Tab) readTitle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, loadGrace)
 	defer cancel()
-	if t.until(ctx, func() bool { return t.load.asked == 0 }) != nil {
+	l := &t.load
+	if t.until(ctx, func() bool { return l.titled || l.asked == 0 && (!l.loaded || !l.greeted) }) != nil {
 		return
 	}
 	t.mu.Lock()

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -27,24 +28,25 @@ func main() { os.Exit(run()) }
 
 func run() int {
 	rounds := flag.Int("rounds", 30, "how often each action is done by each")
+	only := flag.String("only", "", "measure only the deeds whose `names`, joined by commas, these are")
 	cache := flag.String("cache", ".cache/peers", "`folder` in which the peers are installed")
 	flag.Parse()
 	if flag.NArg() != 1 || *rounds < 3 {
-		fmt.Fprintln(os.Stderr, "usage: peers [-rounds N] [-cache FOLDER] path/to/clank")
+		fmt.Fprintln(os.Stderr, "usage: peers [-rounds N] [-only NAMES] [-cache FOLDER] path/to/clank")
 		return 2
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithTimeoutCause(ctx, wholeLimit, fmt.Errorf("the whole took longer than %v", wholeLimit))
 	defer cancel()
-	if err := compare(ctx, flag.Arg(0), *cache, *rounds); err != nil {
+	if err := compare(ctx, flag.Arg(0), *cache, *only, *rounds); err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
 		return 1
 	}
 	return 0
 }
 
-func compare(ctx context.Context, bin, cache string, rounds int) (err error) {
+func compare(ctx context.Context, bin, cache, only string, rounds int) (err error) {
 	node, agent, err := playwright.Install(ctx, cache)
 	if err != nil {
 		return err
@@ -78,6 +80,9 @@ func compare(ctx context.Context, bin, cache string, rounds int) (err error) {
 	a := &agentBrowser{bin: agent, port: away.Port, dir: c.Temp}
 	defer a.close(ctx)
 	r := &race{site: web.URL, clank: c, playwright: p, agent: a, rounds: rounds}
+	if only != "" {
+		r.only = strings.Split(only, ",")
+	}
 	return r.run(ctx, os.Stdout)
 }
 

@@ -20,7 +20,8 @@ type race struct {
 	playwright *playwright.Playwright
 	agent      *agentBrowser
 	rounds     int
-	tab        string // ours
+	only       []string // names of deeds; none means all
+	tab        string   // ours
 }
 
 // turns is into how many blocks the rounds of one action are cut: what disturbs the machine then disturbs everybody.
@@ -311,6 +312,9 @@ type worst struct{ playwright, agent, overhead float64 }
 func (r *race) group(ctx context.Context, w *tabwriter.Writer, deeds []deed) (worst, error) {
 	var out worst
 	for _, d := range deeds {
+		if len(r.only) > 0 && !slices.Contains(r.only, d.name) {
+			continue
+		}
 		t, err := r.measure(ctx, d)
 		if err != nil {
 			return worst{}, err

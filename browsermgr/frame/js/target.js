@@ -232,9 +232,42 @@ function unguard() {
   watching = null;
 }
 
+// Keys and buttons that were let go here since the last action, by the time they were sent. Input overtakes our scripts: it
+// is mostly noted before anybody asks for it.
+let released = [];
+let onRelease = null;
+const noteRelease = (event) => {
+  if (!event.isTrusted) return;
+  released.push(event.timeStamp);
+  if (released.length > 20) released.shift();
+  onRelease?.();
+};
+for (const type of ['keyup', 'mouseup']) addEventListener(type, noteRelease, { capture: true });
+
+// inputTaken resolves when all keys and buttons of the numbered input have been let go here, or when the driver says that the
+// browser has seen to them: they may go to another frame, or the page may keep them from us.
+let taken = 0;
+const inputTaken = (input, ups) => new Promise((resolve) => {
+  const since = performance.now() - 1000; // older ones are somebody else's
+  onRelease = () => {
+    if (taken < input && (ups === 0 || released.filter((at) => at > since).length < ups)) return;
+    onRelease = null;
+    resolve();
+  };
+  onRelease();
+});
+
+FUNCTIONS.taken = (input) => {
+  taken = input;
+  onRelease?.();
+  return true;
+};
+
 // settled lets what the input set off run: messages and timers that are due, and a frame if it goes on changing the document.
 // What the page draws with its next frame is waited for by those who look at it, see drawn.
 FUNCTIONS.settled = async (a) => {
+  if (a.input) await inputTaken(a.input, a.ups);
+  released = [];
   const guarded = watching ?? { outcome: '', download: false };
   guarded.over = true;
   let changed = false;
