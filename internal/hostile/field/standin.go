@@ -76,7 +76,7 @@ func standin(ctx context.Context, o Options, p *pass) (*browser, error) {
 		io.Copy(w, res.Body)
 	})}
 	go s.Serve(l)
-	flags := append([]string{"--proxy-server=http://" + l.Addr().String(), "--proxy-bypass-list=<-loopback>"}, strings.Fields(os.Getenv("GFLAGS"))...)
+	flags := append([]string{"--proxy-server=http://" + l.Addr().String(), "--proxy-bypass-list=<-loopback>"}, strings.FieldsFunc(os.Getenv("GFLAGS"), func(r rune) bool { return r == 10 })...)
 	b, err := bare(ctx, flags...)
 	if err != nil {
 		return nil, err
