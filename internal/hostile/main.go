@@ -72,6 +72,10 @@ func inside() (int, error) {
 }
 
 func judge(ctx context.Context, o field.Options) error {
+	var err error
+	if o.Certificate, err = field.Certify(); err != nil {
+		return err
+	}
 	o.Ground = ground.Loopback()
 	if ground.Inside() {
 		dir, err := os.MkdirTemp("", "clank")
@@ -79,7 +83,7 @@ func judge(ctx context.Context, o field.Options) error {
 			return err
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
-		if o.Ground, err = ground.Prepare(dir); err != nil {
+		if o.Ground, err = ground.Prepare(dir, o.Certificate.Certificate[1]); err != nil {
 			return err
 		}
 		defer o.Ground.Recorder.Close()

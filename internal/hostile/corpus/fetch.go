@@ -30,10 +30,11 @@ func fetches() []Attack {
 		secure(
 			script(g, "fetchLater", "function go(){fetchLater('@url@',{activateAfter:0})}"),
 			script(g, "no-cors over TLS", "fetch('@url@',{mode:'no-cors'})"),
-			script(g, "plain text from a secure page", "fetch('http://@hostport@/x/@id@',{mode:'no-cors',targetAddressSpace:'local'})").never("mixed content"),
+			script(g, "clear text from a secure page", "fetch('@http@',{mode:'no-cors'})").at("loopback"),
 			script(g, "cache.add", "caches.open('a').then(c=>c.add(new Request('@url@',{mode:'no-cors'})).catch(()=>c.add('@url@')))"),
 			script(g, "wasm streaming", "WebAssembly.compileStreaming(fetch('@url@'))"),
-			script(g, "background fetch", "navigator.serviceWorker.register('/sw.js').then(()=>navigator.serviceWorker.ready).then(r=>r.backgroundFetch.fetch('a',['@url@']))").with("sw.js", "0"),
+			script(g, "background fetch", "navigator.serviceWorker.register('/sw.js').then(()=>navigator.serviceWorker.ready).then(r=>r.backgroundFetch.fetch('a',['@url@']))").with("sw.js", "0").
+				never("Chromium asks for permission first"),
 		),
 	)
 }

@@ -97,7 +97,7 @@ func documents() []Attack {
 		markup(g, "javascript document", "<iframe src=\"javascript:'<img src=@url@>'\"></iframe>"),
 		markup(g, "blob document", "<iframe id=f></iframe><script>f.src=URL.createObjectURL(new Blob(['<img src=@url@>'],{type:'text/html'}))</script>"),
 		markup(g, "about:blank written", "<iframe id=f></iframe><script>f.contentDocument.write('<script src=@url@.js><\\/script>')</script>"),
-		markup(g, "frameset", "</head><frameset><frame src=@url@></frameset>"),
+		{Group: g, Name: "frameset", Visit: "@self@/a.html", Files: map[string]string{"a.html": "<html><frameset><frame src=@url@></frameset></html>"}},
 		markup(g, "object", "<object data=@url@ type=text/html></object>"),
 		markup(g, "object as pdf", "<object data=@url@ type=application/pdf></object>"),
 		markup(g, "embed", "<embed src=@url@ type=text/html>"),

@@ -5,6 +5,7 @@ package field
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,8 @@ import (
 // Options say what to run.
 type Options struct {
 	Ground *ground.Ground
+	// Certificate is the site's, see [Certify].
+	Certificate tls.Certificate
 	// Only, if set, selects cases by title.
 	Only *regexp.Regexp
 	// Workers is how many pages are open at a time.
@@ -74,7 +77,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	began := time.Now()
 	cases := selected(o)
 	without, err := run(ctx, o, "b", 20000, cases, nil, func(ctx context.Context, p *pass) (*browser, error) {
-		return bare(ctx, p.resolve()...)
+		return bare(ctx, p.makeshift()...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("bare pass: %w", err)

@@ -2,6 +2,7 @@ package field
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -38,7 +39,7 @@ func run(ctx context.Context, o Options, letter string, base uint16, cases []cor
 ) (*result, error) {
 	p := &pass{letter: letter, ground: o.Ground, book: &canary.Book{}, asked: map[string]bool{}}
 	defer p.close()
-	if err := p.prepare(ctx, base, cases); err != nil {
+	if err := p.prepare(ctx, o.Certificate, base, cases); err != nil {
 		return nil, err
 	}
 	b, err := start(ctx, p)
@@ -52,7 +53,7 @@ func run(ctx context.Context, o Options, letter string, base uint16, cases []cor
 	took := make([]time.Duration, len(cases))
 	err = each(ctx, o.Workers, len(cases), func(i int) error {
 		var err error
-		took[i], err = crowd.visit(ctx, p.entries[i], p.book.First(p.entries[i].id), p.longer(former.outcome(i), former != nil))
+		took[i], err = crowd.visit(ctx, p.entries[i], p.book.First(p.entries[i].id), p.longer(former.outcome(i), former != nil, cases[i].Never != ""))
 		if err != nil {
 			return fmt.Errorf("case %s: %w", cases[i].Title(), err)
 		}
@@ -66,8 +67,11 @@ func run(ctx context.Context, o Options, letter string, base uint16, cases []cor
 }
 
 // longer is how long to wait for a hit once the page is ready.
-func (p *pass) longer(before outcome, guarded bool) func(time.Time) time.Duration {
+func (p *pass) longer(before outcome, guarded, never bool) func(time.Time) time.Duration {
 	return func(began time.Time) time.Duration {
+		if never {
+			return grace
+		}
 		if !guarded {
 			return patience
 		}
@@ -75,11 +79,8 @@ func (p *pass) longer(before outcome, guarded bool) func(time.Time) time.Duratio
 	}
 }
 
-func (p *pass) prepare(ctx context.Context, base uint16, cases []corpus.Case) error {
-	certificate, err := certify()
-	if err != nil {
-		return err
-	}
+func (p *pass) prepare(ctx context.Context, certificate tls.Certificate, base uint16, cases []corpus.Case) error {
+	var err error
 	p.birds = &canary.Aviary{Book: p.book, Certificate: certificate}
 	p.names = &names.Server{Site: p.ground.Site, Asked: p.question}
 	if p.names4u, err = p.names.Listen(ctx, netip.MustParseAddrPort("127.0.0.1:0")); err != nil {
@@ -172,20 +173,19 @@ func (p *pass) packet(packet []byte) {
 		return
 	}
 	for _, e := range p.entries {
-		anonymous := !strings.Contains(e.Page, "@id@.local")
-		if e.By == corpus.MDNS && (anonymous || strings.Contains(string(packet), e.id)) {
+		if e.By == corpus.MDNS && strings.Contains(e.Page, "@id@.local") == strings.Contains(string(packet), e.id) {
 			p.book.Note(e.id, "mdns")
 		}
 	}
 }
 
-// resolve are flags by which a bare browser finds the site where it has no name server of ours.
-func (p *pass) resolve() []string {
+// makeshift are flags for a bare browser where the ground has neither a name server nor an authority of ours.
+func (p *pass) makeshift() []string {
 	if p.ground.Namespace {
 		return nil
 	}
 	at := p.ground.Site.String()
-	return []string{"--host-resolver-rules=MAP *." + names.Evil + " " + at + ",MAP *." + names.Other + " " + at}
+	return []string{"--ignore-certificate-errors", "--host-resolver-rules=MAP *." + names.Evil + " " + at + ",MAP *." + names.Other + " " + at}
 }
 
 func (p *pass) result(took []time.Duration) *result {

@@ -96,6 +96,11 @@ func (s *site) listen(ctx context.Context, port uint16, secure bool, only *entry
 		Handler: s.handler(only), ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0),
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{s.certificate}, MinVersion: tls.VersionTLS12},
 	}
+	if only != nil {
+		// Each request takes a connection of its own: what the case changes holds for the next.
+		server.SetKeepAlivesEnabled(false)
+		server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
+	}
 	s.servers = append(s.servers, server)
 	s.wg.Go(func() {
 		if secure {
@@ -242,7 +247,7 @@ func (e *entry) serve(w http.ResponseWriter, r *http.Request) {
 // kinds are the types of file endings that the system may not know.
 var kinds = map[string]string{
 	".xml": "text/xml", ".xsl": "text/xsl", ".xhtml": "application/xhtml+xml", ".js": "text/javascript", ".m3u8": "application/vnd.apple.mpegurl",
-	".download": "application/octet-stream", ".mixed": "multipart/related; boundary=b",
+	".rules": "application/speculationrules+json", ".download": "application/octet-stream", ".mixed": "multipart/related; boundary=b",
 }
 
 // perch puts up what listens for one case.

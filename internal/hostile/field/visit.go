@@ -133,7 +133,7 @@ func (c *crowd) visit(ctx context.Context, e *entry, hit <-chan struct{}, longer
 	if !c.settle(ctx, t.BeginWithin(patience, request{"Page.navigate", map[string]any{"url": e.words.Replace(address)}}), e, hit) {
 		t.Post(request{"Runtime.evaluate", map[string]any{"expression": "window.go&&go()", "userGesture": true}})
 		if e.Ask != "" {
-			t.Post(request{e.Ask, nil})
+			t.Post(request{"Page.enable", nil}, request{e.Ask, nil})
 		}
 	}
 	timer := time.NewTimer(longer(began))

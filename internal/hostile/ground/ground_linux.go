@@ -1,6 +1,7 @@
 package ground
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/vishvananda/netlink"
@@ -28,9 +30,9 @@ func isolate(cmd *exec.Cmd) {
 }
 
 // Prepare furnishes the namespace that this process was started in by [Reenter]: addresses, routes, the recorder, and
-// where programs look for a name server. Files that stand in for those of the system are made in dir. The recorder runs
+// where programs look for a name server. Files that stand in for those of the system are made in dir. Browsers are made to believe the certificate authority, in DER. The recorder runs
 // until it is closed.
-func Prepare(dir string) (*Ground, error) {
+func Prepare(dir string, authority []byte) (*Ground, error) {
 	if err := furnish(); err != nil {
 		return nil, fmt.Errorf("furnish network namespace: %w", err)
 	}
@@ -48,6 +50,9 @@ func Prepare(dir string) (*Ground, error) {
 			return nil, err
 		}
 	}
+	if err := trust(dir, authority); err != nil {
+		return nil, err
+	}
 	recorder, err := record(outside)
 	if err != nil {
 		return nil, err
@@ -64,6 +69,29 @@ func cover(dir, path, text string) error {
 	err := unix.Mount(ours, path, "", unix.MS_BIND, "")
 	if err != nil && !errors.Is(err, unix.ENOENT) {
 		return fmt.Errorf("cover %s: %w", path, err)
+	}
+	return nil
+}
+
+// trust makes a certificate authority one of those that browsers of this mount namespace believe, by an administrator's
+// policy. A browser that keeps its policies elsewhere does not learn of it, and has to be told not to mind.
+func trust(dir string, authority []byte) error {
+	for _, path := range []string{"/etc/chromium", "/etc/opt/chrome"} {
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		ours := filepath.Join(dir, strings.ReplaceAll(path, "/", "-"))
+		if err := os.MkdirAll(filepath.Join(ours, "policies", "managed"), 0o755); err != nil { //nolint:gosec // as the one that it stands in for
+			return fmt.Errorf("trust certificate: %w", err)
+		}
+		policy := fmt.Sprintf(`{"CACertificates": [%q]}`, base64.StdEncoding.EncodeToString(authority))
+		file := filepath.Join(ours, "policies", "managed", "range.json")
+		if err := os.WriteFile(file, []byte(policy), 0o644); err != nil { //nolint:gosec // likewise
+			return fmt.Errorf("trust certificate: %w", err)
+		}
+		if err := unix.Mount(ours, path, "", unix.MS_BIND, ""); err != nil {
+			return fmt.Errorf("trust certificate: %w", err)
+		}
 	}
 	return nil
 }

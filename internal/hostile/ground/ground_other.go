@@ -10,6 +10,6 @@ import (
 func isolate(*exec.Cmd) {}
 
 // Prepare fails: network namespaces are Linux's.
-func Prepare(string) (*Ground, error) {
+func Prepare(string, []byte) (*Ground, error) {
 	return nil, errors.New("furnish network namespace: only Linux has them")
 }
