@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"clank/browsermgr/arguments"
 	"clank/browsermgr/page"
+	"clank/browsermgr/tabset"
 )
 
 // command is an action on the window rather than on its current page, or one that the page package has a method of its
@@ -67,15 +67,17 @@ func (w *Window) Act(ctx context.Context, kind string, args map[string]any) (not
 	default:
 		notes, err = w.act(ctx, u, action)
 	}
-	return append(w.takeNews(), notes...), w.explain(ctx, u.browser, err)
+	return append(w.news(), notes...), w.explain(ctx, u.browser, err)
 }
 
 func (w *Window) act(ctx context.Context, u use, action page.Action) ([]string, error) {
-	res, err := u.tab.Act(ctx, action)
-	for _, tab := range res.Opened {
-		w.adopt(u.browser, tab) //nolint:contextcheck // a popup of a closed window is closed whatever becomes of the action
-	}
-	return outcome(res), err
+	return w.watched(ctx, u.tab, func() (page.Result, error) {
+		res, err := u.tab.Act(ctx, action)
+		for _, tab := range res.Opened {
+			w.adopt(u.browser, tab) //nolint:contextcheck // a popup of a closed window is closed whatever becomes of the action
+		}
+		return res, err
+	})
 }
 
 // onElement reports whether an action is aimed at something that a former look at the page has shown.
@@ -84,9 +86,13 @@ func onElement(a page.Action) bool {
 		a.Kind == page.KindClickCoords || a.Kind == page.KindPress
 }
 
-func navigate(ctx context.Context, _ *Window, u use, args arguments.Values) ([]string, error) {
-	res, err := u.tab.Navigate(ctx, args.Text("url"))
-	return outcome(res), err
+func navigate(ctx context.Context, w *Window, u use, args arguments.Values) ([]string, error) {
+	return w.visit(ctx, u.tab, args.Text("url"))
+}
+
+// visit takes a tab to an address.
+func (w *Window) visit(ctx context.Context, tab *page.Tab, url string) ([]string, error) {
+	return w.watched(ctx, tab, func() (page.Result, error) { return tab.Navigate(ctx, url) })
 }
 
 func tabNew(ctx context.Context, w *Window, u use, args arguments.Values) ([]string, error) {
@@ -104,8 +110,8 @@ func tabNew(ctx context.Context, w *Window, u use, args arguments.Values) ([]str
 	if url == "" {
 		return notes, nil
 	}
-	res, err := tab.Navigate(ctx, url)
-	return append(notes, outcome(res)...), err
+	more, err := w.visit(ctx, tab, url)
+	return append(notes, more...), err
 }
 
 func tabSelect(ctx context.Context, w *Window, _ use, args arguments.Values) ([]string, error) {
@@ -117,9 +123,9 @@ func tabSelect(ctx context.Context, w *Window, _ use, args arguments.Values) ([]
 		return nil, err
 	}
 	w.mu.Lock()
-	w.visit(tab)
+	w.tabs.Visit(tab)
 	w.mu.Unlock()
-	return []string{"the current tab is " + line(tab)}, nil
+	return []string{"the current tab is " + tabset.Line(tab)}, nil
 }
 
 // tabClose closes a tab. A window always has one: the last is followed by an empty one.
@@ -132,7 +138,7 @@ func tabClose(ctx context.Context, w *Window, u use, args arguments.Values) ([]s
 		}
 	}
 	var notes []string
-	if w.isLast(tab) {
+	if w.only(tab) {
 		if _, err := w.open(ctx, u.browser); err != nil {
 			return nil, err
 		}
@@ -156,24 +162,24 @@ func dialog(ctx context.Context, _ *Window, u use, args arguments.Values) ([]str
 	return []string{"the dialog was dismissed"}, nil
 }
 
-func (w *Window) isLast(tab *page.Tab) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.tabs) == 1 && w.tabs[0] == tab
-}
-
-// find returns a tab of this window by its id: "t3", or "3".
+// find returns a tab of this window by its id.
 func (w *Window) find(id string) (*page.Tab, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var have []string
-	for _, tab := range w.tabs {
-		if tab.ID() == id || tab.ID() == "t"+id {
-			return tab, nil
-		}
-		have = append(have, tab.ID())
-	}
-	return nil, fmt.Errorf("tab not found: %q; the tabs of this window are %s", id, strings.Join(have, ", "))
+	return w.tabs.Find(id)
+}
+
+func (w *Window) only(tab *page.Tab) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.tabs.Only(tab)
+}
+
+// news is what happened since the last action.
+func (w *Window) news() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.tabs.News()
 }
 
 // explain makes the failure of an operation one that a person can act upon.
@@ -210,16 +216,4 @@ func outcome(res page.Result) []string {
 		notes = append(notes, note+"; answer it with the action dialog")
 	}
 	return notes
-}
-
-// line describes a tab: id, title, address.
-func line(tab *page.Tab) string {
-	parts := []string{tab.ID()}
-	if title := strings.Join(strings.Fields(tab.Title()), " "); title != "" && title != tab.URL() {
-		parts = append(parts, title)
-	}
-	if url := tab.URL(); url != "" {
-		parts = append(parts, url)
-	}
-	return strings.Join(parts, " ")
 }

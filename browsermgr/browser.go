@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"clank/browsermgr/graphics"
 	"clank/browsermgr/page"
 	"clank/browsermgr/plan"
+	"clank/browsermgr/upkeep"
 )
 
 // browser is one running browser with the connection to it.
@@ -24,7 +26,10 @@ type browser struct {
 	executable     chrome.Executable
 	conn           *page.Browser
 	observers      []page.Observer
+	guards         []page.Observer // see Manager.Guard
+	proxy          string          // that it was started with
 	numbers        *numbers
+	asked          upkeep.Book // the tabs that were opened on request
 	port           int
 	headless       bool
 	headlessSource string
@@ -40,7 +45,6 @@ type browser struct {
 	used    time.Time
 	owners  map[string]*Window // by target id; stays when the tab is closed, so that late popups find their window
 	windows map[*Window]struct{}
-	notes   map[string]*tabNote // by target id
 }
 
 // newBrowser is one that still has to be started or joined.
@@ -48,10 +52,13 @@ func newBrowser(p *profile, pl plan.Plan) *browser {
 	b := &browser{
 		manager: p.manager, plan: pl, numbers: &p.numbers,
 		stopping: make(chan struct{}), gone: make(chan struct{}), used: time.Now(),
-		owners: map[string]*Window{}, windows: map[*Window]struct{}{}, notes: map[string]*tabNote{},
+		owners: map[string]*Window{}, windows: map[*Window]struct{}{},
 	}
 	if p.manager.Observe != nil {
 		b.observers = p.manager.Observe(b.local())
+	}
+	if p.manager.Guard != nil {
+		b.guards = p.manager.Guard(p.name, b.local())
 	}
 	return b
 }
@@ -63,7 +70,7 @@ func (b *browser) local() bool { return b.plan.Mode == plan.Launched }
 func (b *browser) connection() page.Options {
 	return page.Options{
 		Logger: b.manager.Logger, Sent: b.manager.Sent, FirstTab: b.numbers.next(),
-		Observers: append([]page.Observer{b.numbers}, b.observers...),
+		Observers: slices.Concat([]page.Observer{b.numbers}, b.guards, b.observers),
 	}
 }
 
@@ -106,6 +113,17 @@ func (b *browser) leave() {
 	defer b.mu.Unlock()
 	b.users--
 	b.used = time.Now()
+}
+
+// look begins to look at the browser, which is no use of it: who only looks does not keep it from being idle. false if it
+// is ending. The caller calls away.
+func (b *browser) look() bool { return b.enter() }
+
+// away ends a look.
+func (b *browser) away() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.users--
 }
 
 func (b *browser) isGone() bool {
@@ -204,8 +222,8 @@ func (b *browser) readGraphics() {
 // kept reports whether somebody has left pages open that no window and no rule closes.
 func (b *browser) kept() bool {
 	for _, tab := range b.conn.Tabs() {
-		note, noted := b.note(tab)
-		if noted && note.owner == "" && tab.URL() != "about:blank" {
+		owner, noted := b.asked.Owner(tab.TargetID())
+		if noted && owner == "" && tab.URL() != "about:blank" {
 			return true
 		}
 	}
@@ -262,7 +280,7 @@ func (b *browser) takeBack() {
 
 // closeObservers lets those who followed the connection clear up.
 func (b *browser) closeObservers() {
-	for _, o := range b.observers {
+	for _, o := range slices.Concat(b.observers, b.guards) {
 		if c, ok := o.(io.Closer); ok {
 			if err := c.Close(); err != nil {
 				b.manager.Logger.Warn("clear up after a browser", "error", err)
@@ -325,12 +343,12 @@ func (b *browser) handle(ev page.Event) {
 		if opener == nil {
 			return
 		}
-		b.inherit(ev.Tab, opener)
+		b.asked.Inherit(ev.Tab.TargetID(), opener.TargetID())
 		if w := b.owner(opener); w != nil {
 			w.adopt(b, ev.Tab)
 		}
 	case page.TabClosed:
-		b.forget(ev.Tab)
+		b.asked.Forget(ev.Tab.TargetID())
 		if w := b.owner(ev.Tab); w != nil {
 			w.drop(ev.Tab)
 		}

@@ -40,18 +40,19 @@ func (p *Profile) Doctor(ctx context.Context, deep bool) (Report, error) {
 		Enabled: s.Enabled, Profile: s.Profile, Driver: s.Driver, Started: pl.Mode == plan.Launched, Personal: pl.Mode == plan.Joined && pl.At.IsZero(),
 		Headless: s.Headless, Source: s.HeadlessSource, Display: chrome.HasDisplay(), HTTP: s.CDPHTTP, Ready: s.CDPReady,
 		ProbeError: s.ProbeError, Executable: deref(s.DetectedExecutablePath), FindError: deref(s.DetectError), Looked: deep,
+		Guard: s.Guard.Mode, GuardNote: s.Guard.Note, Refusals: s.Guard.Refusals,
 	}
 	if s.Graphics != nil {
 		b.Renderer, b.Accelerate = s.Graphics.Renderer, s.Graphics.Acceleration
 	}
-	if running := p.profile.look(); running != nil && running.enter() {
+	if running := p.profile.look(); running != nil && running.look() {
 		b.Connected = true
 		if deep {
 			if b.Nodes, err = running.lookAtPage(ctx); err != nil {
 				b.LookError = err.Error()
 			}
 		}
-		running.leave()
+		running.away()
 	} else if b.Started {
 		b.Port, b.Holder = strangers(ctx, pl, deref(s.UserDataDir))
 	}

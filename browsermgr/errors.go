@@ -32,6 +32,8 @@ var (
 	// may wrap a *[chrome.PortError], a *[chrome.LockedError], a *[chrome.NotFoundError], an *[endpoint.Error] or an
 	// *[endpoint.RateLimitError].
 	ErrUnavailable = errors.New("browser unavailable")
+	// ErrRefused says that what a page asked for may not be reached. The text around it says what, and the way out.
+	ErrRefused = errors.New("navigation blocked by policy")
 	// ErrPolicyBlocked says that the administrator of this machine forbids to drive the browser.
 	ErrPolicyBlocked = chrome.ErrPolicy
 	// ErrEndpointBlocked says that a rule of ours forbids to connect to the profile's address.

@@ -56,19 +56,6 @@ func (w *Window) State(context.Context) (url, title string, tabs []string, err e
 	if w.closed {
 		return "", "", nil, errWindowClosed
 	}
-	if len(w.visited) == 0 {
-		return w.lastURL, "", nil, nil
-	}
-	current := w.visited[len(w.visited)-1]
-	if w.browser.isGone() {
-		return current.URL(), "", nil, nil
-	}
-	for _, tab := range w.tabs {
-		mark := "  "
-		if tab == current {
-			mark = "* "
-		}
-		tabs = append(tabs, mark+line(tab))
-	}
-	return current.URL(), current.Title(), tabs, nil
+	url, title, tabs = w.tabs.State(w.browser != nil && w.browser.isGone())
+	return url, title, tabs, nil
 }

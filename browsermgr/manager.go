@@ -60,6 +60,17 @@ type Manager struct {
 	// Observe, if set, makes the observers of each new connection; see [Use.Observers]. local says that the browser is
 	// started by us, on this machine. Those that are an io.Closer are closed when the connection has ended.
 	Observe func(local bool) []page.Observer
+	// Proxy, if set, names the proxy that all traffic of a browser we start goes through, as http://host:port. It is asked
+	// at each start; "" lets the browser do without.
+	Proxy func(ctx context.Context, profile string) (address string, err error)
+	// Watch, if set, notes what the tab with that CDP target id is refused from now on, so that windows can tell it. finish,
+	// which is called once, waits for late refusals and returns the first.
+	Watch func(profile, target string) (finish func(ctx context.Context) error)
+	// Guard, if set, makes the observers that keep an eye on what the pages of a connection reach. They come before those of
+	// Observe, and are closed as those are.
+	Guard func(profile string, local bool) []page.Observer
+	// Refusals, if set, counts what the pages of a profile were refused.
+	Refusals func(profile string) uint64
 	// AllowEndpoint, if set, is asked for the addresses of browsers on other machines, and for those that they name; its
 	// error refuses to connect.
 	AllowEndpoint func(ctx context.Context, address *url.URL) error

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr"
+	"clank/browsermgr/page"
 )
 
 func TestConcurrentWindowsStartOneBrowser(t *testing.T) {
@@ -246,5 +247,28 @@ func TestOpenRefusesWhatCannotWork(t *testing.T) {
 		if err := m.Open(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
+	}
+}
+
+func TestIdleBrowserStaysWhileSomebodyHasLeftAPageOpen(t *testing.T) {
+	m := manager(t, func(m *browsermgr.Manager) { m.IdleAfter = 200 * time.Millisecond })
+	base := site(t)
+	for _, name := range []string{"kept", "idle"} {
+		create(t, m, browsermgr.CreateOptions{Name: name})
+		u, err := profile(t, m, name).Use(t.Context(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "kept" {
+			if _, err := u.NewTab(t.Context(), page.TabOptions{URL: base + "/"}, ""); err != nil {
+				t.Error(err)
+			}
+		}
+		u.Release()
+	}
+	// The second began to be idle after the first: when it has ended, the first would have, too.
+	eventually(t, "the idle browser to end", func() bool { return !status(t, profile(t, m, "idle")).Running })
+	if !status(t, profile(t, m, "kept")).Running {
+		t.Error("the browser with an open page was ended")
 	}
 }

@@ -170,7 +170,11 @@ func (p *profile) launch(ctx context.Context, b *browser, headless *bool) error 
 	if err != nil {
 		return err
 	}
+	if b.proxy, err = p.proxyFor(ctx, pl); err != nil {
+		return err
+	}
 	process, err := chrome.Launch(ctx, chrome.Options{
+		Proxy:      b.proxy,
 		Executable: executable.Path, UserDataDir: m.userDataDir(p.name), Headless: b.headless, NoSandbox: pl.Config.NoSandbox,
 		Ports: ports, ProfileName: p.name, Color: pl.Color, Args: slices.Concat(pl.Config.Args, pl.Args),
 		Timeout: pl.Config.LaunchTimeout, ReadyTimeout: pl.Config.ReadyTimeout, Logger: m.Logger,

@@ -53,6 +53,7 @@ type ProfileStatus struct {
 	Version                string         `json:"version,omitempty"`
 	ProbeError             string         `json:"probeError,omitempty"` // why a browser that should be there is not ready
 	Graphics               *graphics.Info `json:"graphics"`
+	Guard                  GuardStatus    `json:"guard"`
 }
 
 // Status looks at the profile and its browser. It starts nothing, connects to no person's browser, and takes about a second
@@ -75,9 +76,11 @@ func (p *Profile) Status(ctx context.Context) (ProfileStatus, error) {
 	} else {
 		s.UserDataDir = optional(pl.UserDataDir)
 	}
-	if b := p.profile.look(); b != nil && b.enter() {
-		defer b.leave()
+	s.Guard = p.profile.guard(pl, nil)
+	if b := p.profile.look(); b != nil && b.look() {
+		defer b.away()
 		b.describe(ctx, &s)
+		s.Guard = p.profile.guard(pl, b)
 		return s, nil
 	}
 	p.detect(ctx, pl, &s)
@@ -223,8 +226,8 @@ func (p *profile) info(ctx context.Context, pl plan.Plan) ProfileInfo {
 		Name: p.name, Transport: transport, CDPPort: pl.Port(), CDPURL: pl.URL(), Color: pl.Color, Driver: pl.DriverName(),
 		IsDefault: p.name == p.manager.Profile, IsRemote: pl.Remote(),
 	}
-	if b := p.look(); b != nil && b.enter() {
-		defer b.leave()
+	if b := p.look(); b != nil && b.look() {
+		defer b.away()
 		info.Running, info.TabCount = true, len(b.conn.Tabs())
 		if was := b.plan; was.Mode != pl.Mode && pl.CDPURL == "" || was.CDPURL != pl.CDPURL || own != 0 && b.port != own && pl.Mode == plan.Launched {
 			info.ReconcileReason = optional("its setup has changed since it was started: stop and start it")

@@ -20,12 +20,6 @@ import (
 // maxTabs is how many tabs of nobody's window a browser of ours keeps open.
 const maxTabs = 8
 
-// tabNote is what is known of a tab that was opened on request, or by such a tab.
-type tabNote struct {
-	owner string
-	used  time.Time
-}
-
 // NewTab opens a tab for an owner, the id of a session; empty means nobody in particular. Tabs that its pages open are the
 // owner's too. In a browser that we started, beyond eight tabs of no [Window] the oldest others are closed on the side.
 // As with [page.Browser.NewTab], a tab whose page did not load is returned with the error.
@@ -35,9 +29,7 @@ func (u *Use) NewTab(ctx context.Context, opts page.TabOptions, owner string) (*
 	if tab == nil {
 		return nil, err
 	}
-	b.mu.Lock()
-	b.notes[tab.TargetID()] = &tabNote{owner: owner, used: time.Now()}
-	b.mu.Unlock()
+	b.asked.Add(tab.TargetID(), owner)
 	if b.plan.Mode == plan.Launched {
 		others := slices.DeleteFunc(b.conn.Tabs(), func(t *page.Tab) bool { return t == tab || b.owner(t) != nil })
 		b.closeAside(others[:max(len(others)+1-maxTabs, 0)], "more than the browser keeps open") //nolint:contextcheck // they are closed whatever becomes of the request
@@ -46,13 +38,7 @@ func (u *Use) NewTab(ctx context.Context, opts page.TabOptions, owner string) (*
 }
 
 // Touch notes that a tab is used, so that it does not count as idle.
-func (u *Use) Touch(tab *page.Tab) {
-	u.browser.mu.Lock()
-	defer u.browser.mu.Unlock()
-	if note := u.browser.notes[tab.TargetID()]; note != nil {
-		note.used = time.Now()
-	}
-}
+func (u *Use) Touch(tab *page.Tab) { u.browser.asked.Touch(tab.TargetID()) }
 
 // CloseTabs closes the tabs that were opened for an owner, and says how many. A browser that does not run has none.
 func (p *Profile) CloseTabs(ctx context.Context, owner string) (closed int, err error) {
@@ -63,7 +49,7 @@ func (p *Profile) CloseTabs(ctx context.Context, owner string) (closed int, err 
 	defer b.leave()
 	var errs []error
 	for _, tab := range b.conn.Tabs() {
-		if note, ok := b.note(tab); ok && note.owner == owner {
+		if whose, _ := b.asked.Owner(tab.TargetID()); whose == owner {
 			closed++
 			errs = append(errs, tab.Close(ctx))
 		}
@@ -71,60 +57,25 @@ func (p *Profile) CloseTabs(ctx context.Context, owner string) (closed int, err 
 	return closed, errors.Join(errs...)
 }
 
-func (b *browser) note(tab *page.Tab) (tabNote, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	note := b.notes[tab.TargetID()]
-	if note == nil {
-		return tabNote{}, false
-	}
-	return *note, true
-}
-
-// inherit notes a tab that a page has opened.
-func (b *browser) inherit(tab, opener *page.Tab) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if note := b.notes[opener.TargetID()]; note != nil && b.notes[tab.TargetID()] == nil {
-		b.notes[tab.TargetID()] = &tabNote{owner: note.owner, used: time.Now()}
-	}
-}
-
-func (b *browser) forget(tab *page.Tab) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.notes, tab.TargetID())
-}
-
 // sweep closes the tabs of owners that are idle or too many. Those of nobody stay.
 func (b *browser) sweep(c plan.TabCleanup) {
 	if c.Off {
 		return
 	}
-	type candidate struct {
-		tab  *page.Tab
-		used time.Time
-	}
-	byOwner := map[string][]candidate{}
+	var targets []string
 	for _, tab := range b.conn.Tabs() {
-		if note, ok := b.note(tab); ok && note.owner != "" && b.owner(tab) == nil {
-			byOwner[note.owner] = append(byOwner[note.owner], candidate{tab, note.used})
+		if b.owner(tab) == nil {
+			targets = append(targets, tab.TargetID())
 		}
 	}
-	var idle, extra []*page.Tab
-	for _, list := range byOwner {
-		slices.SortFunc(list, func(a, b candidate) int { return a.used.Compare(b.used) })
-		for i, one := range list {
-			switch {
-			case time.Since(one.used) >= c.IdleAfter:
-				idle = append(idle, one.tab)
-			case len(list)-i > c.MaxPerOwner:
-				extra = append(extra, one.tab)
-			}
-		}
-	}
-	b.closeAside(idle, "idle")
-	b.closeAside(extra, "more than its owner may have")
+	idle, extra := b.asked.Forgotten(targets, c.IdleAfter, c.MaxPerOwner)
+	b.closeAside(b.tabs(idle), "idle")
+	b.closeAside(b.tabs(extra), "more than its owner may have")
+}
+
+// tabs are those with these target ids that are open.
+func (b *browser) tabs(targets []string) []*page.Tab {
+	return slices.DeleteFunc(b.conn.Tabs(), func(t *page.Tab) bool { return !slices.Contains(targets, t.TargetID()) })
 }
 
 // closeAside closes tabs while the caller goes on. The Manager waits for it; each close is bounded by the tab itself.
@@ -144,7 +95,7 @@ func (b *browser) closeOurs() {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 	for _, tab := range b.conn.Tabs() {
-		if _, noted := b.note(tab); !noted && b.owner(tab) == nil {
+		if _, noted := b.asked.Owner(tab.TargetID()); !noted && b.owner(tab) == nil {
 			continue
 		}
 		if err := tab.Close(ctx); err != nil {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/tabset"
 )
 
 // Window is the tabs of one session. It is safe for concurrent use; actions in one tab take turns.
@@ -25,11 +25,8 @@ type Window struct {
 	closed    bool
 	browser   *browser // where the tabs are; nil before the first use
 	contextID string   // of an ephemeral window, in browser
-	tabs      []*page.Tab
-	visited   []*page.Tab // tabs in the order in which they were last current; the last one is current
-	lastURL   string      // where to reopen when no tab is left
-	used      bool        // it had a tab once
-	news      []string    // what happened since the last action
+	tabs      tabset.Set
+	used      bool // it had a tab once
 }
 
 // errWindowClosed says that a window was closed while somebody used it.
@@ -95,21 +92,17 @@ func (w *Window) move(b *browser) {
 	if w.browser == b {
 		return
 	}
-	if old := w.browser; old != nil {
-		if n := len(w.tabs); n > 1 {
-			w.news = append(w.news, fmt.Sprintf("%d other tabs were closed with the browser", n-1))
-		}
-		if len(w.visited) > 0 {
-			w.lastURL = w.visited[len(w.visited)-1].URL()
-		}
+	if w.browser != nil {
+		w.tabs.Lose()
 	}
-	w.browser, w.contextID, w.tabs, w.visited = b, "", nil, nil
+	w.browser, w.contextID = b, ""
+	w.tabs.Clear()
 }
 
 // reopen opens a tab at the window's last address.
 func (w *Window) reopen(ctx context.Context, b *browser) (tab *page.Tab, restored bool, err error) {
 	w.mu.Lock()
-	contextID, ephemeral, url, again := w.contextID, w.ephemeral, w.lastURL, w.used
+	contextID, ephemeral, url, again := w.contextID, w.ephemeral, w.tabs.Last(), w.used
 	w.mu.Unlock()
 	if ephemeral && contextID == "" {
 		if contextID, err = b.conn.NewContext(ctx, ""); err != nil {
@@ -136,13 +129,13 @@ func (w *Window) reopen(ctx context.Context, b *browser) (tab *page.Tab, restore
 // load brings a tab to an address, and leaves the outcome to be told with the next action.
 func (w *Window) load(ctx context.Context, tab *page.Tab, url, word string) {
 	text := fmt.Sprintf("%s: %s; what was typed there is lost", word, url)
-	res, err := tab.Navigate(ctx, url)
+	notes, err := w.visit(ctx, tab, url)
 	if err != nil {
 		text = fmt.Sprintf("could not open the last page again: %v", err)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.news = append(append(w.news, text), outcome(res)...)
+	w.tabs.Tell(append([]string{text}, notes...)...)
 }
 
 // open opens an empty tab of this window. Whose it is is known before a page in it can open others.
@@ -160,22 +153,9 @@ func (w *Window) open(ctx context.Context, b *browser) (*page.Tab, error) {
 	b.own(w, tab)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.add(tab)
-	return tab, nil
-}
-
-// add makes a tab the window's current one. The caller holds w.mu.
-func (w *Window) add(tab *page.Tab) {
 	w.used = true
-	if !slices.Contains(w.tabs, tab) {
-		w.tabs = append(w.tabs, tab)
-	}
-	w.visit(tab)
-}
-
-// visit makes one of the window's tabs the current one. The caller holds w.mu.
-func (w *Window) visit(tab *page.Tab) {
-	w.visited = append(slices.DeleteFunc(w.visited, func(t *page.Tab) bool { return t == tab }), tab)
+	w.tabs.Add(tab)
+	return tab, nil
 }
 
 // adopt takes a tab that a page of this window has opened.
@@ -187,49 +167,24 @@ func (w *Window) adopt(b *browser, tab *page.Tab) {
 	case w.closed:
 		b.disown(w)
 		w.manager.wg.Go(func() { _ = tab.Close(context.Background()) }) // bounded by the tab's own limit
-	case w.browser == b && !slices.Contains(w.tabs, tab) && !errors.Is(tab.Err(), page.ErrTabGone):
-		w.add(tab)
-		w.news = append(w.news, "a new tab opened and is the current one: "+line(tab))
+	case w.browser == b && !w.tabs.Has(tab) && !errors.Is(tab.Err(), page.ErrTabGone):
+		w.tabs.Add(tab)
+		w.tabs.Tell("a new tab opened and is the current one: " + tabset.Line(tab))
 	}
 }
 
-// drop forgets a tab that was closed. The one that was current before it is current again.
+// drop forgets a tab that was closed.
 func (w *Window) drop(tab *page.Tab) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !slices.Contains(w.tabs, tab) {
-		return
-	}
-	was := len(w.visited) > 0 && w.visited[len(w.visited)-1] == tab
-	isTab := func(t *page.Tab) bool { return t == tab }
-	w.tabs = slices.DeleteFunc(w.tabs, isTab)
-	w.visited = slices.DeleteFunc(w.visited, isTab)
-	if len(w.visited) == 0 {
-		w.lastURL = tab.URL()
-		w.news = append(w.news, "the last tab was closed: "+line(tab))
-		return
-	}
-	text := "a tab was closed: " + line(tab)
-	if was {
-		text += "; the current one is " + line(w.visited[len(w.visited)-1])
-	}
-	w.news = append(w.news, text)
+	w.tabs.Drop(tab)
 }
 
 // current is the current tab, or nil if none is left.
 func (w *Window) current() *page.Tab {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for len(w.visited) > 0 {
-		tab := w.visited[len(w.visited)-1]
-		if !errors.Is(tab.Err(), page.ErrTabGone) {
-			return tab
-		}
-		// Its event is still on the way.
-		w.visited = w.visited[:len(w.visited)-1]
-		w.lastURL = tab.URL()
-	}
-	return nil
+	return w.tabs.Current()
 }
 
 // plan settles what the window will be like, unless it has had a tab already.
@@ -237,17 +192,9 @@ func (w *Window) plan(opts WindowOptions) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.used {
-		w.headed, w.ephemeral, w.lastURL = opts.Headed, opts.Ephemeral, opts.URL
+		w.headed, w.ephemeral = opts.Headed, opts.Ephemeral
+		w.tabs.Start(opts.URL)
 	}
-}
-
-// takeNews returns what happened since the last action.
-func (w *Window) takeNews() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	news := w.news
-	w.news = nil
-	return news
 }
 
 // Close closes the window's tabs, and forgets the cookies and storage of an ephemeral one. The Manager makes a new window
@@ -267,8 +214,9 @@ func (w *Window) Close(ctx context.Context) error {
 	}
 	defer give(w.turn)
 	w.mu.Lock()
-	b, tabs, contextID := w.browser, slices.Clone(w.tabs), w.contextID
-	w.tabs, w.visited, w.contextID = nil, nil, ""
+	b, tabs, contextID := w.browser, w.tabs.All(), w.contextID
+	w.contextID = ""
+	w.tabs.Clear()
 	w.mu.Unlock()
 	if b == nil || !b.enter() {
 		return nil

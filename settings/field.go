@@ -46,8 +46,11 @@ type Field struct {
 // Fields of one group stand together. The slice is the caller's.
 func Fields() []Field { return append([]Field(nil), table...) }
 
-// FieldOf returns the field with the given key.
+// FieldOf returns the field with the given key, or with the key that it is another name of.
 func FieldOf(key string) (Field, bool) {
+	if other, ok := aliases[key]; ok {
+		key = other
+	}
 	for _, f := range table {
 		if f.Key == key {
 			return f, true

@@ -34,6 +34,9 @@ type Live struct {
 	Store     Store
 	Log       *slog.Logger
 	Providers []string // names that a model may begin with; nil = any
+	// Check, if set, says what is wrong with settings that are each within their limits. A change that brings such a fault is
+	// refused.
+	Check func(Settings) []FieldError
 
 	now atomic.Pointer[State]
 
@@ -98,11 +101,18 @@ func (l *Live) Update(ctx context.Context, changes map[string]json.RawMessage, e
 		stored = make(map[string]json.RawMessage)
 	}
 	for key, raw := range changes {
-		if f, _ := FieldOf(key); isNull(raw) || bytes.Equal(compact(f, raw), f.DefaultJSON()) {
+		f, known := FieldOf(key)
+		if known {
+			key = f.Key
+		}
+		if isNull(raw) || bytes.Equal(compact(f, raw), f.DefaultJSON()) {
 			delete(stored, key)
 		} else {
 			stored[key] = compact(f, raw)
 		}
+	}
+	if bad := l.faults(before.Settings, l.understand(stored, "").Settings); len(bad) > 0 {
+		return before.Settings, before.Version, &InvalidError{Fields: bad}
 	}
 	version, err := l.Store.SaveSettings(ctx, stored, expectVersion)
 	if errors.Is(err, ErrConflict) {
@@ -114,6 +124,15 @@ func (l *Live) Update(ctx context.Context, changes map[string]json.RawMessage, e
 	st := l.understand(stored, version)
 	l.apply(st)
 	return st.Settings, st.Version, nil
+}
+
+// faults are what Check finds wrong with settings that was not wrong before.
+func (l *Live) faults(before, after Settings) []FieldError {
+	if l.Check == nil {
+		return nil
+	}
+	old := l.Check(before)
+	return slices.DeleteFunc(l.Check(after), func(e FieldError) bool { return slices.Contains(old, e) })
 }
 
 // Watch returns a channel that receives after settings changed, and a function

@@ -20,6 +20,7 @@ type Settings struct {
 	Profile         string // name or folder; empty = a fresh one for each start
 	BrowserPath     string // empty = found by itself
 	Browser         Browser
+	Reach           Reach
 	Runtime         string // empty = clank chooses, see the Runtime constants
 	AgentMode       string // see the Mode constants
 	AgentModel      string // "provider:model"

@@ -1,6 +1,9 @@
 package settings
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // The groups of the table.
 const (
@@ -29,7 +32,9 @@ const (
 
 // table is the one source of what can be set. Everything else (defaults,
 // checks, the settings page, the command line) is derived from it.
-var table = []Field{
+var table = slices.Concat(browserFields, reachFields, otherFields)
+
+var browserFields = []Field{
 	{
 		Key: runtimeKeys + "enabled", Group: groupBrowser, Label: "Browsing",
 		Effect: "Whether anybody can start a browse.",
@@ -137,6 +142,9 @@ var table = []Field{
 		Kind:   Choice, Default: RuntimeAuto, at: func(s *Settings) any { return &s.Runtime },
 		Options: []Option{{RuntimeAuto, "Let clank choose"}, {RuntimeLocal, "Local browser agent"}},
 	},
+}
+
+var otherFields = []Field{
 	{
 		Key: agentKeys + "execution.mode", Group: groupModel, Label: "Who drives the browser",
 		Effect: "Whether browsing has a model of its own, shares the brain's, or is off.",
@@ -278,6 +286,10 @@ var table = []Field{
 	{
 		Key: "DISCORD_TOKEN", Group: groupSecrets, Label: "Discord bot token",
 		Effect: "With it, clank joins Discord.", Kind: Secret,
+	},
+	{
+		Key: "CLANK_UPSTREAM_LOGIN", Group: groupSecrets, Label: "User and password of proxies behind ours",
+		Effect: "As user:password, for the proxies under What pages may reach.", Kind: Secret,
 	},
 	{
 		Key: "OPENAI_API_KEY", Group: groupSecrets, Label: "OpenAI key",

@@ -158,6 +158,10 @@ func (f Field) decode(raw json.RawMessage, providers []string) (any, error) {
 		return f.decodeNumber(raw)
 	case Secret:
 		return nil, fmt.Errorf("is a secret: set the environment variable %s or %s_FILE and start clank again", f.Key, f.Key)
+	case Choice:
+		if truth := string(bytes.TrimSpace(raw)); truth == "true" || truth == "false" { // as the contract's clients write them
+			raw = json.RawMessage(strconv.Quote(truth))
+		}
 	default:
 	}
 	var v string

@@ -38,6 +38,9 @@ type Options struct {
 	ProfileName, Color string
 	// Width and Height are the size of pages in pixels, or the window's if it is not headless; zero means 1280 by 720.
 	Width, Height int
+	// Proxy, if set, is where all traffic goes, as http://host:port: nothing goes around it, not to this machine either, and
+	// Chromium looks up no names. Args that would lead around it are refused; see [GoesAround].
+	Proxy string
 	// Args are added after the flags of our own.
 	Args []string
 	// Env is the environment; nil means that of this program. Proxy variables are taken out either way: what pages may
@@ -59,6 +62,9 @@ func (o Options) check() error {
 		if port < 1 || port > 65535 {
 			return fmt.Errorf("launch browser: %d is no port", port)
 		}
+	}
+	if flag := GoesAround(o.Args); o.Proxy != "" && flag != "" {
+		return fmt.Errorf("launch browser: %w: %s", ErrGoesAround, flag)
 	}
 	if o.Color != "" {
 		if _, err := parseColor(o.Color); err != nil {
@@ -155,8 +161,7 @@ func (o Options) flags(dir string, port int, sandbox bool) []string {
 		"--disable-sync",
 		"--disable-background-networking",
 		"--disable-component-update",
-		// After a click Chromium holds timers and messages back until the next frame: every action would wait for it.
-		"--disable-features=Translate,MediaRouter,DeferRendererTasksAfterInput",
+		"--disable-features=" + disabledFeatures,
 		"--disable-session-crashed-bubble",
 		"--hide-crash-restore-bubble",
 		"--disable-quic",
@@ -183,19 +188,6 @@ func (o Options) flags(dir string, port int, sandbox bool) []string {
 	if !sandbox {
 		flags = append(flags, "--no-sandbox")
 	}
-	if !controlsProxy(o.Args) {
-		flags = append(flags, "--no-proxy-server")
-	}
+	flags = append(flags, o.network()...)
 	return append(append(flags, o.Args...), "about:blank")
-}
-
-func controlsProxy(args []string) bool {
-	for _, arg := range args {
-		name, _, _ := strings.Cut(arg, "=")
-		switch name {
-		case "--proxy-server", "--proxy-pac-url", "--proxy-auto-detect", "--no-proxy-server":
-			return true
-		}
-	}
-	return false
 }

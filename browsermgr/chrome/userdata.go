@@ -25,6 +25,9 @@ func openUserData(ctx context.Context, o Options) (*userData, error) {
 	if err == nil {
 		err = decorate(u.dir, o.ProfileName, o.Color)
 	}
+	if err == nil && o.Proxy != "" {
+		err = confine(u.dir)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w%s", err, u.closeAfterFailure(ctx))
 	}

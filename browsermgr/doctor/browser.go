@@ -25,6 +25,9 @@ type Browser struct {
 	Nodes      int    // of a look at its page
 	LookError  string
 	Looked     bool
+	Guard      string // what checks where its pages go: proxy, best-effort or off
+	GuardNote  string
+	Refusals   uint64
 }
 
 const startHint = "clank browser start"
@@ -37,7 +40,7 @@ func (b Browser) Checks() []Check {
 	} else {
 		checks = append(checks, b.target())
 	}
-	checks = append(checks, b.http(), b.socket(), b.graphics())
+	checks = append(checks, b.http(), b.socket(), b.graphics(), b.policy())
 	if b.Looked {
 		checks = append(checks, b.look())
 	}
@@ -93,6 +96,19 @@ func (b Browser) port() Check {
 	c := Check{ID: "devtools-port", Label: "DevTools port", Status: Pass, Summary: "free, or ours"}
 	if b.Port != "" {
 		c.Status, c.Summary, c.FixHint = Fail, b.Port, "end that program, or make a new profile, which gets another port"
+	}
+	return c
+}
+
+// policy says what checks where the browser's pages go.
+func (b Browser) policy() Check {
+	c := Check{ID: "policy", Label: "What pages may reach", Status: Pass, Summary: fmt.Sprintf("all traffic goes through the checking proxy; %d requests were refused", b.Refusals)}
+	switch b.Guard {
+	case "proxy":
+	case "best-effort":
+		c.Status, c.Summary, c.FixHint = Info, b.GuardNote, "use a profile whose browser is started here"
+	default:
+		c.Status, c.Summary, c.FixHint = Warn, b.GuardNote, "see the settings under \"What pages may reach\""
 	}
 	return c
 }

@@ -50,6 +50,9 @@ type Credentials struct {
 // little longer.
 func (s *State) Credentials(ctx context.Context, t *page.Tab, c *Credentials) error {
 	var request proto.Request = proto.FetchDisable{}
+	if s.Held {
+		request = hold(false)
+	}
 	if c != nil {
 		given := *c
 		if given.Username == "" && given.Password == "" {
@@ -62,7 +65,7 @@ func (s *State) Credentials(ctx context.Context, t *page.Tab, c *Credentials) er
 			}
 			given.Origin = origin
 		}
-		c, request = &given, askCredentials()
+		c, request = &given, hold(true)
 	}
 	return s.change(ctx, t, "set credentials", func(w *wide) { w.credentials = c }, func(bool) []proto.Request {
 		return []proto.Request{request}

@@ -15,7 +15,7 @@ func (w *wide) requests(main bool) []proto.Request {
 		reqs = append(reqs, extraHeaders(w.headers))
 	}
 	if w.credentials != nil {
-		reqs = append(reqs, askCredentials())
+		reqs = append(reqs, hold(true))
 	}
 	if main && w.place != nil {
 		reqs = append(reqs, w.place.request())
@@ -59,9 +59,9 @@ func extraHeaders(headers map[string]string) proto.Request {
 	return proto.NetworkSetExtraHTTPHeaders{Headers: values}
 }
 
-// askCredentials has every request pass by: Chromium tells of challenges only for requests that it intercepts.
-func askCredentials() proto.Request {
-	return proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}, HandleAuthRequests: true}
+// hold has every request pass by: Chromium tells of challenges only for requests that it intercepts.
+func hold(challenges bool) proto.Request {
+	return proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}, HandleAuthRequests: challenges}
 }
 
 func colorScheme(scheme string) proto.Request {

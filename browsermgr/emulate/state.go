@@ -19,6 +19,10 @@ import (
 // the whole browser context of the tab they are called with, the others for that tab alone. It is safe for concurrent
 // use. Make it with [New] and give it to page.Connect as an observer.
 type State struct {
+	// Held says that another observer has every request held (CDP domain Fetch) and lets it go on or not: State then answers
+	// challenges only. It is set before the first connection.
+	Held bool
+
 	log *slog.Logger
 
 	mu       sync.Mutex
@@ -81,7 +85,7 @@ func (s *State) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 		var p struct {
 			RequestID proto.FetchRequestID `json:"requestId"`
 		}
-		if f != nil && ev.Decode(&p) {
+		if f != nil && !s.Held && ev.Decode(&p) {
 			f.Post(proto.FetchContinueRequest{RequestID: p.RequestID})
 		}
 	}

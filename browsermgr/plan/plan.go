@@ -5,6 +5,7 @@ package plan
 import (
 	"cmp"
 	"os"
+	"slices"
 	"time"
 
 	"clank/browsermgr/chrome"
@@ -22,6 +23,7 @@ type Config struct {
 	AttachOnly bool     // browsers are joined, never started
 	Color      string   // in place of [roster.DefaultColor]
 	Args       []string // flags for Chromium besides our own
+	Unguarded  bool     // Args may lead around the proxy: pages may reach everything anyway
 
 	LaunchTimeout   time.Duration // until the DevTools listen; [chrome.DefaultTimeout]
 	ReadyTimeout    time.Duration // from then to the first answer; [chrome.DefaultReadyTimeout]
@@ -94,6 +96,9 @@ func Make(p roster.Profile, config Config) (Plan, error) {
 	}
 	return pl, nil
 }
+
+// Around is the first of the flags that would lead pages around a proxy; "" if there is none.
+func (pl Plan) Around() string { return chrome.GoesAround(slices.Concat(pl.Config.Args, pl.Args)) }
 
 // Remote reports whether the browser runs on another machine.
 func (pl Plan) Remote() bool {

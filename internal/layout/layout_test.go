@@ -32,6 +32,8 @@ var table = map[string][]string{
 	"browsermgr/dialog":    {"browsermgr/fault"},
 	"browsermgr/endpoint":  {"browsermgr/cdp", "browsermgr/fault"},
 	"browsermgr/roster":    {"browsermgr/endpoint", "browsermgr/fault"},
+	"browsermgr/upkeep":    {},
+	"browsermgr/tabset":    {"browsermgr/page"},
 	"browsermgr/plan":      {"browsermgr/chrome", "browsermgr/endpoint", "browsermgr/fault", "browsermgr/roster"},
 	"browsermgr/frame":     {"browsermgr/cdp", "browsermgr/fault", "browsermgr/input", "browsermgr/outline"},
 	"browsermgr/aria":      {"browsermgr/cdp", "browsermgr/frame"},
@@ -54,8 +56,11 @@ var table = map[string][]string{
 	},
 	"browsermgr": {
 		"browsermgr/arguments", "browsermgr/cdp", "browsermgr/chrome", "browsermgr/doctor", "browsermgr/endpoint", "browsermgr/fault",
-		"browsermgr/frame", "browsermgr/graphics", "browsermgr/page", "browsermgr/plan", "browsermgr/roster", "browsermgr/trash",
+		"browsermgr/frame", "browsermgr/graphics", "browsermgr/page", "browsermgr/plan", "browsermgr/roster", "browsermgr/tabset", "browsermgr/trash",
+		"browsermgr/upkeep",
 	},
+
+	"browsermgr/egress/policy": {},
 
 	"browsermgr/control/body":   {"browsermgr/fault"},
 	"browsermgr/control/gate":   {},

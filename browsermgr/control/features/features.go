@@ -26,6 +26,9 @@ type Features struct {
 	Dir string
 	// Inbound holds files that people sent; "" means there is none.
 	Inbound string
+	// Held says that the requests of browsers that we did not start are held by somebody who judges them; see
+	// emulate.State.Held.
+	Held bool
 	// Allowed, if set, says whether an address may be downloaded from. It must not block.
 	Allowed func(url string) error
 	// Logger receives what happens out of sight; nil discards it.
@@ -41,7 +44,9 @@ func (f *Features) Observe(local bool) []page.Observer {
 	recorder := record.New()
 	tracer := trace.New(f.folder("traces"), recorder, log)
 	casts := picture.NewCasts(log)
-	out := []page.Observer{recorder, tracer, emulate.New(log), casts, ending{tracer, casts}}
+	world := emulate.New(log)
+	world.Held = f.Held && !local
+	out := []page.Observer{recorder, tracer, world, casts, ending{tracer, casts}}
 	files, err := transfer.New(transfer.Options{
 		Downloads: f.folder("downloads"), Uploads: transfer.Uploads{Folders: []string{f.folder("uploads")}, Inbound: f.Inbound},
 		Allowed: f.Allowed, External: !local, Logger: log,

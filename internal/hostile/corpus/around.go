@@ -34,8 +34,6 @@ func hints() []Attack {
 		rules("speculation: prefetch", `{"prefetch":[{"source":"list","urls":["@url@"],"eagerness":"immediate"}]}`),
 		rules("speculation: anonymous prefetch", `{"prefetch":[{"source":"list","urls":["@url@"],"requires":["anonymous-client-ip-when-cross-origin"]}]}`).
 			never("it would go through a proxy of the browser's maker"),
-		rules("speculation: prerender", `{"prerender":[{"source":"list","urls":["@self@/two.html"],"eagerness":"immediate"}]}`).
-			with("two.html", "<script>fetch('@url@')</script>"),
 		rules("speculation: prerender redirected", `{"prerender":[{"source":"list","urls":["@self@/hop/302"],"eagerness":"immediate"}]}`),
 		rules("speculation: prefetch redirected", `{"prefetch":[{"source":"list","urls":["@self@/hop/302"],"eagerness":"immediate"}]}`),
 		Attack{

@@ -1,0 +1,99 @@
+package chrome
+
+import (
+	"errors"
+	"net"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// disabledFeatures are parts of Chromium that nobody here needs. After a click it would hold timers and messages back
+// until the next frame: every action would wait for that.
+const disabledFeatures = "Translate,MediaRouter,DeferRendererTasksAfterInput," +
+	"OptimizationHints,OptimizationGuideModelDownloading,AutofillServerCommunication,CertificateTransparencyComponentUpdater," +
+	"NetworkTimeServiceQuerying"
+
+// network are the flags that say which way traffic goes.
+func (o Options) network() []string {
+	if o.Proxy == "" {
+		if controlsProxy(o.Args) {
+			return nil
+		}
+		return []string{"--no-proxy-server"}
+	}
+	host := "127.0.0.1"
+	if u, err := url.Parse(o.Proxy); err == nil && u.Hostname() != "" {
+		host = u.Hostname()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.To4() == nil {
+		host = "[" + host + "]"
+	}
+	return []string{
+		"--proxy-server=" + o.Proxy,
+		// Without this rule Chromium would reach this machine itself.
+		"--proxy-bypass-list=<-loopback>",
+		// A second wall: what does not ask the proxy finds no address.
+		"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE " + host,
+		"--webrtc-ip-handling-policy=disable_non_proxied_udp",
+		"--dns-prefetch-disable",
+		// Chromium's own reports would only be refused.
+		"--disable-domain-reliability",
+		"--disable-breakpad",
+		"--disable-client-side-phishing-detection",
+		"--disable-default-apps",
+		"--disable-component-extensions-with-background-pages",
+		"--safebrowsing-disable-auto-update",
+	}
+}
+
+// ErrGoesAround says that a flag of the operator's would lead traffic around the proxy.
+var ErrGoesAround = errors.New("a flag would lead pages around what checks where they may go; take it out of the flags for the " +
+	"browser, or allow pages to reach everything")
+
+// around are the flags by which traffic finds another way than the proxy.
+var around = []string{
+	"--proxy-server", "--proxy-bypass-list", "--proxy-pac-url", "--proxy-auto-detect", "--no-proxy-server", "--host-resolver-rules",
+	"--host-rules", "--webrtc-ip-handling-policy", "--force-webrtc-ip-handling-policy", "--enable-quic", "--origin-to-force-quic-on",
+	"--webtransport-developer-mode",
+}
+
+// GoesAround returns the first of a browser's flags by which traffic would find a way around a proxy; "" if there is none.
+func GoesAround(args []string) string {
+	for _, arg := range args {
+		name, _, _ := strings.Cut(arg, "=")
+		if slices.Contains(around, "--"+strings.ToLower(strings.TrimLeft(name, "-"))) {
+			return arg
+		}
+	}
+	return ""
+}
+
+// controlsProxy reports whether the flags settle by themselves which proxy is used.
+func controlsProxy(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		return slices.Contains([]string{"--proxy-server", "--proxy-pac-url", "--proxy-auto-detect", "--no-proxy-server"}, name)
+	})
+}
+
+// confine writes into a profile's files what no flag says: no names looked up by other means than ours, nothing loaded
+// because somebody might want it, and no datagrams of calls but through a proxy.
+func confine(dir string) error {
+	err := editJSON(filepath.Join(dir, "Default", "Preferences"), func(prefs map[string]any) {
+		set(prefs, 2, "net", "network_prediction_options") // never
+		set(prefs, "disable_non_proxied_udp", "webrtc", "ip_handling_policy")
+		set(prefs, false, "search", "suggest_enabled")
+		set(prefs, false, "signin", "allowed")
+		set(prefs, false, "signin", "allowed_on_next_startup")
+		set(prefs, false, "safebrowsing", "enabled")
+		set(prefs, false, "alternate_error_pages", "enabled")
+	})
+	if err != nil {
+		return err
+	}
+	return editJSON(filepath.Join(dir, "Local State"), func(state map[string]any) {
+		set(state, "off", "dns_over_https", "mode")
+	})
+}

@@ -1,0 +1,234 @@
+// Package ledger keeps what was refused to the pages of a browser: the last entries and a count. It learns afterwards
+// which tab an entry belongs to, and tells those who watch that tab. It decides nothing and keeps no secrets of URLs.
+package ledger
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"sync"
+	"time"
+)
+
+// Refused is one request that was refused.
+type Refused struct {
+	At      time.Time
+	Profile string
+	// Tab is the CDP target id of the tab that asked; empty as long as nobody said.
+	Tab string
+	// URL is what was asked for, without user info, fragment and parameters that look like secrets. Of a tunnel, whose
+	// requests cannot be seen, it is host:port until somebody tells more.
+	URL string
+	// Host and Address are the host's name and the address that was refused, which may be empty.
+	Host, Address string
+	// Rule is a stable id, Text a sentence for a person.
+	Rule, Text string
+	// Document says that a page or frame was to be loaded from there.
+	Document bool
+}
+
+const (
+	most = 200              // entries that are kept
+	late = 30 * time.Second // how long after a refusal somebody may tell whose it was
+)
+
+// Late is how long a watcher waits for refusals whose tab is not known yet.
+const Late = 250 * time.Millisecond
+
+// Ledger has the refusals of one profile. The zero value is ready. Its methods may be called from many goroutines.
+type Ledger struct {
+	mu       sync.Mutex
+	entries  []entry // oldest first
+	count    uint64
+	pending  int // requests that are being judged
+	watchers map[*watcher]bool
+	changed  chan struct{} // closed at the next change; nil if nobody waits
+}
+
+type entry struct {
+	Refused
+	place string // host:port
+	cause error
+}
+
+type watcher struct {
+	target string
+	from   time.Time
+	found  error
+}
+
+// Judging notes that a request is being judged, which may end with a refusal. done is called once, after it is recorded.
+func (l *Ledger) Judging() (done func()) {
+	l.mu.Lock()
+	l.pending++
+	l.mu.Unlock()
+	return func() {
+		l.mu.Lock()
+		l.pending--
+		l.tell()
+		l.mu.Unlock()
+	}
+}
+
+// Add records a refusal of a request to host:port place. URL, which may carry secrets, is cleaned of them.
+func (l *Ledger) Add(r Refused, place string, cause error) {
+	r.URL = Clean(r.URL)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count++
+	l.add(entry{r, place, cause})
+	l.tell()
+}
+
+func (l *Ledger) add(e entry) {
+	if len(l.entries) >= most {
+		copy(l.entries, l.entries[1:])
+		l.entries = l.entries[:most-1]
+	}
+	l.entries = append(l.entries, e)
+}
+
+// tell wakes those who wait for a change. l.mu is held.
+func (l *Ledger) tell() {
+	if l.changed != nil {
+		close(l.changed)
+		l.changed = nil
+	}
+}
+
+// Attribute says which tab a request came from that was refused lately. Nothing happens if none was.
+func (l *Ledger) Attribute(target, requestURL string, document bool) {
+	place, cleaned := placeOf(requestURL), Clean(requestURL)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.tell()
+	i := l.find(target, place, cleaned)
+	if i < 0 {
+		return
+	}
+	e := &l.entries[i]
+	if e.Tab != "" && e.Tab != target {
+		// One refused connection served several tabs.
+		l.add(*e)
+		e = &l.entries[len(l.entries)-1]
+	}
+	e.Tab, e.URL, e.Document = target, cleaned, e.Document || document
+	if !document {
+		return
+	}
+	for w := range l.watchers {
+		if w.target == target && w.found == nil && !e.At.Before(w.from) {
+			w.found = e.cause
+		}
+	}
+}
+
+// find is the newest entry that the request fits best: that very URL and no tab yet, a tunnel there, another tab's.
+func (l *Ledger) find(target, place, cleaned string) int {
+	best, rank := -1, 0
+	for i := len(l.entries) - 1; i >= 0; i-- {
+		e := &l.entries[i]
+		if time.Since(e.At) > late {
+			break
+		}
+		fits := 0
+		switch {
+		case e.place != place, e.URL != cleaned && e.Tab == "" && e.URL != place:
+		case e.URL == cleaned && e.Tab == "":
+			fits = 4
+		case e.Tab == "":
+			fits = 3
+		case e.Tab == target && e.URL == cleaned:
+			fits = 2
+		default:
+			fits = 1
+		}
+		if fits > rank {
+			best, rank = i, fits
+		}
+	}
+	return best
+}
+
+// Watch notes the first document that the tab is refused from now on. finish returns it; it waits for at most [Late] while
+// requests are being judged, or refusals since then have no tab yet. It is called once.
+func (l *Ledger) Watch(target string) (finish func(ctx context.Context) error) {
+	w := &watcher{target: target, from: time.Now()}
+	l.mu.Lock()
+	if l.watchers == nil {
+		l.watchers = map[*watcher]bool{}
+	}
+	l.watchers[w] = true
+	l.mu.Unlock()
+	return func(ctx context.Context) error {
+		timer := time.NewTimer(Late)
+		defer timer.Stop()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for w.found == nil && l.open(w.from) {
+			if l.changed == nil {
+				l.changed = make(chan struct{})
+			}
+			changed := l.changed
+			l.mu.Unlock()
+			over := false
+			select {
+			case <-changed:
+			case <-timer.C:
+				over = true
+			case <-ctx.Done():
+				over = true
+			}
+			l.mu.Lock()
+			if over {
+				break
+			}
+		}
+		delete(l.watchers, w)
+		return w.found
+	}
+}
+
+// open says whether a refusal may yet turn out to be some tab's. l.mu is held.
+func (l *Ledger) open(from time.Time) bool {
+	if l.pending > 0 {
+		return true
+	}
+	for i := len(l.entries) - 1; i >= 0 && !l.entries[i].At.Before(from); i-- {
+		if l.entries[i].Tab == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Refusals returns the last entries, newest last.
+func (l *Ledger) Refusals() []Refused {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]Refused, len(l.entries))
+	for i, e := range l.entries {
+		all[i] = e.Refused
+	}
+	return all
+}
+
+// Count is how many requests were refused in all.
+func (l *Ledger) Count() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.count
+}
+
+// placeOf is host:port of a URL.
+func placeOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "ws": "80", "https": "443", "wss": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}

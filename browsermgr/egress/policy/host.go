@@ -1,0 +1,179 @@
+package policy
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+)
+
+// names turns host names into ASCII as browsers do for a look-up (UTS #46, non-transitional).
+var names = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false),
+	idna.BidiRule(), idna.CheckJoiners(true))
+
+// readHost reads a host by the host parser of the URL Standard for http and https. What it returns is in lower case ASCII
+// without brackets and final dot; an address is in its canonical form, and literal is it. It is stricter than the
+// standard with what no name in the DNS has. why says in words what is wrong with a host.
+func readHost(raw string) (host string, literal netip.Addr, why string) {
+	if rest, ok := strings.CutPrefix(raw, "["); ok {
+		inner, ok := strings.CutSuffix(rest, "]")
+		if !ok {
+			return "", netip.Addr{}, "a bracket is not closed"
+		}
+		addr, err := netip.ParseAddr(inner)
+		if err != nil || !addr.Is6() || addr.Zone() != "" {
+			return "", netip.Addr{}, "what is in brackets is no IPv6 address"
+		}
+		return addr.String(), addr, ""
+	}
+	name, why := asciiName(percentDecoded(raw))
+	if why != "" {
+		return "", netip.Addr{}, why
+	}
+	labels := strings.Split(name, ".")
+	if !isNumber(labels[len(labels)-1]) {
+		return name, netip.Addr{}, checkLabels(name, labels)
+	}
+	addr, ok := readIPv4(labels)
+	if !ok {
+		return "", netip.Addr{}, "it ends in a number, but is no IPv4 address"
+	}
+	return addr.String(), addr, ""
+}
+
+// asciiName is a name in lower case ASCII, without the final dot.
+func asciiName(name string) (ascii, why string) {
+	if !utf8.ValidString(name) {
+		return "", "the host is not UTF-8"
+	}
+	name = strings.ToLower(name)
+	if !isASCII(name) || strings.HasPrefix(name, "xn--") || strings.Contains(name, ".xn--") {
+		var err error
+		if name, err = names.ToASCII(name); err != nil {
+			return "", "the host is no international domain name"
+		}
+	}
+	if strings.IndexFunc(name, notInName) >= 0 {
+		return "", "the host has a character that names do not have"
+	}
+	name = strings.TrimSuffix(name, ".")
+	if name == "" {
+		return "", "the host is missing"
+	}
+	return name, ""
+}
+
+// checkLabels says what keeps a name from being looked up.
+func checkLabels(name string, labels []string) (why string) {
+	if len(name) > 253 {
+		return "the host name is too long"
+	}
+	for _, label := range labels {
+		if label == "" || len(label) > 63 {
+			return "a part of the host name is empty or too long"
+		}
+	}
+	return ""
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func notInName(r rune) bool {
+	return r != '-' && r != '.' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
+}
+
+// percentDecoded is s with its percent-encoded bytes decoded. A percent sign that encodes nothing stays.
+func percentDecoded(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if b, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				out = append(out, byte(b))
+				i += 2
+				continue
+			}
+		}
+		out = append(out, s[i])
+	}
+	return string(out)
+}
+
+// isNumber says whether the last label of a host makes it an IPv4 address, or nothing.
+func isNumber(label string) bool {
+	if label != "" && strings.Trim(label, "0123456789") == "" {
+		return true
+	}
+	_, ok := ipv4Number(label)
+	return ok
+}
+
+// readIPv4 reads an IPv4 address of one to four parts, each decimal, octal or hexadecimal, the last of which has all the
+// bytes that are left.
+func readIPv4(parts []string) (netip.Addr, bool) {
+	if len(parts) > 4 {
+		return netip.Addr{}, false
+	}
+	var value uint64
+	for i, part := range parts {
+		n, ok := ipv4Number(part)
+		last := i == len(parts)-1
+		switch {
+		case !ok, !last && n > 255:
+			return netip.Addr{}, false
+		case last:
+			if n >= 1<<(8*(5-len(parts))) {
+				return netip.Addr{}, false
+			}
+			value += n
+		default:
+			value += n << (8 * (3 - i))
+		}
+	}
+	return netip.AddrFrom4([4]byte{byte(value >> 24), byte(value >> 16), byte(value >> 8), byte(value)}), true
+}
+
+// ipv4Number reads one part of an IPv4 address. Numbers too large for any are clamped.
+func ipv4Number(s string) (uint64, bool) {
+	if s == "" {
+		return 0, false
+	}
+	base := 10
+	switch {
+	case strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X"):
+		s, base = s[2:], 16
+	case len(s) > 1 && s[0] == '0':
+		s, base = s[1:], 8
+	}
+	if s == "" {
+		return 0, true
+	}
+	if strings.ContainsAny(s, "+-_") {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(s, base, 64)
+	if err != nil {
+		const tooLarge = 1 << 40
+		return tooLarge, strings.Trim(s, "0123456789abcdefABCDEF"[:digits(base)]) == ""
+	}
+	return min(n, 1<<40), true
+}
+
+// digits is how many characters of 0123456789abcdefABCDEF are digits of the base.
+func digits(base int) int {
+	if base == 16 {
+		return 22
+	}
+	return base
+}

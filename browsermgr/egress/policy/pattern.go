@@ -1,0 +1,93 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// pattern is an entry of a list of hosts.
+type pattern struct {
+	host  string     // a name as [Target] has it
+	addr  netip.Addr // instead of a name; IPv4 addresses are not mapped
+	below bool       // the names below host, not host itself
+	port  uint16     // 0 for any
+}
+
+// patterns reads a list. Empty entries and a bare * are left out.
+func patterns(list string, entries []string) ([]pattern, error) {
+	var ps []pattern
+	var errs []error
+	for _, entry := range entries {
+		s := strings.TrimSpace(entry)
+		if s == "" || s == "*" || s == "*." {
+			continue
+		}
+		p, why := readPattern(s)
+		if why != "" {
+			errs = append(errs, fmt.Errorf("%s: %q %s: write a host such as example.com, *.example.com, 10.0.0.5 or localhost:3000", list, entry, why))
+			continue
+		}
+		ps = append(ps, p)
+	}
+	return ps, errors.Join(errs...)
+}
+
+// readPattern reads one entry; why says what is wrong with it.
+func readPattern(s string) (p pattern, why string) {
+	if addr, err := netip.ParseAddr(s); err == nil && addr.Zone() == "" {
+		return pattern{addr: addr.Unmap()}, ""
+	}
+	s, p.below = strings.CutPrefix(s, "*.")
+	host, port, ok := cutPort(s)
+	if !ok {
+		return p, "has a malformed port or brackets"
+	}
+	if port != "" {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || n == 0 {
+			return p, "has a port that is no number from 1 to 65535"
+		}
+		p.port = uint16(n)
+	}
+	p.host, p.addr, why = readHost(host)
+	switch {
+	case why != "":
+		return p, why
+	case p.addr.IsValid() && p.below:
+		return p, "puts *. before an address"
+	case p.addr.IsValid():
+		p.addr = p.addr.Unmap()
+	}
+	return p, ""
+}
+
+// match says whether the entry has the host, at that port.
+func (p pattern) match(t Target) bool {
+	switch {
+	case p.port != 0 && p.port != t.Port:
+		return false
+	case p.addr.IsValid():
+		return t.Literal.IsValid() && p.addr == t.Literal.Unmap()
+	case p.below:
+		return !t.Literal.IsValid() && strings.HasSuffix(t.Host, "."+p.host)
+	}
+	return p.host == t.Host
+}
+
+// has says whether the entry names that address, at that port.
+func (p pattern) has(addr netip.Addr, port uint16) bool {
+	return p.addr == addr && (p.port == 0 || p.port == port)
+}
+
+// anyMatch says whether one of the entries has the host.
+func anyMatch(ps []pattern, t Target) bool {
+	for _, p := range ps {
+		if p.match(t) {
+			return true
+		}
+	}
+	return false
+}

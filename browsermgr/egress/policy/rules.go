@@ -1,0 +1,86 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"code.dny.dev/ssrf"
+)
+
+// Private says what becomes of private addresses: of all that are not the public internet's.
+type Private int
+
+const (
+	// Unset refuses private addresses and allows public host names, whose addresses are judged when they are resolved.
+	Unset Private = iota
+	// Allowed judges no addresses: everything but blocked hosts, other ports and our own listeners may be reached.
+	Allowed
+	// Strict refuses private addresses, and host names unless AllowedHosts or HostAllowlist has them.
+	Strict
+)
+
+// Rules are what the operator's settings say. The zero value refuses private addresses and allows public hosts.
+//
+// A host in a list is a name or an address in any spelling, or "*.x" for all names below x but not x itself; ":port" after
+// it narrows it to one port. A bare "*" is ignored, as the contract has it, except in BlockedHosts.
+type Rules struct {
+	// PrivateNetwork is dangerouslyAllowPrivateNetwork (or allowPrivateNetwork) of the contract: not set, true or false.
+	PrivateNetwork Private
+	// AllowedHosts (allowedHostnames) skip the check for private addresses, whatever they resolve to.
+	AllowedHosts []string
+	// HostAllowlist (hostnameAllowlist), if it is not empty, has the only hosts that may be reached at all. Their
+	// addresses are judged as ever.
+	HostAllowlist []string
+	// BlockedHosts are refused whatever else allows them; an address among them also when a name resolves to it.
+	BlockedHosts []string
+	// AllowBenchmark (allowRfc2544BenchmarkRange) allows 198.18.0.0/15, AllowULA (allowIpv6UniqueLocalRange) allows
+	// fc00::/7. Proxies that answer for made-up addresses use them. Metadata services in there stay refused.
+	AllowBenchmark, AllowULA bool
+	// Ports are refused, unless an entry of AllowedHosts names the host with the port. Chromium refuses its own list
+	// of restricted ports besides.
+	Ports []PortRange
+	// Own are the listeners of this program, which no page may reach whatever the other fields say. A loopback or
+	// unspecified address stands for all of loopback, since a connection to one may arrive at the other; who listens
+	// on all interfaces lists the interfaces' addresses as well.
+	Own []netip.AddrPort
+}
+
+// PortRange is the ports from First to Last, both included.
+type PortRange struct{ First, Last uint16 }
+
+// Policy judges hosts and addresses by its rules. It does not change and may be used from many goroutines.
+type Policy struct {
+	private                Private
+	allowed, only, blocked []pattern
+	ula                    bool
+	ports                  []PortRange
+	own                    []netip.AddrPort
+	guardian               *ssrf.Guardian
+}
+
+// Compile makes a Policy of rules. Its error names each entry that cannot be read.
+func Compile(r Rules) (*Policy, error) {
+	p := &Policy{private: r.PrivateNetwork, ula: r.AllowULA, ports: slices.Clone(r.Ports), own: slices.Clone(r.Own)}
+	var errs [4]error
+	p.allowed, errs[0] = patterns("allowedHostnames", r.AllowedHosts)
+	p.only, errs[1] = patterns("hostnameAllowlist", r.HostAllowlist)
+	p.blocked, errs[2] = patterns("blockedHostnames", r.BlockedHosts)
+	if slices.Contains(r.BlockedHosts, "*") {
+		errs[3] = errors.New(`blockedHostnames: "*" would be ignored: leave it out, or list the only hosts in hostnameAllowlist`)
+	}
+	for _, ports := range r.Ports {
+		if ports.First > ports.Last {
+			errs[3] = errors.Join(errs[3], fmt.Errorf("ports: %d-%d is upside down", ports.First, ports.Last))
+		}
+	}
+	if r.PrivateNetwork < Unset || r.PrivateNetwork > Strict {
+		errs[3] = errors.Join(errs[3], fmt.Errorf("private network: unknown mode %d", r.PrivateNetwork))
+	}
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	p.guardian = newGuardian(r)
+	return p, nil
+}

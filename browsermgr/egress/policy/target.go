@@ -1,0 +1,198 @@
+package policy
+
+import (
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Target is where a request goes.
+type Target struct {
+	// Scheme is http, https, ws or wss; about for about:blank; empty for what CONNECT names. Lower case, no colon.
+	Scheme string
+	// Host is a name in lower case ASCII without a final dot, or an address in its canonical form without brackets.
+	Host string
+	// Port is the one written, or that of the scheme.
+	Port uint16
+	// Literal is the address if Host is one, in whatever spelling it was written.
+	Literal netip.Addr
+}
+
+// schemes that lead out of the browser, with their ports.
+var schemes = map[string]uint16{"http": 80, "https": 443, "ws": 80, "wss": 443}
+
+// Address judges the address of a document or request as a page or the browser wrote it: http, https, ws, wss, or
+// exactly about:blank, which leads nowhere. What needs the DNS is left to [Policy.IP]. Its errors are of type [*Refusal].
+func (p *Policy) Address(raw string) (Target, error) {
+	t, _, err := read(raw)
+	if err != nil {
+		return Target{}, err
+	}
+	if t.Scheme == "about" {
+		return t, nil
+	}
+	if err := p.judge(t); err != nil {
+		return Target{}, err
+	}
+	return t, nil
+}
+
+// Given judges an address that a person or a model wants to go to: like [Policy.Address], but only http, https and
+// about:blank, without user name, password and parameters that look like secrets, which pages and logs would show; and
+// only if readers of addresses other than browsers find the same host in it.
+func (p *Policy) Given(raw string) (Target, error) {
+	t, rest, err := read(raw)
+	switch {
+	case err != nil:
+		return Target{}, err
+	case t.Scheme == "about":
+		return t, nil
+	case t.Scheme == "ws" || t.Scheme == "wss":
+		return Target{}, &Refusal{Host: t.Host, Port: t.Port, Scheme: t.Scheme, Rule: RuleScheme}
+	}
+	if err := carriesNoSecret(t, rest); err != nil {
+		return Target{}, err
+	}
+	u, err := url.Parse(strings.TrimSpace(raw))
+	if err != nil {
+		return Target{}, malformed(raw, "not a web address")
+	}
+	if host, _, why := readHost(bracketed(u.Hostname())); why != "" || host != t.Host {
+		return Target{}, malformed(raw, "browsers and other programs do not find the same host in it")
+	}
+	if err := p.judge(t); err != nil {
+		return Target{}, err
+	}
+	return t, nil
+}
+
+// HostPort judges what a CONNECT request names. The host may have brackets; a zone is refused.
+func (p *Policy) HostPort(host string, port uint16) (Target, error) {
+	name, literal, why := readHost(bracketed(host))
+	if why != "" {
+		return Target{}, malformed(host, why)
+	}
+	t := Target{Host: name, Port: port, Literal: literal}
+	if err := p.judge(t); err != nil {
+		return Target{}, err
+	}
+	return t, nil
+}
+
+// bracketed puts an IPv6 address that has none into brackets.
+func bracketed(host string) string {
+	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
+		return "[" + host + "]"
+	}
+	return host
+}
+
+// parts are the pieces of an address that [Target] does not have.
+type parts struct {
+	user  bool // an @ stands before the host
+	query string
+}
+
+// read reads an address by the URL Standard's parser for the schemes that have a host, without a base.
+func read(raw string) (Target, parts, error) {
+	s := strings.TrimFunc(raw, func(r rune) bool { return r <= ' ' })
+	s = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
+	scheme, rest, ok := strings.Cut(s, ":")
+	if !ok || !isScheme(scheme) {
+		return Target{}, parts{}, malformed(raw, "the scheme is missing")
+	}
+	t := Target{Scheme: strings.ToLower(scheme)}
+	port, ok := schemes[t.Scheme]
+	if t.Scheme == "about" && rest == "blank" {
+		return t, parts{}, nil
+	}
+	if !ok {
+		return Target{}, parts{}, &Refusal{Scheme: piece(t.Scheme), Rule: RuleScheme}
+	}
+	rest = strings.TrimLeft(rest, `/\`)
+	end := strings.IndexAny(rest, `/\?#`)
+	if end < 0 {
+		end = len(rest)
+	}
+	authority, rest := rest[:end], rest[end:]
+	var more parts
+	rest, _, _ = strings.Cut(rest, "#")
+	_, more.query, _ = strings.Cut(rest, "?")
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		more.user, authority = true, authority[at+1:]
+	}
+	host, portText, ok := cutPort(authority)
+	if !ok {
+		return Target{}, parts{}, malformed(raw, "the port or a bracket is malformed")
+	}
+	if portText != "" {
+		n, err := strconv.ParseUint(portText, 10, 16)
+		if err != nil {
+			return Target{}, parts{}, malformed(raw, "the port is no number from 1 to 65535")
+		}
+		port = uint16(n)
+	}
+	t.Port = port
+	var why string
+	if t.Host, t.Literal, why = readHost(host); why != "" {
+		return Target{}, parts{}, malformed(raw, why)
+	}
+	return t, more, nil
+}
+
+// cutPort takes the port, if there is one, off a host.
+func cutPort(authority string) (host, port string, ok bool) {
+	if strings.HasPrefix(authority, "[") {
+		end := strings.IndexByte(authority, ']')
+		if end < 0 {
+			return "", "", false
+		}
+		host, port = authority[:end+1], authority[end+1:]
+		if port == "" {
+			return host, "", true
+		}
+		port, ok = strings.CutPrefix(port, ":")
+		return host, port, ok && isDigits(port)
+	}
+	host, port, _ = strings.Cut(authority, ":")
+	return host, port, isDigits(port)
+}
+
+func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
+func isScheme(s string) bool {
+	for i, r := range strings.ToLower(s) {
+		letter := r >= 'a' && r <= 'z'
+		if !letter && (i == 0 || (r < '0' || r > '9') && r != '+' && r != '-' && r != '.') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// secretNames are parameters that carry secrets, in lower case without - and _.
+var secretNames = map[string]bool{
+	"accesstoken": true, "apikey": true, "apisecret": true, "apitoken": true, "auth": true, "authtoken": true, "authorization": true, "bearer": true,
+	"clientsecret": true, "credential": true, "credentials": true, "idtoken": true, "jwt": true, "passphrase": true, "passwd": true,
+	"password": true, "privatekey": true, "pwd": true, "refreshtoken": true, "secret": true, "secretkey": true, "sessiontoken": true,
+	"token": true, "xamzcredential": true, "xamzsecuritytoken": true, "xamzsignature": true, "xgoogcredential": true, "xgoogsignature": true,
+}
+
+// carriesNoSecret refuses an address that would show a secret wherever it is shown. The refusal does not.
+func carriesNoSecret(t Target, rest parts) error {
+	refusal := &Refusal{Host: t.Host, Port: t.Port, Scheme: t.Scheme, Rule: RuleCredentials}
+	if rest.user {
+		refusal.Detail = "it carries a user name or a password, which pages and logs would show; set them with /set/credentials"
+		return refusal
+	}
+	for pair := range strings.SplitSeq(rest.query, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		name = strings.ToLower(percentDecoded(name))
+		if value != "" && secretNames[strings.NewReplacer("-", "", "_", "", "+", "").Replace(name)] {
+			refusal.Detail = "its parameter " + strconv.Quote(piece(name)) + " looks like a secret, which pages and logs would show; open the page without it and sign in there"
+			return refusal
+		}
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package intercept
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/frame"
+	"clank/browsermgr/page"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// Gate judges requests. It is asked from many goroutines.
+type Gate interface {
+	Attributor
+	// Request is nil if a page of the profile may ask for the http or https address, and otherwise says why not.
+	Request(ctx context.Context, profile, address string) error
+}
+
+const (
+	// judgeLimit bounds the judgement of one request; one that is not judged by then is refused.
+	judgeLimit = 90 * time.Second
+	// maxHeld bounds how many requests of a connection wait for a judgement; more are refused.
+	maxHeld = 256
+)
+
+// Judge is a [page.Observer] that holds every request of the pages of one connection until a gate has judged it. Beside it
+// nobody may let requests go on; see emulate.State.Held.
+type Judge struct {
+	gate    Gate
+	profile string
+	log     *slog.Logger
+
+	work sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	under  map[string]context.CancelCauseFunc // judgements under way, by session and request id
+}
+
+// NewJudge makes one for a connection to the browser of a profile. Close ends it.
+func NewJudge(gate Gate, profile string, logger *slog.Logger) *Judge {
+	return &Judge{gate: gate, profile: profile, log: logger, under: map[string]context.CancelCauseFunc{}}
+}
+
+// Close ends judgements that are under way, and waits for them.
+func (j *Judge) Close() error {
+	j.mu.Lock()
+	j.closed = true
+	for _, cancel := range j.under {
+		cancel(errEnded)
+	}
+	j.mu.Unlock()
+	j.work.Wait()
+	return nil
+}
+
+// Attach has the requests of a new session held. That is sent at once, so that it comes before what those who answer
+// challenges ask of the same domain.
+func (*Judge) Attach(_ *page.Tab, f *frame.Frame) []proto.Request {
+	f.Post(proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}})
+	return []proto.Request{proto.PageEnable{}}
+}
+
+// held is a request that waits.
+type held struct {
+	ID       proto.FetchRequestID `json:"requestId"`
+	Type     string               `json:"resourceType"`
+	Response int                  `json:"responseStatusCode"`
+	Request  struct {
+		URL string `json:"url"`
+	} `json:"request"`
+}
+
+// Event implements [page.Observer].
+func (j *Judge) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
+	var h held
+	if f == nil || ev.Method != "Fetch.requestPaused" || !ev.Decode(&h) {
+		return
+	}
+	if !network(h.Request.URL) {
+		f.Post(proto.FetchContinueRequest{RequestID: h.ID})
+		return
+	}
+	key := ev.Session + string(h.ID)
+	ctx, ok := j.begin(key)
+	if !ok {
+		j.refuse(t, f, h, errors.New("too many requests wait for a judgement"))
+		return
+	}
+	j.work.Go(func() {
+		defer j.done(key)
+		ctx, cancel := context.WithTimeout(ctx, judgeLimit)
+		defer cancel()
+		if err := j.gate.Request(ctx, j.profile, h.Request.URL); err != nil {
+			j.refuse(t, f, h, err)
+			return
+		}
+		f.Post(proto.FetchContinueRequest{RequestID: h.ID})
+	})
+}
+
+// errEnded says that nobody waits for a judgement any more.
+var errEnded = errors.New("the connection to the browser has ended")
+
+// begin makes the context of a judgement; false if there are too many, or the connection has ended.
+func (j *Judge) begin(key string) (context.Context, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed || len(j.under) >= maxHeld {
+		return nil, false
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	j.under[key] = cancel
+	return ctx, true
+}
+
+func (j *Judge) done(key string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if cancel := j.under[key]; cancel != nil {
+		cancel(nil)
+		delete(j.under, key)
+	}
+}
+
+// network reports whether an address is fetched from somewhere.
+func network(address string) bool {
+	scheme, _, _ := strings.Cut(strings.ToLower(address), ":")
+	switch scheme {
+	case "data", "blob", "about", "chrome", "chrome-extension", "devtools", "chrome-error":
+		return false
+	}
+	return true // also of what nobody knows: the gate refuses what it cannot read
+}
+
+// refuse lets a request fail. A document is given up, so that the page stays that was there.
+func (j *Judge) refuse(t *page.Tab, f *frame.Frame, h held, why error) {
+	document := h.Type == "Document"
+	reason := proto.NetworkErrorReasonBlockedByClient
+	if document {
+		reason = proto.NetworkErrorReasonAborted
+	}
+	j.log.Debug("request of a page refused", "profile", j.profile, "tab", t.ID(), "error", why)
+	j.gate.Attribute(j.profile, t.TargetID(), h.Request.URL, document)
+	f.Post(proto.FetchFailRequest{RequestID: h.ID, ErrorReason: reason})
+}

@@ -1,0 +1,218 @@
+package browsermgr_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"clank/browsermgr"
+	"clank/browsermgr/chrome"
+)
+
+// recorder is a proxy that notes what it is asked for. Hosts with "refused" in their name it refuses.
+type recorder struct {
+	url string
+
+	mu    sync.Mutex
+	asked []string
+}
+
+func recording(t *testing.T) *recorder {
+	t.Helper()
+	r := &recorder{}
+	forward := &httputil.ReverseProxy{Director: func(*http.Request) {}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		r.mu.Lock()
+		r.asked = append(r.asked, q.Method+" "+q.Host+q.URL.Path)
+		r.mu.Unlock()
+		if strings.Contains(q.Host, "refused") || q.Method == http.MethodConnect {
+			w.Header().Set("X-Clank-Refused", "host-blocked")
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, "refused by the rules")
+			return
+		}
+		forward.ServeHTTP(w, q)
+	}))
+	t.Cleanup(server.Close)
+	r.url = server.URL
+	return r
+}
+
+// has reports whether something with that text was asked for.
+func (r *recorder) has(text string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.asked, func(s string) bool { return strings.Contains(s, text) })
+}
+
+func (r *recorder) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.asked, "\n")
+}
+
+// behind opens a Manager whose browsers go through the proxy.
+func behind(t *testing.T, r *recorder, args ...string) *browsermgr.Manager {
+	t.Helper()
+	return manager(t, func(m *browsermgr.Manager) {
+		m.Args = args
+		m.Proxy = func(context.Context, string) (string, error) { return r.url, nil }
+	})
+}
+
+// calls gathers what a call would offer of this machine, with servers at a port of it.
+const calls = `
+const found = [];
+const pc = new RTCPeerConnection({iceServers: [{urls: 'stun:127.0.0.1:%[1]d'}, {urls: 'turn:127.0.0.1:%[1]d', username: 'a', credential: 'b'}]});
+pc.onicecandidate = (e) => { if (e.candidate) found.push(e.candidate.candidate); };
+pc.createDataChannel('x');
+await pc.setLocalDescription(await pc.createOffer());
+await new Promise((done) => { pc.onicegatheringstatechange = () => pc.iceGatheringState === 'complete' && done(); setTimeout(done, 8000); });
+return found`
+
+// ways tries the ways out of a page: hints, requests, sockets, datagrams at a port of this machine.
+const ways = `
+for (const rel of ['dns-prefetch', 'preconnect', 'prefetch', 'prerender'])
+  document.head.append(Object.assign(document.createElement('link'), {rel, href: 'http://' + rel + '.refused.example/'}));
+document.head.append(Object.assign(document.createElement('script'),
+  {type: 'speculationrules', textContent: '{"prerender":[{"urls":["http://speculation.refused.example/"]}]}'}));
+await Promise.allSettled([
+  fetch('http://fetch.refused.example/'), fetch('https://secure.refused.example/'), fetch('http://localhost:%[1]d/'), fetch('http://[::1]:%[1]d/'),
+  new Promise((done) => { const s = new WebSocket('ws://socket.refused.example/'); s.onerror = s.onclose = done; }),
+  new Promise((done) => { const t = new WebTransport('https://127.0.0.1:%[1]d'); t.ready.then(done, done); setTimeout(done, 5000); })]);`
+
+// datagrams counts those that come to a port of this machine; close is called before count is read.
+func datagrams(t *testing.T) (port int, count func() int) {
+	t.Helper()
+	udp, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = udp.Close() })
+	n, read := 0, make(chan struct{})
+	go func() {
+		defer close(read)
+		for buf := make([]byte, 2048); ; n++ {
+			if _, _, err := udp.ReadFrom(buf); err != nil {
+				return
+			}
+		}
+	}()
+	return udp.LocalAddr().(*net.UDPAddr).Port, func() int {
+		_ = udp.Close()
+		<-read
+		return n
+	}
+}
+
+// looked lists what Chromium's own log says of names that it looked up, and of datagrams that it sent.
+func looked(t *testing.T, file string) []string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, rest, _ := strings.Cut(string(data), "\n")
+	var log struct {
+		Constants struct {
+			Types map[string]int `json:"logEventTypes"`
+		} `json:"constants"`
+	}
+	if err := json.Unmarshal([]byte(strings.TrimSuffix(first, ",")+"}"), &log); err != nil {
+		t.Fatalf("read %s: %v", file, err)
+	}
+	var found []string
+	for _, name := range []string{"HOST_RESOLVER_SYSTEM_TASK", "HOST_RESOLVER_DNS_TASK", "DNS_TRANSACTION", "UDP_BYTES_SENT"} {
+		id, known := log.Constants.Types[name]
+		if !known {
+			t.Errorf("this Chromium logs no %s", name)
+		}
+		if strings.Contains(rest, fmt.Sprintf(`"type":%d}`, id)) || strings.Contains(rest, fmt.Sprintf(`"type":%d,`, id)) {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+func TestNothingGoesAroundTheProxy(t *testing.T) {
+	port, count := datagrams(t)
+	netlog := filepath.Join(t.TempDir(), "net.json")
+	proxy := recording(t)
+	m := behind(t, proxy, "--log-net-log="+netlog)
+	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
+	base := site(t)
+	act(t, w, "navigate", map[string]any{"url": base + "/"})
+	if !proxy.has("GET " + strings.TrimPrefix(base, "http://") + "/") {
+		t.Errorf("a page on loopback did not come through the proxy:\n%s", proxy)
+	}
+	contains(t, act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(calls, port)}), "result: []")
+	act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(ways, port)})
+	for _, host := range []string{"fetch.refused", "secure.refused", "socket.refused", "localhost:", "[::1]:"} {
+		if !proxy.has(host) {
+			t.Errorf("%s did not come to the proxy:\n%s", host, proxy)
+		}
+	}
+	apart := window(t, m, browsermgr.WindowOptions{Key: "apart", URL: base + "/two", Ephemeral: true})
+	contains(t, act(t, apart, "evaluate", map[string]any{"fn": fmt.Sprintf(calls, port)}), "result: []")
+	if !proxy.has("/two") {
+		t.Errorf("a page of an ephemeral window did not come through the proxy:\n%s", proxy)
+	}
+	if err := m.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(); n != 0 {
+		t.Errorf("%d datagrams came around the proxy", n)
+	}
+	if got := looked(t, netlog); got != nil {
+		t.Errorf("Chromium's log of the network has %q", got)
+	}
+}
+
+func TestFlagsThatLeadAroundTheProxyAreRefused(t *testing.T) {
+	m := behind(t, recording(t), "--lang=de", "--Proxy-Bypass-List=*")
+	_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
+	if !errors.Is(err, chrome.ErrGoesAround) || !strings.Contains(err.Error(), "--Proxy-Bypass-List=*") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheProxyIsAskedForAtEachStart(t *testing.T) {
+	proxy := recording(t)
+	var asked []string
+	m := manager(t, func(m *browsermgr.Manager) {
+		m.Proxy = func(_ context.Context, profile string) (string, error) {
+			asked = append(asked, profile)
+			if len(asked) == 1 {
+				return "", errors.New("no port is free")
+			}
+			return proxy.url, nil
+		}
+	})
+	p := profile(t, m, "")
+	if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), "no port is free") {
+		t.Errorf("a browser without its proxy: %v", err)
+	}
+	for range 2 {
+		if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"clank", "clank", "clank"}; !slices.Equal(asked, want) {
+		t.Errorf("asked for %q", asked)
+	}
+}
