@@ -111,12 +111,9 @@ func (u *Upstream) socks(ctx context.Context, target string) (net.Conn, error) {
 
 // tunnel asks an HTTP proxy for a connection (RFC 9110, section 9.3.6).
 func (u *Upstream) tunnel(ctx context.Context, target string) (net.Conn, error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", u.address)
+	conn, err := u.reach(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if u.scheme == "https" {
-		conn = tls.Client(conn, &tls.Config{ServerName: u.host, MinVersion: tls.VersionTLS12})
 	}
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	whole, err := u.ask(conn, target)
@@ -135,8 +132,8 @@ func (u *Upstream) tunnel(ctx context.Context, target string) (net.Conn, error) 
 
 func (u *Upstream) ask(conn net.Conn, target string) (net.Conn, error) {
 	head := "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n"
-	if u.user != "" || u.password != "" {
-		head += "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(u.user+":"+u.password)) + "\r\n"
+	if secret := u.Authorization(); secret != "" {
+		head += "Proxy-Authorization: " + secret + "\r\n"
 	}
 	if _, err := io.WriteString(conn, head+"\r\n"); err != nil {
 		return nil, err
@@ -171,4 +168,40 @@ func (b *begun) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	return b.Conn.Read(p)
+}
+
+// Forwards says whether plain HTTP requests are handed to the proxy as they are, for it to send on: an HTTP proxy that
+// resolves names does that everywhere, while many let CONNECT through to port 443 only.
+func (u *Upstream) Forwards() bool { return u.names && u.scheme != "socks5" }
+
+// Open connects to the proxy itself, to hand it requests; see [Upstream.Forwards].
+func (u *Upstream) Open(ctx context.Context) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	conn, err := u.reach(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connect to upstream proxy %s: %w", u, err)
+	}
+	return conn, nil
+}
+
+func (u *Upstream) reach(ctx context.Context) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", u.address)
+	if err != nil || u.scheme != "https" {
+		return conn, err
+	}
+	secure := tls.Client(conn, &tls.Config{ServerName: u.host, MinVersion: tls.VersionTLS12})
+	if err := secure.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return secure, nil
+}
+
+// Authorization is the value of Proxy-Authorization for the proxy, empty if it has no user.
+func (u *Upstream) Authorization() string {
+	if u.user == "" && u.password == "" {
+		return ""
+	}
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(u.user+":"+u.password))
 }

@@ -1,0 +1,417 @@
+package egress_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"clank/browsermgr/egress"
+	"clank/browsermgr/egress/policy"
+)
+
+const patience = 20 * time.Second
+
+// rules that a test may change while the gate is open.
+type rules struct{ now atomic.Pointer[policy.Rules] }
+
+func (r *rules) set(now policy.Rules) { r.now.Store(&now) }
+func (r *rules) get() policy.Rules    { return *r.now.Load() }
+
+// fixture is an open gate with one listener.
+type fixture struct {
+	*egress.Gate
+	rules  rules
+	names  *nameserver
+	proxy  *url.URL
+	client *http.Client
+}
+
+const profile = "work"
+
+// open opens a gate whose rules let pages reach loopback by literal and by the names of allowed.
+func open(t *testing.T, change func(*egress.Gate), allowed ...string) *fixture {
+	t.Helper()
+	f := &fixture{names: newNameserver(t)}
+	f.rules.set(policy.Rules{AllowedHosts: append([]string{"127.0.0.1", "::1"}, allowed...)})
+	f.Gate = &egress.Gate{Rules: f.rules.get, Resolver: f.names.resolver}
+	if change != nil {
+		change(f.Gate)
+	}
+	if err := f.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := f.Close(ctx); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	address, err := f.Listen(t.Context(), profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.proxy, err = url.Parse(address); err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{Proxy: http.ProxyURL(f.proxy), DisableCompression: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	f.client = &http.Client{Transport: transport, Timeout: patience}
+	return f
+}
+
+// site is a server that says what it was asked.
+func site(t *testing.T, handler http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	if handler == nil {
+		handler = func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "%s %s %s", r.Method, r.Host, r.RequestURI) }
+	}
+	s := httptest.NewServer(handler)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func port(t *testing.T, s *httptest.Server) string {
+	t.Helper()
+	return s.Listener.Addr().String()[len("127.0.0.1:"):]
+}
+
+// get fetches through the proxy and returns status, rule and body.
+func (f *fixture) get(t *testing.T, address string) (status int, rule, body string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := f.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, resp.Header.Get("X-Clank-Refused"), string(b)
+}
+
+// say sends text to the proxy and returns what comes back until the end.
+func (f *fixture) say(t *testing.T, text string) string {
+	t.Helper()
+	conn := f.dial(t)
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(conn)
+	if err != nil && !strings.Contains(err.Error(), "reset") {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func (f *fixture) dial(t *testing.T) *net.TCPConn {
+	t.Helper()
+	conn, err := net.Dial("tcp", f.proxy.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.SetDeadline(time.Now().Add(patience))
+	t.Cleanup(func() { conn.Close() })
+	return conn.(*net.TCPConn)
+}
+
+// tunnel asks for a tunnel and returns the connection, the status, and the rule that refused it.
+func (f *fixture) tunnel(t *testing.T, target string) (conn net.Conn, in *bufio.Reader, status int, rule string) {
+	t.Helper()
+	conn = f.dial(t)
+	fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target)
+	in = bufio.NewReader(conn)
+	resp, err := http.ReadResponse(in, &http.Request{Method: http.MethodConnect})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn, in, resp.StatusCode, resp.Header.Get("X-Clank-Refused")
+}
+
+// until polls for a condition that another goroutine brings about.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.After(patience)
+	for !ok() {
+		select {
+		case <-deadline:
+			t.Fatalf("waited for: %s", what)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func TestForwardsRequestsInAbsoluteForm(t *testing.T) {
+	f := open(t, nil, "shop.test")
+	s := site(t, nil)
+	f.names.set("shop.test", addrs("127.0.0.1"))
+	status, _, got := f.get(t, "http://shop.test:"+port(t, s)+"/a%2Fb?q=1;2")
+	if want := "GET shop.test:" + port(t, s) + " /a%2Fb?q=1;2"; status != http.StatusOK || got != want {
+		t.Errorf("got %d %q, want 200 %q", status, got, want)
+	}
+}
+
+func TestRefusesPrivateAddressesWithASentence(t *testing.T) {
+	f := open(t, nil)
+	f.names.set("evil.test", addrs("192.168.7.7"))
+	f.names.set("mixed.test", addrs("93.184.216.34", "10.0.0.1"))
+	f.names.set("six.test", addrs("2606:2800:220:1::1", "fd00::1"))
+	for address, want := range map[string]string{
+		"http://10.1.2.3/":            policy.RulePrivate,
+		"http://0x0a.1.2.3/":          policy.RulePrivate,
+		"http://169.254.169.254/meta": policy.RuleMetadata,
+		"http://localhost/":           policy.RuleLocalName,
+		"http://evil.test/":           policy.RulePrivate,
+		"http://mixed.test/":          policy.RulePrivate,
+		"http://six.test/":            policy.RulePrivate,
+	} {
+		status, rule, body := f.get(t, address)
+		if status != http.StatusForbidden || rule != want {
+			t.Errorf("%s: got %d %q, want 403 %q", address, status, rule, want)
+		}
+		if !strings.Contains(body, "<p>") || strings.Contains(body, "<script") {
+			t.Errorf("%s: got page %q", address, body)
+		}
+	}
+	if got := f.Count(profile); got != 7 {
+		t.Errorf("got %d refusals, want 7", got)
+	}
+}
+
+func TestRefusesTunnelsLikewise(t *testing.T) {
+	f := open(t, nil)
+	f.names.set("evil.test", addrs("192.168.7.7"))
+	for _, target := range []string{"10.1.2.3:443", "[::ffff:10.0.0.1]:443", "evil.test:443", "[fd00::1]:80"} {
+		if _, _, status, rule := f.tunnel(t, target); status != http.StatusForbidden || rule != policy.RulePrivate {
+			t.Errorf("%s: got %d %q, want 403", target, status, rule)
+		}
+	}
+	got := f.Refusals(profile)
+	if len(got) != 4 || got[2].URL != "evil.test:443" || got[2].Host != "evil.test" || got[2].Address != "192.168.7.7" || got[2].Profile != profile {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// A name that leads elsewhere at the second lookup gets no connection to elsewhere: what is dialed is what was judged.
+func TestRebindingReachesNothing(t *testing.T) {
+	var hits atomic.Int32
+	canary := site(t, func(http.ResponseWriter, *http.Request) { hits.Add(1) })
+	l, err := net.Listen("tcp4", "127.0.0.2:"+port(t, canary))
+	if err != nil {
+		t.Skip("no second loopback address here")
+	}
+	bait := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "bait") })}
+	go bait.Serve(l)
+	defer bait.Close()
+	f := open(t, nil)
+	f.rules.set(policy.Rules{PrivateNetwork: policy.Allowed, BlockedHosts: []string{"127.0.0.1"}})
+	for i := range 5 {
+		good, bad := fmt.Sprintf("good%d.test", i), fmt.Sprintf("bad%d.test", i)
+		f.names.set(good, addrs("127.0.0.2"), addrs("127.0.0.1"))
+		f.names.set(bad, addrs("127.0.0.1"), addrs("127.0.0.2"))
+		if status, _, body := f.get(t, "http://"+good+":"+port(t, canary)+"/"); status != http.StatusOK || body != "bait" {
+			t.Errorf("got %d %q", status, body)
+		}
+		if status, rule, _ := f.get(t, "http://"+bad+":"+port(t, canary)+"/"); status != http.StatusForbidden || rule != policy.RuleBlocked {
+			t.Errorf("got %d %q", status, rule)
+		}
+		if _, _, status, _ := f.tunnel(t, good+":"+port(t, canary)); status != http.StatusOK {
+			t.Errorf("got %d", status)
+		}
+	}
+	if got := hits.Load(); got != 0 {
+		t.Errorf("the canary was reached %d times", got)
+	}
+}
+
+func TestDialsTheAddressThatWasJudged(t *testing.T) {
+	f := open(t, nil, "flip.test")
+	first := site(t, nil)
+	f.names.set("flip.test", addrs("127.0.0.1"), addrs("127.0.0.9"))
+	for range 20 {
+		if status, _, body := f.get(t, "http://flip.test:"+port(t, first)+"/"); status != http.StatusOK {
+			t.Fatalf("got %d %s", status, body)
+		}
+	}
+	if got := f.names.count("flip.test"); got != 1 {
+		t.Errorf("the name was looked up %d times, want once", got)
+	}
+}
+
+func TestReachesBothFamilies(t *testing.T) {
+	l, err := net.Listen("tcp6", "[::1]:0")
+	if err != nil {
+		t.Skip("no IPv6 here")
+	}
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Host) }))
+	s.Listener.Close()
+	s.Listener = l
+	s.Start()
+	defer s.Close()
+	f := open(t, nil, "both.test")
+	f.names.set("both.test", addrs("127.0.0.1", "::1")) // nothing listens on the first
+	_, p, _ := net.SplitHostPort(l.Addr().String())
+	for _, host := range []string{"both.test:" + p, "[::1]:" + p} {
+		if status, _, body := f.get(t, "http://"+host+"/"); status != http.StatusOK || body != host {
+			t.Errorf("got %d %q, want 200 %q", status, body, host)
+		}
+	}
+}
+
+func TestRefusesItselfAndOtherListeners(t *testing.T) {
+	f := open(t, nil)
+	other, err := f.Listen(t.Context(), "other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.rules.set(policy.Rules{PrivateNetwork: policy.Allowed})
+	for _, host := range []string{f.proxy.Host, strings.TrimPrefix(other, "http://"), strings.Replace(f.proxy.Host, "127.0.0.1", "0.0.0.0", 1)} {
+		if status, rule, _ := f.get(t, "http://"+host+"/"); status != http.StatusForbidden || rule != policy.RuleOwn {
+			t.Errorf("%s: got %d %q", host, status, rule)
+		}
+		if _, _, status, rule := f.tunnel(t, host); status != http.StatusForbidden || rule != policy.RuleOwn {
+			t.Errorf("%s: got %d %q", host, status, rule)
+		}
+	}
+}
+
+func TestSaysNothingToWhoeverTakesItForAServer(t *testing.T) {
+	f := open(t, nil)
+	for _, text := range []string{
+		"GET / HTTP/1.1\r\nHost: " + f.proxy.Host + "\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: example.com\r\n\r\n",
+		"POST /x HTTP/1.0\r\n\r\n",
+		"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n",
+		"CONNECT / HTTP/1.1\r\nHost: a\r\n\r\n",
+		"CONNECT a HTTP/1.1\r\nHost: a\r\n\r\n",
+		"CONNECT a@b:1 HTTP/1.1\r\nHost: a\r\n\r\n",
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+	} {
+		if got := f.say(t, text); got != "" && !strings.HasPrefix(got, "HTTP/1.1 400 ") {
+			t.Errorf("%q was answered: %q", text, got)
+		}
+	}
+	if got := f.say(t, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); got != "" {
+		t.Errorf("origin form was answered: %q", got)
+	}
+}
+
+func TestClosesConnectionsThatARuleForbidsFromNowOn(t *testing.T) {
+	f := open(t, nil)
+	s := site(t, nil)
+	conn, in, status, _ := f.tunnel(t, "127.0.0.1:"+port(t, s))
+	if status != http.StatusOK {
+		t.Fatalf("got %d", status)
+	}
+	f.rules.set(policy.Rules{})
+	if _, err := in.ReadByte(); err == nil {
+		t.Error("the tunnel sent something")
+	}
+	conn.Close()
+	if status, rule, _ := f.get(t, s.URL); status != http.StatusForbidden || rule != policy.RulePrivate {
+		t.Errorf("got %d %q", status, rule)
+	}
+}
+
+func TestRulesThatCannotBeReadRefuseEverything(t *testing.T) {
+	f := open(t, nil)
+	f.rules.set(policy.Rules{PrivateNetwork: policy.Allowed, AllowedHosts: []string{"a b"}})
+	if status, rule, _ := f.get(t, site(t, nil).URL); status != http.StatusForbidden || rule != egress.RuleUnreadable {
+		t.Errorf("got %d %q", status, rule)
+	}
+	if err := f.Allow(t.Context(), profile, "https://example.com/"); err == nil {
+		t.Error("got no error from Allow")
+	}
+}
+
+func TestAllowJudgesAddressesOfDocuments(t *testing.T) {
+	f := open(t, nil)
+	f.names.set("evil.test", addrs("10.0.0.1"))
+	f.names.set("good.test", addrs("93.184.216.34"))
+	for address, allowed := range map[string]bool{
+		"about:blank": true, "http://good.test/": true, "http://nowhere.test/": true, "http://127.0.0.1:5/": true,
+		"http://evil.test/": false, "http://[::ffff:10.0.0.1]/": false, "file:///etc/passwd": false, "http://a.internal/": false,
+	} {
+		if err := f.Allow(t.Context(), profile, address); (err == nil) != allowed {
+			t.Errorf("%s: got %v", address, err)
+		}
+	}
+	if err := f.Request(t.Context(), profile, "http://nowhere.test/"); err == nil {
+		t.Error("a request to a host that does not resolve here was allowed")
+	}
+	if err := f.Request(t.Context(), profile, "wss://good.test/"); err != nil {
+		t.Error(err)
+	}
+	ended, cancel := context.WithCancelCause(t.Context())
+	cancel(context.DeadlineExceeded)
+	if err := f.Allow(ended, profile, "http://slow.test/"); err == nil {
+		t.Error("got no error after the end of the context")
+	}
+}
+
+func TestWatchersLearnOfRefusedDocumentsOfTheirTab(t *testing.T) {
+	f := open(t, nil)
+	s := site(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://10.0.0.1/secret?token=x", http.StatusFound) })
+	mine, theirs := f.Watch(profile, "T1"), f.Watch(profile, "T2")
+	if status, _, _ := f.get(t, s.URL); status != http.StatusForbidden {
+		t.Fatalf("the redirect was followed: %d", status)
+	}
+	go f.Attribute(profile, "T1", "http://10.0.0.1/secret?token=x", true)
+	if err := mine(t.Context()); err == nil || !strings.Contains(err.Error(), "10.0.0.1") {
+		t.Errorf("got %v", err)
+	}
+	if err := theirs(t.Context()); err != nil {
+		t.Errorf("another tab was told: %v", err)
+	}
+	got := f.Refusals(profile)
+	if len(got) != 1 || got[0].Tab != "T1" || !got[0].Document || strings.Contains(got[0].URL, "token=x") {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestListenKeepsItsAddressAndCloseEndsIt(t *testing.T) {
+	g := &egress.Gate{}
+	if err := g.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	first, err := g.Listen(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := g.Listen(t.Context(), "a")
+	if err != nil || again != first {
+		t.Errorf("got %q, %v; want %q", again, err, first)
+	}
+	if other, err := g.Listen(t.Context(), "b"); err != nil || other == first {
+		t.Errorf("profiles share the listener %q (%v)", other, err)
+	}
+	for range 2 {
+		if err := g.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if conn, err := net.Dial("tcp", strings.TrimPrefix(first, "http://")); err == nil {
+		conn.Close()
+		t.Error("it listens after Close")
+	}
+	if _, err := g.Listen(t.Context(), "a"); err == nil {
+		t.Error("got no error from Listen after Close")
+	}
+	if err := g.Allow(t.Context(), "a", "https://example.com/"); err == nil {
+		t.Error("got no error from Allow after Close")
+	}
+}

@@ -1,0 +1,382 @@
+package egress_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/google/go-cmp/cmp"
+
+	"clank/browsermgr/egress"
+)
+
+func TestSendsServersWhatTheBrowserSaidAndNothingOfItself(t *testing.T) {
+	f := open(t, nil)
+	got := make(chan http.Header, 1)
+	s := site(t, func(_ http.ResponseWriter, r *http.Request) {
+		r.Header.Set("Test-Host", r.Host)
+		got <- r.Header
+	})
+	host := strings.TrimPrefix(s.URL, "http://")
+	f.say(t, "GET "+s.URL+"/ HTTP/1.1\r\nHost: other.test\r\nAccept: */*\r\nProxy-Connection: keep-alive\r\nProxy-Authorization: Basic eDp5\r\n"+
+		"Connection: close, X-Hop\r\nX-Hop: 1\r\nTE: trailers\r\nKeep-Alive: 5\r\nProxy-X: 1\r\nCookie: a=b\r\n\r\n")
+	want := http.Header{"Accept": {"*/*"}, "Cookie": {"a=b"}, "Test-Host": {host}}
+	if diff := cmp.Diff(want, <-got); diff != "" {
+		t.Errorf("headers (-want +got):\n%s", diff)
+	}
+}
+
+func TestGivesTheBrowserWhatServersSay(t *testing.T) {
+	f := open(t, nil)
+	s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+		h := w.Header()
+		h["Content-Type"], h["Date"] = nil, nil
+		h.Set("Proxy-Authenticate", "Basic")
+		h.Set("X-Clank-Refused", "forged")
+		h.Set("Connection", "X-Hop")
+		h.Set("X-Hop", "1")
+		h.Add("Set-Cookie", "a=1")
+		h.Add("Set-Cookie", "b=2")
+		io.WriteString(w, "<p>hello")
+	})
+	resp, err := f.client.Get(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	want := http.Header{"Set-Cookie": {"a=1", "b=2"}, "Content-Length": {"8"}}
+	if diff := cmp.Diff(want, resp.Header); diff != "" {
+		t.Errorf("headers (-want +got):\n%s", diff)
+	}
+}
+
+func TestNeverAsksTheBrowserForProxyCredentials(t *testing.T) {
+	f := open(t, nil)
+	s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Proxy-Authenticate", `Basic realm="give me your password"`)
+		w.WriteHeader(http.StatusProxyAuthRequired)
+	})
+	if status, _, body := f.get(t, s.URL); status != http.StatusBadGateway || strings.Contains(body, "password") {
+		t.Errorf("got %d %q", status, body)
+	}
+}
+
+func TestBodiesOfAllKindsComeThroughWhole(t *testing.T) {
+	f := open(t, nil)
+	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
+	s := site(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			b, err := io.ReadAll(r.Body)
+			if err != nil || !bytes.Equal(b, big) {
+				t.Errorf("the server got %d bytes: %v", len(b), err)
+			}
+		}
+		if r.URL.Path == "/measured" {
+			w.Header().Set("Content-Length", fmt.Sprint(len(big)))
+		}
+		w.Write(big)
+	})
+	for _, path := range []string{"/measured", "/chunked", "/measured"} {
+		if status, _, body := f.get(t, s.URL+path); status != http.StatusOK || body != string(big) {
+			t.Errorf("%s: got %d, %d bytes", path, status, len(body))
+		}
+		for _, body := range []io.Reader{bytes.NewReader(big), io.MultiReader(bytes.NewReader(big))} {
+			resp, err := f.client.Post(s.URL+path, "text/plain", body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if err != nil || !bytes.Equal(got, big) {
+				t.Errorf("%s: got %d bytes: %v", path, len(got), err)
+			}
+		}
+	}
+	resp, err := f.client.Head(s.URL + "/measured")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.ContentLength != int64(len(big)) {
+		t.Errorf("HEAD: got length %d", resp.ContentLength)
+	}
+}
+
+func TestEventsArriveAsTheyAreSent(t *testing.T) {
+	f := open(t, nil)
+	next := make(chan bool)
+	s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+		for range next {
+			io.WriteString(w, "data: x\n\n")
+			w.(http.Flusher).Flush()
+		}
+	})
+	go func() { next <- true }()
+	resp, err := f.client.Get(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	buf := make([]byte, 9)
+	for range 3 {
+		if _, err := io.ReadFull(resp.Body, buf); err != nil {
+			t.Fatal(err)
+		}
+		go func() { next <- true }()
+	}
+	if _, err := io.ReadFull(resp.Body, buf); err != nil {
+		t.Fatal(err)
+	}
+	close(next)
+}
+
+func TestAnAnswerThatBreaksOffBreaksOffForTheBrowserToo(t *testing.T) {
+	f := open(t, nil)
+	s := site(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/measured" {
+			w.Header().Set("Content-Length", "1000000")
+		}
+		w.Write(make([]byte, 10000))
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	for _, path := range []string{"/measured", "/chunked"} {
+		resp, err := f.client.Get(s.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, resp.Body); err == nil {
+			t.Errorf("%s: %d bytes came as if they were all", path, n)
+		}
+		resp.Body.Close()
+	}
+}
+
+func TestWebSocketsWorkThroughTunnelsAndUpgrades(t *testing.T) {
+	f := open(t, nil)
+	s := site(t, func(w http.ResponseWriter, r *http.Request) {
+		c, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer c.CloseNow()
+		for {
+			kind, data, err := c.Read(r.Context())
+			if err != nil || c.Write(r.Context(), kind, data) != nil {
+				return
+			}
+		}
+	})
+	tunnel := &http.Transport{Proxy: http.ProxyURL(f.proxy), GetProxyConnectHeader: nil}
+	tunnel.DialContext = nil
+	for name, client := range map[string]*http.Client{"upgrade": f.client, "tunnel": tunnelClient(f)} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			plain := *client
+			plain.Timeout = 0
+			c, _, err := websocket.Dial(ctx, s.URL, &websocket.DialOptions{HTTPClient: &plain})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.CloseNow()
+			for range 3 {
+				if err := c.Write(ctx, websocket.MessageText, []byte("hello")); err != nil {
+					t.Fatal(err)
+				}
+				if _, got, err := c.Read(ctx); err != nil || string(got) != "hello" {
+					t.Fatalf("got %q, %v", got, err)
+				}
+			}
+		})
+	}
+}
+
+// tunnelClient sends plain HTTP through CONNECT, as browsers do for ws:// addresses.
+func tunnelClient(f *fixture) *http.Client {
+	return &http.Client{Transport: &http.Transport{DialContext: connectDialer(f.proxy.Host), DisableCompression: true}}
+}
+
+func TestTLSGoesThroughUntouched(t *testing.T) {
+	f := open(t, nil, "example.com")
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Host+" "+r.TLS.ServerName) }))
+	defer s.Close()
+	f.names.set("example.com", addrs("127.0.0.1"))
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	f.client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: roots}
+	host := "example.com:" + s.Listener.Addr().String()[len("127.0.0.1:"):]
+	if status, _, body := f.get(t, "https://"+host+"/"); status != http.StatusOK || body != host+" example.com" {
+		t.Errorf("got %d %q", status, body)
+	}
+}
+
+func TestSaysWhatKindOfFailureItWas(t *testing.T) {
+	f := open(t, nil, "*.test")
+	f.names.set("closed.test", addrs("127.0.0.1"))
+	unused := site(t, nil)
+	unused.Close()
+	for address, want := range map[string]string{
+		"http://nowhere.test/":                         "dns",
+		"http://closed.test:" + port(t, unused) + "/x": "connect",
+	} {
+		resp, err := f.client.Get(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if got := resp.Header.Get("X-Clank-Failed"); resp.StatusCode != http.StatusBadGateway || got != want {
+			t.Errorf("%s: got %d %q, want 502 %q", address, resp.StatusCode, got, want)
+		}
+	}
+	if got := f.Count(profile); got != 0 {
+		t.Errorf("%d failures were counted as refusals", got)
+	}
+}
+
+func TestSlowGarbledAndHugeRequestsAreEnded(t *testing.T) {
+	f := open(t, func(g *egress.Gate) { g.Limits.Header = 100 * time.Millisecond })
+	for name, text := range map[string]string{
+		"slow":    "GET http://127.0.0.1/ HTTP/1.1\r\nHost: ",
+		"garbage": "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+		"huge":    "GET http://127.0.0.1/ HTTP/1.1\r\nHost: a\r\nX: " + strings.Repeat("x", 300<<10) + "\r\n\r\n",
+		"smuggle": "POST http://127.0.0.1/ HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+		"no port": "GET http://127.0.0.1:99999/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+	} {
+		if got := f.say(t, text); strings.HasPrefix(got, "HTTP/1.1 2") {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+}
+
+func TestConnectionsAreCapped(t *testing.T) {
+	f := open(t, func(g *egress.Gate) { g.Limits.Profile = 2 })
+	s := site(t, nil)
+	for range 2 {
+		if _, _, status, _ := f.tunnel(t, "127.0.0.1:"+port(t, s)); status != http.StatusOK {
+			t.Fatalf("got %d", status)
+		}
+	}
+	if got := f.say(t, ""); got != "" {
+		t.Errorf("a third connection got %q", got)
+	}
+}
+
+func TestRoomIsMadeByConnectionsThatEnd(t *testing.T) {
+	f := open(t, func(g *egress.Gate) { g.Limits.Profile = 1 })
+	s := site(t, nil)
+	for range 3 {
+		conn, _, status, _ := f.tunnel(t, "127.0.0.1:"+port(t, s))
+		if status != http.StatusOK {
+			t.Fatalf("got %d", status)
+		}
+		conn.Close()
+		until(t, "room", func() bool {
+			probe := f.dial(t)
+			defer probe.Close()
+			fmt.Fprintf(probe, "GET http://10.0.0.1/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+			b, _ := io.ReadAll(probe)
+			return len(b) > 0
+		})
+		f.waitFree(t)
+	}
+}
+
+// waitFree waits until a connection is accepted and closed again.
+func (f *fixture) waitFree(t *testing.T) {
+	t.Helper()
+	until(t, "room", func() bool {
+		probe := f.dial(t)
+		defer probe.Close()
+		fmt.Fprintf(probe, "GET http://10.0.0.1/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		b, _ := io.ReadAll(probe)
+		return len(b) > 0
+	})
+}
+
+func TestSilentTunnelsAndLargeBodiesAreEnded(t *testing.T) {
+	f := open(t, func(g *egress.Gate) { g.Limits.Idle, g.Limits.Body = 200*time.Millisecond, 1<<20 })
+	s := site(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/hang":
+			<-r.Context().Done()
+		case "/chunked":
+			for range 64 {
+				w.Write(make([]byte, 64<<10))
+			}
+		default:
+			w.Header().Set("Content-Length", fmt.Sprint(2<<20))
+			w.Write(make([]byte, 2<<20))
+		}
+	})
+	_, in, _, _ := f.tunnel(t, "127.0.0.1:"+port(t, s))
+	if _, err := in.ReadByte(); err == nil {
+		t.Error("a silent tunnel sent something")
+	}
+	if status, _, _ := f.get(t, s.URL+"/hang"); status != http.StatusGatewayTimeout {
+		t.Errorf("a silent server: got %d", status)
+	}
+	if status, _, _ := f.get(t, s.URL+"/measured"); status != http.StatusBadGateway {
+		t.Errorf("a large body: got %d", status)
+	}
+	if resp, err := f.client.Get(s.URL + "/chunked"); err == nil {
+		if n, err := io.Copy(io.Discard, resp.Body); err == nil {
+			t.Errorf("%d bytes of unknown length came through", n)
+		}
+		resp.Body.Close()
+	}
+}
+
+func TestCloseEndsWhatIsOpen(t *testing.T) {
+	began := make(chan bool, 1)
+	s := site(t, func(_ http.ResponseWriter, r *http.Request) {
+		began <- true
+		<-r.Context().Done()
+	})
+	f := open(t, nil)
+	_, in, _, _ := f.tunnel(t, "127.0.0.1:"+port(t, s))
+	failed := make(chan error, 1)
+	go func() {
+		resp, err := f.client.Get(s.URL)
+		if err == nil {
+			resp.Body.Close()
+		}
+		failed <- err
+	}()
+	<-began
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := f.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.ReadByte(); err == nil {
+		t.Error("the tunnel is open")
+	}
+	<-failed
+}
+
+func TestTheRefusalPageEscapesWhatPagesWrote(t *testing.T) {
+	f := open(t, nil)
+	resp, err := f.client.Get((&url.URL{Scheme: "http", Host: "10.0.0.1", Path: "/<script>alert(1)</script>"}).String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	if strings.Contains(string(body), "<script") {
+		t.Errorf("got %s", body)
+	}
+	if got := resp.Header.Get("Content-Security-Policy"); !strings.Contains(got, "default-src 'none'") {
+		t.Errorf("got policy %q", got)
+	}
+}
