@@ -1,6 +1,7 @@
 package ground
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net/netip"
 	"sync"
@@ -110,8 +111,16 @@ func Destination(packet []byte) (dst netip.Addr, ok bool) {
 
 // IsMDNS reports whether an IP packet is a message of multicast DNS (RFC 6762).
 func IsMDNS(packet []byte) bool {
+	const datagram, port, header6 = 17, 5353, 40
 	dst, ok := Destination(packet)
-	return ok && (dst == netip.AddrFrom4([4]byte{224, 0, 0, 251}) || dst == netip.MustParseAddr("ff02::fb"))
+	if !ok || !dst.IsMulticast() {
+		return false
+	}
+	protocol, at := packet[6], header6
+	if dst.Is4() {
+		protocol, at = packet[9], int(packet[0]&0xf)*4
+	}
+	return protocol == datagram && len(packet) >= at+8 && binary.BigEndian.Uint16(packet[at+2:]) == port
 }
 
 func (r *Recorder) String() string {
