@@ -61,8 +61,8 @@ type Bot struct {
 	// AnyoneMayStop lets everybody in a channel stop what runs there. nil is no.
 	AnyoneMayStop func() bool
 
-	// Disabled says why the browser may not be used by this person now, in words
-	// for people; empty if it may. nil is never.
+	// Disabled says why this person may not ask for anything now, in words for
+	// people; empty if they may. nil is never.
 	Disabled func(ctx context.Context, o sessions.Origin) string
 
 	// Runtimes are the choices of the command's runtime option; with fewer than

@@ -50,9 +50,9 @@ func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data dis
 
 // browseOptions are what /clank browse was given.
 type browseOptions struct {
-	task, session, runtime string
-	steps                  int
-	private                bool
+	task, session, runtime, profile string
+	steps                           int
+	private                         bool
 }
 
 // readBrowse reads the options; those of another type than registered count as
@@ -73,6 +73,8 @@ func readBrowse(options []*discordgo.ApplicationCommandInteractionDataOption) br
 			o.session = strings.TrimSpace(text)
 		case "runtime":
 			o.runtime = text
+		case "profile":
+			o.profile = strings.TrimSpace(text)
 		case "steps":
 			o.steps = int(number)
 		case "private":
@@ -85,14 +87,21 @@ func readBrowse(options []*discordgo.ApplicationCommandInteractionDataOption) br
 func origin(i *discordgo.Interaction, who person) sessions.Origin {
 	return sessions.Origin{
 		Kind: sessions.FromDiscord, Guild: i.GuildID, Channel: i.ChannelID, User: who.id, UserName: who.name,
+		Private: i.GuildID == "", Roles: who.roles,
 	}
+}
+
+// placed completes o with what only the gateway has told: the channel that a thread is part of.
+func (b *Bot) placed(o sessions.Origin) sessions.Origin {
+	o.Parent = b.guilds.parent(o.Guild, o.Channel)
+	return o
 }
 
 // browseCommand runs /clank browse from the first answer to the last.
 func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o browseOptions, who person) {
-	from := origin(i, who)
-	from.Private = o.private
-	work := cancel.Work{ID: newID(), Owner: who.id, Label: label("browse", o.task)}
+	from := b.placed(origin(i, who))
+	from.Private = from.Private || o.private
+	work := cancel.Work{ID: newID(), Owner: who.id, Label: label("browse", visible(o))}
 	ctx, handle := b.Scopes.Begin(ctx, cancel.Scope{Guild: i.GuildID, Channel: i.ChannelID}, work)
 	defer handle.End()
 
@@ -114,7 +123,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 	}
 	p := b.watch(ctx, where, work.ID, handle)
 	rec, err := b.Tasks.Run(ctx, sessions.Task{
-		SessionID: session, Prompt: o.task, Origin: from, Runtime: o.runtime, MaxSteps: o.steps,
+		SessionID: session, Prompt: o.task, Origin: from, Runtime: o.runtime, Profile: o.profile, MaxSteps: o.steps,
 	}, func(e sessions.Event) { p.event(1, o.task, e) })
 	p.stop()
 	text, footer := outcome(ctx, rec, err)
@@ -127,6 +136,14 @@ func (b *Bot) placeOf(i *discordgo.Interaction, who person, private bool) *place
 		rest: b.rest, log: b.logger(), channel: i.ChannelID, user: who.id, private: private, direct: i.GuildID == "",
 		interaction: i, expires: time.Now().Add(or(b.TokenLife, 14*time.Minute)),
 	}
+}
+
+// visible is what others may read of what was asked for.
+func visible(o browseOptions) string {
+	if o.private {
+		return "(private)"
+	}
+	return o.task
 }
 
 // namedSession is the session that a person means.

@@ -42,6 +42,10 @@ func (b *Bot) command() *discordgo.ApplicationCommand {
 		&discordgo.ApplicationCommandOption{
 			Type: discordgo.ApplicationCommandOptionBoolean, Name: "private", Description: "Show it to you alone",
 		},
+		&discordgo.ApplicationCommandOption{
+			Type: discordgo.ApplicationCommandOptionString, Name: "profile", MaxLength: 64,
+			Description: "Which browser profile to use, if you have several",
+		},
 	)
 	sub := discordgo.ApplicationCommandOptionSubCommand
 	return &discordgo.ApplicationCommand{

@@ -100,6 +100,7 @@ func (b *Bot) guarded(ctx context.Context, f func(context.Context)) {
 // person is somebody who asks for something.
 type person struct {
 	id, name string
+	roles    []string
 	bits     int64 // permissions in the channel; interactions only
 }
 
@@ -109,7 +110,7 @@ func personOf(i *discordgo.Interaction) (person, bool) {
 	switch {
 	case i.Member != nil && i.Member.User != nil:
 		p := personFrom(i.Member.User, i.Member.Nick)
-		p.bits = i.Member.Permissions
+		p.roles, p.bits = i.Member.Roles, i.Member.Permissions
 		return p, p.id != "" && !i.Member.User.Bot
 	case i.User != nil:
 		p := personFrom(i.User, "")

@@ -112,6 +112,17 @@ func (c *guildCache) putGuild(g *discordgo.Guild, whole bool) {
 	c.guilds[g.ID] = info
 }
 
+// parent is the channel that a thread is part of; empty if the channel is none, or is not known.
+func (c *guildCache) parent(guild, channel string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g := c.guilds[guild]
+	if g == nil {
+		return ""
+	}
+	return g.channels[channel].parent
+}
+
 func (c *guildCache) putChannel(ch *discordgo.Channel) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

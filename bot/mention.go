@@ -30,13 +30,12 @@ func (b *Bot) onMessage(base context.Context, m *discordgo.Message) {
 	if m.Type != discordgo.MessageTypeDefault && m.Type != discordgo.MessageTypeReply {
 		return
 	}
-	var roles []string
 	who := personFrom(m.Author, "")
 	if m.Member != nil {
-		roles = m.Member.Roles
 		who = personFrom(m.Author, m.Member.Nick)
+		who.roles = m.Member.Roles
 	}
-	if b.IsStop != nil && b.IsStop(m.Content) && b.stopByMessage(base, m, who, roles) {
+	if b.IsStop != nil && b.IsStop(m.Content) && b.stopByMessage(base, m, who) {
 		return
 	}
 	if m.GuildID != "" && !mentions(m, me) {
@@ -65,12 +64,15 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 	defer handle.End()
 	defer b.typing(ctx, m.ChannelID)()
 	where := b.placeOfReply(m, who)
-	turn := brain.Turn{
-		Origin: sessions.Origin{
-			Kind: sessions.FromDiscord, Guild: m.GuildID, Channel: m.ChannelID, User: who.id, UserName: who.name,
-		},
-		Lines: b.conversation(ctx, m, who),
+	from := b.placed(sessions.Origin{
+		Kind: sessions.FromDiscord, Guild: m.GuildID, Channel: m.ChannelID, User: who.id, UserName: who.name,
+		Private: m.GuildID == "", Roles: who.roles,
+	})
+	if why := b.disabled(ctx, from); why != "" {
+		b.conclude(ctx, where, conclusion{text: sentence(why)})
+		return
 	}
+	turn := brain.Turn{Origin: from, Lines: b.conversation(ctx, m, who)}
 	p := b.watch(ctx, where, work.ID, handle)
 	answer, err := b.Brain.Reply(ctx, turn, func(news brain.Progress) { p.event(news.Call, news.Query, news.Event) })
 	p.stop()

@@ -49,7 +49,7 @@ func TestAMentionIsAnsweredAsAReplyWithoutPing(t *testing.T) {
 		t.Errorf("reply = %+v", got)
 	}
 	want := brain.Turn{
-		Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, UserName: "ada"},
+		Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, UserName: "ada", Roles: []string{}},
 		Lines:  []brain.Line{{Who: "bob", Text: "I was here before"}, {Who: "ada", Text: "hi there"}},
 	}
 	if diff := cmp.Diff(want, s.turn(turns)); diff != "" {

@@ -18,11 +18,11 @@ const errandTimeout = 30 * time.Second
 
 // stopByMessage stops what runs in the channel of m and reports whether m was
 // about that: it was not if nothing runs there.
-func (b *Bot) stopByMessage(base context.Context, m *discordgo.Message, who person, roles []string) bool {
+func (b *Bot) stopByMessage(base context.Context, m *discordgo.Message, who person) bool {
 	scope := cancel.Scope{Guild: m.GuildID, Channel: m.ChannelID}
 	bits, known := int64(0), m.GuildID == ""
 	if !known {
-		bits, known = b.guilds.permissions(m.GuildID, m.ChannelID, who.id, roles)
+		bits, known = b.guilds.permissions(m.GuildID, m.ChannelID, who.id, who.roles)
 	}
 	stopped, refused := b.Scopes.Stop(scope, who.actor(bits), b.anyone())
 	if len(stopped)+len(refused) == 0 {
@@ -31,7 +31,7 @@ func (b *Bot) stopByMessage(base context.Context, m *discordgo.Message, who pers
 	b.logStop(scope, who, stopped, refused)
 	b.errand(base, func(ctx context.Context) {
 		if len(refused) > 0 && !known {
-			bits = b.askPermissions(ctx, m, who, roles)
+			bits = b.askPermissions(ctx, m, who)
 			more, still := b.Scopes.Stop(scope, who.actor(bits), b.anyone())
 			b.logStop(scope, who, more, still)
 			stopped, refused = merge(stopped, more), still
@@ -48,7 +48,7 @@ func (b *Bot) stopByMessage(base context.Context, m *discordgo.Message, who pers
 
 // askPermissions asks Discord for what the gateway has not told, and remembers
 // it. Where that fails nobody is a moderator.
-func (b *Bot) askPermissions(ctx context.Context, m *discordgo.Message, who person, roles []string) int64 {
+func (b *Bot) askPermissions(ctx context.Context, m *discordgo.Message, who person) int64 {
 	ctx, cancel := context.WithTimeout(ctx, errandTimeout)
 	defer cancel()
 	guild, err := b.rest.Guild(ctx, m.GuildID)
@@ -66,7 +66,7 @@ func (b *Bot) askPermissions(ctx context.Context, m *discordgo.Message, who pers
 	if err != nil {
 		b.logger().Warn("permissions not found out", "guild", m.GuildID, "channel", m.ChannelID, "error", err)
 	}
-	bits, _ := b.guilds.permissions(m.GuildID, m.ChannelID, who.id, roles)
+	bits, _ := b.guilds.permissions(m.GuildID, m.ChannelID, who.id, who.roles)
 	return bits
 }
 

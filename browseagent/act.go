@@ -141,10 +141,12 @@ func (r *run) openPage(ctx context.Context, at string) (p Page, restored bool, l
 	}
 	opening, cancel := context.WithTimeoutCause(ctx, r.set.OpenTimeout, errLateOpen)
 	defer cancel()
-	p, restored, err = r.agent.Browser.Open(opening, r.session.ID, at, r.task.Headed)
+	want := Opening{Key: r.session.ID, Profile: r.session.Profile, URL: at, Headed: r.task.Headed}
+	p, restored, err = r.agent.Browser.Open(opening, want)
 	if err != nil && at != "" && opening.Err() == nil {
 		lost = err
-		p, restored, err = r.agent.Browser.Open(opening, r.session.ID, "", r.task.Headed)
+		want.URL = ""
+		p, restored, err = r.agent.Browser.Open(opening, want)
 	}
 	if err != nil {
 		return nil, false, nil, ended(ctx, fmt.Errorf("open the browser: %w", ended(opening, err)))

@@ -26,12 +26,20 @@ const Runtime = "local_browser_agent"
 // Browser hands out the page of a session. It is implemented by the program
 // that wires this package.
 type Browser interface {
-	// Open returns the page of session key. If it is not open any more it is
-	// opened anew at url, or empty if url is ""; restored says that happened.
-	// Open is called before each action and must be cheap for an open page.
-	Open(ctx context.Context, key, url string, headed bool) (p Page, restored bool, err error)
+	// Open returns the page of a session. If it is not open any more it is opened
+	// anew; restored says that happened. Open is called before each action and
+	// must be cheap for an open page.
+	Open(ctx context.Context, o Opening) (p Page, restored bool, err error)
 	// Close closes the page of session key. An unknown key is no error.
 	Close(ctx context.Context, key string) error
+}
+
+// Opening says which page is wanted.
+type Opening struct {
+	Key     string // id of the session
+	Profile string // browser profile; empty = one that is forgotten with its browser
+	URL     string // where to open the page anew; empty = an empty page
+	Headed  bool   // with a window, if it must be opened
 }
 
 // Page is one browser tab (and those it opened) as a model uses it. What it

@@ -125,7 +125,8 @@ type browser struct {
 	closed []string
 }
 
-func (b *browser) Open(ctx context.Context, key, url string, _ bool) (browseagent.Page, bool, error) {
+func (b *browser) Open(ctx context.Context, o browseagent.Opening) (browseagent.Page, bool, error) {
+	key, url := o.Key, o.URL
 	if b.open != nil {
 		if err := b.open(ctx, key, url); err != nil {
 			return nil, false, err

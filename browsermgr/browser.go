@@ -15,6 +15,7 @@ import (
 	"clank/browsermgr/graphics"
 	"clank/browsermgr/page"
 	"clank/browsermgr/plan"
+	"clank/browsermgr/tabset"
 	"clank/browsermgr/upkeep"
 )
 
@@ -28,7 +29,7 @@ type browser struct {
 	observers      []page.Observer
 	guards         []page.Observer // see Manager.Guard
 	proxy          string          // that it was started with
-	numbers        *numbers
+	numbers        *tabset.Numbers
 	asked          upkeep.Book // the tabs that were opened on request
 	port           int
 	headless       bool
@@ -69,7 +70,7 @@ func (b *browser) local() bool { return b.plan.Mode == plan.Launched }
 // connection is how its connection is made.
 func (b *browser) connection() page.Options {
 	return page.Options{
-		Logger: b.manager.Logger, Sent: b.manager.Sent, FirstTab: b.numbers.next(),
+		Logger: b.manager.Logger, Sent: b.manager.Sent, FirstTab: b.numbers.Next(),
 		Observers: slices.Concat([]page.Observer{b.numbers}, b.guards, b.observers),
 	}
 }

@@ -1,7 +1,6 @@
 package browsermgr
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -12,18 +11,10 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/doctor"
 	"clank/browsermgr/plan"
+	"clank/browsermgr/report"
 
 	"github.com/go-rod/rod/lib/proto"
 )
-
-// Report is what the doctor found, in the form of the control API.
-type Report struct {
-	OK        bool           `json:"ok"` // no check has failed
-	Profile   string         `json:"profile"`
-	Transport string         `json:"transport"`
-	Checks    []doctor.Check `json:"checks"`
-	Status    ProfileStatus  `json:"status"`
-}
 
 // Doctor looks for what keeps the profile's browser from working: at the profile, the machine, and the browser if it runs.
 // deep also looks at a page of it. It starts nothing.
@@ -39,7 +30,7 @@ func (p *Profile) Doctor(ctx context.Context, deep bool) (Report, error) {
 	b := doctor.Browser{
 		Enabled: s.Enabled, Profile: s.Profile, Driver: s.Driver, Started: pl.Mode == plan.Launched, Personal: pl.Mode == plan.Joined && pl.At.IsZero(),
 		Headless: s.Headless, Source: s.HeadlessSource, Display: chrome.HasDisplay(), HTTP: s.CDPHTTP, Ready: s.CDPReady,
-		ProbeError: s.ProbeError, Executable: deref(s.DetectedExecutablePath), FindError: deref(s.DetectError), Looked: deep,
+		ProbeError: s.ProbeError, Executable: report.Deref(s.DetectedExecutablePath), FindError: report.Deref(s.DetectError), Looked: deep,
 		Guard: s.Guard.Mode, GuardNote: s.Guard.Note, Refusals: s.Guard.Refusals,
 	}
 	if s.Graphics != nil {
@@ -54,12 +45,12 @@ func (p *Profile) Doctor(ctx context.Context, deep bool) (Report, error) {
 		}
 		running.away()
 	} else if b.Started {
-		b.Port, b.Holder = strangers(ctx, pl, deref(s.UserDataDir))
+		b.Port, b.Holder = strangers(ctx, pl, report.Deref(s.UserDataDir))
 	}
 	checks := b.Checks()
 	if b.Started && runtime.GOOS == "linux" {
 		checks = append(checks, doctor.Here().Checks(doctor.Subject{
-			Executable: b.Executable, Snap: chrome.IsSnap(b.Executable), DataDir: deref(s.UserDataDir), TempDir: os.TempDir(),
+			Executable: b.Executable, Snap: chrome.IsSnap(b.Executable), DataDir: report.Deref(s.UserDataDir), TempDir: os.TempDir(),
 			NoSandbox: pl.Config.NoSandbox, Headless: s.Headless,
 		})...)
 	}
@@ -91,6 +82,3 @@ func (b *browser) lookAtPage(ctx context.Context) (nodes int, err error) {
 	})
 	return nodes, err
 }
-
-// deref is the empty text for nil.
-func deref(s *string) string { return *cmp.Or(s, new(string)) }

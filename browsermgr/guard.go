@@ -6,29 +6,14 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/plan"
+	"clank/browsermgr/report"
+	"clank/browsermgr/tabset"
 )
-
-// How the pages of a browser are kept from where they may not go.
-const (
-	GuardProxy      = "proxy"       // all traffic goes through a proxy that checks it
-	GuardBestEffort = "best-effort" // requests are held and judged where the protocol tells of them
-	GuardOff        = "off"         // nothing is checked
-)
-
-// GuardStatus says what stands between a profile's pages and the network, in the form of the control API.
-type GuardStatus struct {
-	Mode     string `json:"mode"`     // see the Guard constants
-	Refusals uint64 `json:"refusals"` // requests of pages that were refused since the program started
-	Note     string `json:"note,omitempty"`
-}
-
-const noteBestEffort = "this browser is not started here, so its requests are judged before they are sent, as far as its protocol tells of them: " +
-	"WebSockets, WebRTC, shared and service workers, and names that change their address are not covered"
 
 // guard tells how the profile's pages are guarded: those of a browser that runs, or of one that would be started or joined.
-func (p *profile) guard(pl plan.Plan, running *browser) GuardStatus {
+func (p *profile) guard(pl plan.Plan, running *browser) report.GuardStatus {
 	m := p.manager
-	var s GuardStatus
+	var s report.GuardStatus
 	if m.Refusals != nil {
 		s.Refusals = m.Refusals(p.name)
 	}
@@ -39,13 +24,13 @@ func (p *profile) guard(pl plan.Plan, running *browser) GuardStatus {
 	}
 	switch {
 	case proxied:
-		s.Mode = GuardProxy
+		s.Mode = report.GuardProxy
 	case !launched && m.Guard != nil:
-		s.Mode, s.Note = GuardBestEffort, noteBestEffort
+		s.Mode, s.Note = report.GuardBestEffort, report.BestEffortNote
 	case launched && m.Proxy != nil && flag != "":
-		s.Mode, s.Note = GuardOff, fmt.Sprintf("the flag %s of the settings leads around the proxy, which they allow because pages may reach everything", flag)
+		s.Mode, s.Note = report.GuardOff, fmt.Sprintf("the flag %s of the settings leads around the proxy, which they allow because pages may reach everything", flag)
 	default:
-		s.Mode, s.Note = GuardOff, "nothing checks what pages reach"
+		s.Mode, s.Note = report.GuardOff, "nothing checks what pages reach"
 	}
 	return s
 }
@@ -68,16 +53,16 @@ func (p *profile) proxyFor(ctx context.Context, pl plan.Plan) (string, error) {
 func (w *Window) watched(ctx context.Context, tab *page.Tab, do func() (page.Result, error)) (notes []string, err error) {
 	if w.manager.Watch == nil {
 		res, err := do()
-		return outcome(res), err
+		return tabset.Outcome(res), err
 	}
 	finish := w.manager.Watch(w.profile, tab.TargetID())
 	res, err := do()
 	refusal := finish(context.WithoutCancel(ctx))
 	switch {
 	case refusal == nil || ctx.Err() != nil:
-		return outcome(res), err
+		return tabset.Outcome(res), err
 	case err != nil || res.Navigated:
 		return nil, fmt.Errorf("%w: %w", ErrRefused, refusal)
 	}
-	return append(outcome(res), "refused: "+refusal.Error()), nil
+	return append(tabset.Outcome(res), "refused: "+refusal.Error()), nil
 }

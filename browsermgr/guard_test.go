@@ -15,6 +15,7 @@ import (
 	"clank/browsermgr/emulate"
 	"clank/browsermgr/intercept"
 	"clank/browsermgr/page"
+	"clank/browsermgr/report"
 )
 
 // gate refuses addresses with a word in them, and notes who asked for what was refused.
@@ -88,24 +89,24 @@ func TestStatusSaysWhatGuardsThePages(t *testing.T) {
 		m.Refusals = func(string) uint64 { return 3 }
 	})
 	p := profile(t, m, "")
-	guarded := func(p *browsermgr.Profile, mode string) browsermgr.GuardStatus {
+	guarded := func(p *browsermgr.Profile, mode string) report.GuardStatus {
 		t.Helper()
 		s := status(t, p).Guard
-		if s.Mode != mode || s.Refusals != 3 || (s.Note != "") != (mode != browsermgr.GuardProxy) {
+		if s.Mode != mode || s.Refusals != 3 || (s.Note != "") != (mode != report.GuardProxy) {
 			t.Errorf("%s: got %+v, want %s", p.Name(), s, mode)
 		}
 		return s
 	}
-	guarded(p, browsermgr.GuardProxy)
+	guarded(p, report.GuardProxy)
 	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	guarded(p, browsermgr.GuardProxy)
-	report, err := p.Doctor(t.Context(), false)
+	guarded(p, report.GuardProxy)
+	found, err := p.Doctor(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range report.Checks {
+	for _, c := range found.Checks {
 		if c.ID == "policy" && c.Status != "pass" {
 			t.Errorf("doctor: %+v", c)
 		}
@@ -116,11 +117,11 @@ func TestStatusSaysWhatGuardsThePages(t *testing.T) {
 	if err := remote.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if s := guarded(remote, browsermgr.GuardBestEffort); !strings.Contains(s.Note, "WebSockets") {
+	if s := guarded(remote, report.GuardBestEffort); !strings.Contains(s.Note, "WebSockets") {
 		t.Errorf("note %q", s.Note)
 	}
 	plain := manager(t, func(m *browsermgr.Manager) { m.FirstPort, m.LastPort = 18840, 18849 })
-	if s := status(t, profile(t, plain, "")).Guard; s.Mode != browsermgr.GuardOff {
+	if s := status(t, profile(t, plain, "")).Guard; s.Mode != report.GuardOff {
 		t.Errorf("without a guard: %+v", s)
 	}
 }
@@ -137,7 +138,7 @@ func TestFlagsThatLeadAroundTheProxyAreSaidWhereEverythingMayBeReached(t *testin
 	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if s := status(t, p).Guard; s.Mode != browsermgr.GuardOff || !strings.Contains(s.Note, "--no-proxy-server") {
+	if s := status(t, p).Guard; s.Mode != report.GuardOff || !strings.Contains(s.Note, "--no-proxy-server") {
 		t.Errorf("got %+v", s)
 	}
 }

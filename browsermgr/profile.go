@@ -14,6 +14,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
 	"clank/browsermgr/plan"
+	"clank/browsermgr/tabset"
 )
 
 // profile is one user data directory and the browser that runs on it, if one does.
@@ -22,8 +23,8 @@ type profile struct {
 	name    string
 	turn    chan struct{} // holds a token while the browser is being started, exchanged or ended
 
-	breaker breaker // used by whoever has the turn
-	numbers numbers // of tabs; they go on from one browser to the next
+	breaker breaker        // used by whoever has the turn
+	numbers tabset.Numbers // of tabs; they go on from one browser to the next
 
 	mu      sync.Mutex
 	browser *browser // the last that was started; set only by whoever has the turn

@@ -3,14 +3,13 @@ package browsermgr
 import (
 	"cmp"
 	"context"
-	"strings"
 	"sync"
 	"time"
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/endpoint"
-	"clank/browsermgr/graphics"
 	"clank/browsermgr/plan"
+	"clank/browsermgr/report"
 )
 
 // transport is how browsers are spoken to.
@@ -24,37 +23,12 @@ const (
 	listAtOnce   = 8
 )
 
-// ProfileStatus is what is known of one profile and its browser, in the form of the control API. Pointers are nil where
-// there is nothing to say.
-type ProfileStatus struct {
-	Enabled                bool           `json:"enabled"`
-	Profile                string         `json:"profile"`
-	Driver                 string         `json:"driver"` // openclaw or existing-session, as clients know them
-	Transport              string         `json:"transport"`
-	Running                bool           `json:"running"`
-	CDPReady               bool           `json:"cdpReady"` // a command was answered
-	CDPHTTP                bool           `json:"cdpHttp"`
-	PageReady              bool           `json:"pageReady"` // and there is a tab
-	PID                    *int           `json:"pid"`
-	CDPPort                *int           `json:"cdpPort"`
-	CDPURL                 *string        `json:"cdpUrl"` // redacted
-	ChosenBrowser          *string        `json:"chosenBrowser"`
-	DetectedBrowser        *string        `json:"detectedBrowser"`
-	DetectedExecutablePath *string        `json:"detectedExecutablePath"`
-	DetectError            *string        `json:"detectError"`
-	UserDataDir            *string        `json:"userDataDir"`
-	Color                  string         `json:"color"`
-	Headless               bool           `json:"headless"`
-	HeadlessSource         string         `json:"headlessSource"`
-	NoSandbox              bool           `json:"noSandbox"`
-	SandboxNote            string         `json:"sandboxNote,omitempty"` // why the browser runs without its sandbox
-	ExecutablePath         *string        `json:"executablePath"`        // the configured one
-	AttachOnly             bool           `json:"attachOnly"`
-	Version                string         `json:"version,omitempty"`
-	ProbeError             string         `json:"probeError,omitempty"` // why a browser that should be there is not ready
-	Graphics               *graphics.Info `json:"graphics"`
-	Guard                  GuardStatus    `json:"guard"`
-}
+// The shapes in which the control API tells them.
+type (
+	ProfileStatus = report.ProfileStatus
+	ProfileInfo   = report.ProfileInfo
+	Report        = report.Doctor
+)
 
 // Status looks at the profile and its browser. It starts nothing, connects to no person's browser, and takes about a second
 // at most.
@@ -67,14 +41,14 @@ func (p *Profile) Status(ctx context.Context) (ProfileStatus, error) {
 	s := ProfileStatus{
 		Enabled: !pl.Config.Disabled, Profile: p.Name(), Driver: pl.DriverName(), Transport: transport,
 		CDPPort: pl.Port(), CDPURL: pl.URL(), Color: pl.Color, NoSandbox: pl.Config.NoSandbox, AttachOnly: pl.Mode != plan.Launched,
-		ExecutablePath: optional(cmp.Or(pl.Executable, pl.Config.Executable)),
+		ExecutablePath: report.Optional(cmp.Or(pl.Executable, pl.Config.Executable)),
 	}
 	s.Headless, s.HeadlessSource = pl.Windowless(nil)
 	if pl.Mode == plan.Launched {
 		dir := p.profile.manager.userDataDir(p.Name())
 		s.UserDataDir = &dir
 	} else {
-		s.UserDataDir = optional(pl.UserDataDir)
+		s.UserDataDir = report.Optional(pl.UserDataDir)
 	}
 	s.Guard = p.profile.guard(pl, nil)
 	if b := p.profile.look(); b != nil && b.look() {
@@ -112,7 +86,7 @@ func (b *browser) describe(ctx context.Context, s *ProfileStatus) {
 	s.PageReady = s.CDPReady && len(b.conn.Tabs()) > 0
 	s.CDPPort = &b.port
 	if s.CDPURL == nil || b.plan.Mode == plan.Launched {
-		s.CDPURL = optional(endpoint.Local(b.port).String())
+		s.CDPURL = report.Optional(endpoint.Local(b.port).String())
 	}
 	if pid := b.pid(); pid != 0 {
 		s.PID = &pid
@@ -120,7 +94,7 @@ func (b *browser) describe(ctx context.Context, s *ProfileStatus) {
 		s.NoSandbox, s.SandboxNote = !b.process.Sandbox, b.process.SandboxNote
 	}
 	kind := string(b.executable.Kind)
-	s.ChosenBrowser, s.DetectedBrowser, s.DetectedExecutablePath = optional(kind), optional(kind), optional(b.executable.Path)
+	s.ChosenBrowser, s.DetectedBrowser, s.DetectedExecutablePath = report.Optional(kind), report.Optional(kind), report.Optional(b.executable.Path)
 	s.Graphics = b.graphics.Load()
 }
 
@@ -136,10 +110,10 @@ func (p *Profile) detect(ctx context.Context, pl plan.Plan, s *ProfileStatus) {
 	defer cancel()
 	found, err := chrome.Find(ctx, cmp.Or(pl.Executable, pl.Config.Executable))
 	if err != nil {
-		s.DetectError = optional(err.Error())
+		s.DetectError = report.Optional(err.Error())
 		return
 	}
-	s.DetectedBrowser, s.DetectedExecutablePath = optional(string(found.Kind)), &found.Path
+	s.DetectedBrowser, s.DetectedExecutablePath = report.Optional(string(found.Kind)), &found.Path
 }
 
 // probe tells of a browser that we are not connected to.
@@ -152,7 +126,7 @@ func (p *profile) probe(ctx context.Context, pl plan.Plan, s *ProfileStatus) {
 			s.ProbeError = err.Error()
 			return
 		}
-		s.CDPPort, s.UserDataDir, s.ChosenBrowser = &session.Port, &session.Path, optional(string(session.Kind))
+		s.CDPPort, s.UserDataDir, s.ChosenBrowser = &session.Port, &session.Path, report.Optional(string(session.Kind))
 	default:
 		c := p.manager.connector(pl.Config)
 		if !pl.Remote() { // others get the time that the settings give them
@@ -164,22 +138,6 @@ func (p *profile) probe(ctx context.Context, pl plan.Plan, s *ProfileStatus) {
 			s.ProbeError = found.Err.Error()
 		}
 	}
-}
-
-// ProfileInfo is one line of the list of profiles, in the form of the control API.
-type ProfileInfo struct {
-	Name              string  `json:"name"`
-	Transport         string  `json:"transport"`
-	CDPPort           *int    `json:"cdpPort"`
-	CDPURL            *string `json:"cdpUrl"` // redacted
-	Color             string  `json:"color"`
-	Driver            string  `json:"driver"`
-	Running           bool    `json:"running"`
-	TabCount          int     `json:"tabCount"`
-	IsDefault         bool    `json:"isDefault"`
-	IsRemote          bool    `json:"isRemote"`
-	MissingFromConfig bool    `json:"missingFromConfig,omitempty"` // it runs, but is not on the list any more
-	ReconcileReason   *string `json:"reconcileReason"`             // why it runs otherwise than it is set up
 }
 
 // Profiles lists the profiles, the default one first. Browsers that we are not connected to are looked at side by side and
@@ -198,7 +156,7 @@ func (m *Manager) Profiles(ctx context.Context) ([]ProfileInfo, error) {
 	for i, one := range stored {
 		pl, err := m.plan(one)
 		if err != nil {
-			list[i] = ProfileInfo{Name: one.Name, Transport: transport, Color: one.Color, Driver: pl.DriverName(), ReconcileReason: optional(err.Error())}
+			list[i] = ProfileInfo{Name: one.Name, Transport: transport, Color: one.Color, Driver: pl.DriverName(), ReconcileReason: report.Optional(err.Error())}
 			continue
 		}
 		looks.Go(func() {
@@ -230,7 +188,7 @@ func (p *profile) info(ctx context.Context, pl plan.Plan) ProfileInfo {
 		defer b.away()
 		info.Running, info.TabCount = true, len(b.conn.Tabs())
 		if was := b.plan; was.Mode != pl.Mode && pl.CDPURL == "" || was.CDPURL != pl.CDPURL || own != 0 && b.port != own && pl.Mode == plan.Launched {
-			info.ReconcileReason = optional("its setup has changed since it was started: stop and start it")
+			info.ReconcileReason = report.Optional("its setup has changed since it was started: stop and start it")
 		}
 		return info
 	}
@@ -257,16 +215,8 @@ func (m *Manager) strays(listed []ProfileInfo) []ProfileInfo {
 		found = append(found, ProfileInfo{
 			Name: s.Profile, Transport: transport, CDPPort: &s.Port, Color: b.plan.Color, Driver: b.plan.DriverName(), Running: true,
 			TabCount: len(b.conn.Tabs()), IsRemote: b.plan.Remote(), MissingFromConfig: true,
-			ReconcileReason: optional("it is not on the list of profiles any more"),
+			ReconcileReason: report.Optional("it is not on the list of profiles any more"),
 		})
 	}
 	return found
-}
-
-// optional is nil for the empty text.
-func optional(s string) *string {
-	if strings.TrimSpace(s) == "" {
-		return nil
-	}
-	return &s
 }

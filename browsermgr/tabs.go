@@ -4,17 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
-	"strings"
-	"sync/atomic"
 	"time"
 
-	"clank/browsermgr/cdp"
-	"clank/browsermgr/frame"
 	"clank/browsermgr/page"
 	"clank/browsermgr/plan"
-
-	"github.com/go-rod/rod/lib/proto"
 )
 
 // maxTabs is how many tabs of nobody's window a browser of ours keeps open.
@@ -103,20 +96,3 @@ func (b *browser) closeOurs() {
 		}
 	}
 }
-
-// numbers remembers the highest tab number, so that none is given twice while the program runs. It is a [page.Observer].
-type numbers struct{ last atomic.Int64 }
-
-// next is the number of the next tab.
-func (n *numbers) next() int { return int(n.last.Load()) + 1 }
-
-// Attach implements page.Observer.
-func (n *numbers) Attach(t *page.Tab, _ *frame.Frame) []proto.Request {
-	if number, err := strconv.ParseInt(strings.TrimPrefix(t.ID(), "t"), 10, 64); err == nil && number > n.last.Load() {
-		n.last.Store(number)
-	}
-	return nil
-}
-
-// Event implements page.Observer.
-func (*numbers) Event(*page.Tab, *frame.Frame, cdp.Event) {}

@@ -69,6 +69,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, act string, err 
 		{sessions.ErrDisabled, http.StatusForbidden},
 		{sessions.ErrNotFound, http.StatusNotFound},
 		{sessions.ErrNotOwner, http.StatusForbidden},
+		{sessions.ErrForbidden, http.StatusForbidden},
 		{sessions.ErrSessionClosed, http.StatusConflict},
 		{sessions.ErrQueueFull, http.StatusTooManyRequests},
 		{sessions.ErrSpent, http.StatusTooManyRequests},

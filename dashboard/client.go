@@ -19,7 +19,7 @@ import (
 // Client talks to a running [Server]. It is safe for concurrent use.
 type Client struct {
 	Base  string       // "http://127.0.0.1:8787"
-	Token string       // see [ReadToken]
+	Token string       // the secret of its run, or a token for the page
 	HTTP  *http.Client // nil = one without a timeout of its own: contexts bound the calls
 }
 

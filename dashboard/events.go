@@ -131,5 +131,5 @@ func (s *Server) view(ctx context.Context, id string) (TaskView, error) {
 	if err != nil {
 		return TaskView{}, err
 	}
-	return TaskView{Task: light(t), Steps: lightSteps(steps)}, nil
+	return TaskView{Task: light(t), Steps: lightSteps(t, steps)}, nil
 }

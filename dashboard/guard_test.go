@@ -2,8 +2,6 @@ package dashboard_test
 
 import (
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -183,38 +181,8 @@ func TestALinkSignsInOnceAndTheCookieOutlivesARestart(t *testing.T) {
 	if got := res.Cookies(); len(got) != 1 || got[0].MaxAge >= 0 {
 		t.Errorf("sign out sets %v", got)
 	}
-}
-
-func TestTheTokenIsMadeOnceForTheOwnerAlone(t *testing.T) {
-	r := start(t)
-	info, err := os.Stat(r.server.TokenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info.Mode().Perm() != 0o600 {
-		t.Errorf("mode of the token = %v", info.Mode())
-	}
-	left, _ := filepath.Glob(filepath.Join(r.dir, ".token-*"))
-	if len(left) != 0 || len(r.token) < 40 {
-		t.Errorf("token %d characters, left behind %v", len(r.token), left)
-	}
-	r.close()
-	if again := startIn(t, r.dir, "127.0.0.1:0"); again.token != r.token {
-		t.Error("the token changed with a restart")
-	}
-	if _, err := dashboard.ReadToken(filepath.Join(r.dir, "none")); err == nil {
-		t.Error("a missing token is no error")
-	}
-}
-
-func TestABrokenTokenFileStopsTheStart(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(path, []byte("short\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	err := (&dashboard.Server{Addr: "127.0.0.1:0", TokenFile: path}).Open(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "delete it and start again") {
-		t.Errorf("error = %v", err)
+	if got, _ := again.ask("GET", "/api/sessions", "", with); got != http.StatusUnauthorized {
+		t.Errorf("with the cookie of a browser that has signed out: %d", got)
 	}
 }
 
@@ -262,7 +230,7 @@ func TestWhatIsTooMuchOrNotUnderstoodIsRefused(t *testing.T) {
 func TestATakenPortIsExplained(t *testing.T) {
 	r := start(t)
 	addr := strings.TrimPrefix(r.server.URL(), "http://")
-	second := &dashboard.Server{Addr: addr, TokenFile: filepath.Join(r.dir, "token")}
+	second := &dashboard.Server{Addr: addr}
 	if err := second.Open(t.Context()); err == nil || !strings.Contains(err.Error(), "clank test is serving there already") {
 		t.Errorf("error = %v", err)
 	}
@@ -270,7 +238,7 @@ func TestATakenPortIsExplained(t *testing.T) {
 		t.Errorf("closing what was not opened: %v", err)
 	}
 	for addr, want := range map[string]string{"0.0.0.0:0": "can be reached from other machines", "8787": "must be host:port"} {
-		err := (&dashboard.Server{Addr: addr, TokenFile: filepath.Join(r.dir, "token")}).Open(t.Context())
+		err := (&dashboard.Server{Addr: addr}).Open(t.Context())
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error = %v, want %q", addr, err, want)
 		}

@@ -18,6 +18,7 @@ import (
 	"clank/sessions"
 	"clank/settings"
 	"clank/sqlite"
+	"clank/tokens"
 )
 
 // rig is a page with a real Manager and a scripted Backend behind it.
@@ -77,17 +78,19 @@ func startIn(t *testing.T, dir, addr string) *rig {
 	if err := r.manager.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	given, err := tokens.Open(filepath.Join(dir, "tokens.json"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	r.server = &dashboard.Server{
-		Addr: addr, TokenFile: filepath.Join(dir, "token"), Version: "test", Manager: r.manager, Scopes: r.scopes, Settings: live,
+		Addr: addr, Tokens: given, Local: secret, Version: "test", Manager: r.manager, Scopes: r.scopes, Settings: live,
 		Secret: func(name string) bool { return name == "OPENAI_API_KEY" }, IsStop: cancel.IsStop, Logger: logger,
 	}
 	if err := r.server.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.close)
-	if r.token, err = dashboard.ReadToken(r.server.TokenFile); err != nil {
-		t.Fatal(err)
-	}
+	r.token = secret
 	return r
 }
 
@@ -160,6 +163,9 @@ func (r *rig) do(method, path, body string, changes ...change) *http.Response {
 	}
 	return res
 }
+
+// secret is that of each run.
+const secret = "the secret of this run"
 
 // start asks for a task and returns its id.
 func (r *rig) startTask(body string) dashboard.Started {

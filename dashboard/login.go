@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // LoginURL returns an address that opens the page signed in, once. The code is
@@ -24,7 +23,7 @@ func (s *Server) known(r *http.Request) bool {
 		return s.keys.isToken(strings.TrimSpace(token))
 	}
 	c, err := r.Cookie(s.cookieName())
-	return err == nil && s.keys.isCookie(c.Value, time.Now())
+	return err == nil && s.keys.signedIn(c)
 }
 
 // requireLogin lets those pass who have signed in, and shows others the way.
@@ -59,11 +58,23 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusUnauthorized, "that does not open the page: each link works once")
 		return
 	}
-	s.setCookie(w, s.keys.cookie(time.Now().Add(loginFor)), int(loginFor.Seconds()))
+	secret, err := s.keys.signIn()
+	if err != nil {
+		s.refuse(w, r, "sign in", err)
+		return
+	}
+	s.setCookie(w, secret, int(loginFor.Seconds()))
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (s *Server) logout(w http.ResponseWriter, _ *http.Request) {
+// logout ends the sign-in of a browser, here as well as there.
+func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
+	if c, err := r.Cookie(s.cookieName()); err == nil {
+		if err := s.Tokens.SignOut(c.Value); err != nil {
+			s.refuse(w, r, "sign out", err)
+			return
+		}
+	}
 	s.setCookie(w, "", -1)
 	w.WriteHeader(http.StatusNoContent)
 }

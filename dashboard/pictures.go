@@ -19,6 +19,15 @@ func (s *Server) stepView(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "steps have numbers")
 		return
 	}
+	t, err := s.Manager.Task(r.Context(), r.PathValue("task"))
+	if err != nil {
+		s.refuse(w, r, "read the task", err)
+		return
+	}
+	if t.Origin.Private {
+		failPrivate(w)
+		return
+	}
 	im, err := s.Manager.View(r.Context(), r.PathValue("task"), n)
 	if err != nil {
 		s.refuse(w, r, "read the picture", err)
@@ -34,12 +43,20 @@ func (s *Server) taskImage(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, "read the task", err)
 		return
 	}
+	if t.Origin.Private {
+		failPrivate(w)
+		return
+	}
 	i, err := strconv.Atoi(r.PathValue("i"))
 	if err != nil || i < 0 || i >= len(t.Images) {
 		fail(w, http.StatusNotFound, "the answer has %d pictures", len(t.Images))
 		return
 	}
 	picture(w, t.Images[i])
+}
+
+func failPrivate(w http.ResponseWriter) {
+	fail(w, http.StatusForbidden, "that was asked privately: its pictures are for the person who asked")
 }
 
 func picture(w http.ResponseWriter, im sessions.Image) {

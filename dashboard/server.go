@@ -20,6 +20,7 @@ import (
 	"clank/cancel"
 	"clank/sessions"
 	"clank/settings"
+	"clank/tokens"
 )
 
 // DefaultAddr is where the page is unless told otherwise.
@@ -56,18 +57,19 @@ type Manager interface {
 // Server is the page. Set the exported fields, then call Open, and Close when
 // it is to end.
 type Server struct {
-	Addr      string   // host:port to listen on; empty = [DefaultAddr]
-	Hosts     []string // names beside the loopback ones under which the page may be asked for
-	TokenFile string   // holds the secret of this installation; made by Open if it is not there
-	Version   string
-	Manager   Manager
-	Scopes    *cancel.Scopes // those of the Manager
-	Settings  *settings.Live
-	Secret    func(name string) bool // whether the secret of that name is present
-	IsStop    func(message string) bool
-	Logger    *slog.Logger
+	Addr     string        // host:port to listen on; empty = [DefaultAddr]
+	Hosts    []string      // names beside the loopback ones under which the page may be asked for
+	Tokens   *tokens.Store // what opens the page, and the browsers that are signed in
+	Local    string        // a further secret that opens it, for programs of the same person; may be empty
+	Version  string
+	Manager  Manager
+	Scopes   *cancel.Scopes // those of the Manager
+	Settings *settings.Live
+	Secret   func(name string) bool // whether the secret of that name is present
+	IsStop   func(message string) bool
+	Logger   *slog.Logger
 
-	keys   keys
+	keys   *keys
 	site   *site
 	feed   *feed
 	listen net.Listener
@@ -86,9 +88,7 @@ func (s *Server) Open(ctx context.Context) error {
 	if err := s.checkAddr(); err != nil {
 		return err
 	}
-	if s.keys, err = openKeys(s.TokenFile); err != nil {
-		return err
-	}
+	s.keys = &keys{local: s.Local, tokens: s.Tokens}
 	if s.site, err = openSite(); err != nil {
 		return err
 	}

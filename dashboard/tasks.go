@@ -36,7 +36,7 @@ func (s *Server) startTask(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	started, err := s.begin(r.Context(), sessions.Task{
-		SessionID: in.SessionID, Prompt: in.Prompt, Origin: origin, Runtime: in.Runtime,
+		SessionID: in.SessionID, Prompt: in.Prompt, Origin: origin, Runtime: in.Runtime, Profile: in.Profile,
 		Model: in.Model, MaxSteps: in.MaxSteps, Headed: in.Headed,
 	})
 	if err != nil {

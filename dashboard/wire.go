@@ -17,6 +17,7 @@ type TaskRequest struct {
 	Prompt    string              `json:"prompt"`
 	SessionID string              `json:"session_id,omitempty"` // to go on with; empty = a new one
 	Runtime   string              `json:"runtime,omitempty"`
+	Profile   string              `json:"profile,omitempty"`
 	Model     string              `json:"model,omitempty"`
 	MaxSteps  int                 `json:"max_steps,omitempty"`
 	Headed    bool                `json:"headed,omitempty"`
@@ -81,14 +82,28 @@ type SettingsChange struct {
 	Version *string                    `json:"version"`
 }
 
-// light returns r without the data of its pictures.
+// hidden stands for what was asked and answered privately. The operator of the machine sees that it runs, for whom, and what
+// it costs; what it is about stays between clank and the person.
+const hidden = "(private)"
+
+// light returns r without the data of its pictures, and without what is nobody else's business if it is private.
 func light(r sessions.Record) sessions.Record {
+	if r.Origin.Private {
+		r.Prompt, r.Images, r.Reason = hidden, nil, ""
+		if r.Answer != "" {
+			r.Answer = hidden
+		}
+		return r
+	}
 	r.Images = named(r.Images)
 	return r
 }
 
-// lightStep returns st without the data of its pictures.
-func lightStep(st sessions.Step) sessions.Step {
+// lightStep returns a step of a task without the data of its pictures; of a private one, that there was one.
+func lightStep(of sessions.Record, st sessions.Step) sessions.Step {
+	if of.Origin.Private {
+		return privately(st)
+	}
 	st.Images = named(st.Images)
 	if st.View != nil {
 		st.View = &sessions.Image{MediaType: st.View.MediaType}
@@ -96,10 +111,15 @@ func lightStep(st sessions.Step) sessions.Step {
 	return st
 }
 
-func lightSteps(steps []sessions.Step) []sessions.Step {
+// privately returns st without what it did and what the page showed.
+func privately(st sessions.Step) sessions.Step {
+	return sessions.Step{N: st.N, Kind: st.Kind, Phase: st.Phase, Label: hidden, Failed: st.Failed, Usage: st.Usage, At: st.At}
+}
+
+func lightSteps(of sessions.Record, steps []sessions.Step) []sessions.Step {
 	out := make([]sessions.Step, len(steps))
 	for i, st := range steps {
-		out[i] = lightStep(st)
+		out[i] = lightStep(of, st)
 	}
 	return out
 }

@@ -2,8 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net"
@@ -22,7 +20,8 @@ import (
 type HTTP struct {
 	Server *Server
 	Addr   string // host and port; the host must be a loopback address
-	Token  string // the bearer token that every request must carry; required
+	// Valid reports whether a bearer token, which every request must carry, opens this. Required.
+	Valid func(token string) bool
 
 	// Idle is after how long without a request a session ends; 0 = 30 minutes.
 	Idle time.Duration
@@ -41,8 +40,8 @@ var sessionful = []string{"2025-11-25", "2025-06-18", "2025-03-26"}
 
 // Open listens. Close must follow if it returns nil.
 func (h *HTTP) Open(ctx context.Context) error {
-	if strings.TrimSpace(h.Token) == "" {
-		return errors.New("serve MCP over HTTP: a token is needed")
+	if h.Valid == nil {
+		return errors.New("serve MCP over HTTP: it would be open to everybody without tokens")
 	}
 	host, _, err := net.SplitHostPort(h.Addr)
 	if err != nil || !loopback(host) {
@@ -87,14 +86,12 @@ func (h *HTTP) Close() error {
 // guard lets through who has the token and is not a web page: a page reaches
 // loopback with another site's origin, or under a name of its own.
 func (h *HTTP) guard(next http.Handler) http.Handler {
-	want := sha256.Sum256([]byte(strings.TrimSpace(h.Token)))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		got := sha256.Sum256([]byte(strings.TrimSpace(token)))
 		switch {
 		case !loopback(hostname(r.Host)), foreign(r.Header.Values("Origin")), r.Header.Get("Sec-Fetch-Site") == "cross-site":
 			http.Error(w, "Forbidden", http.StatusForbidden)
-		case !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1:
+		case !strings.EqualFold(scheme, "Bearer") || !h.Valid(strings.TrimSpace(token)):
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "Unauthorized", http.StatusUnauthorized)
 		default:

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,11 @@ func (m *Manager) admit(ctx context.Context, t Task, watch func(Event)) (*job, e
 	}
 	if lim.Disabled {
 		return nil, ErrDisabled
+	}
+	if m.Enter != nil {
+		if err := m.Enter(t.Origin); err != nil {
+			return nil, refuse(ErrForbidden, "%v", err)
+		}
 	}
 	if err := m.enter(ctx); err != nil {
 		return nil, err
@@ -61,7 +67,7 @@ func (m *Manager) admit(ctx context.Context, t Task, watch func(Event)) (*job, e
 func (m *Manager) queue(ctx context.Context, j *job) context.Context {
 	o := j.rec.Origin
 	ctx, handle := m.Scopes.Begin(ctx, cancel.Scope{Guild: o.Guild, Channel: o.Channel},
-		cancel.Work{ID: j.rec.ID, Owner: o.User, Label: "browse: " + brief(j.rec.Prompt)})
+		cancel.Work{ID: j.rec.ID, Owner: o.User, Label: label(j.rec.Task)})
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	j.handle = handle
@@ -163,17 +169,40 @@ func (m *Manager) sessionFor(ctx context.Context, t *Task) (*live, error) {
 		err = refuse(ErrNotOwner, "session %s belongs to %s; leave it out to start one of your own", s.ID, s.owner())
 	case s.State == SessionClosed:
 		err = refuse(ErrSessionClosed, "session %s is closed; leave it out to start a new one", s.ID)
+	case s.Origin.Private && !t.Origin.Private:
+		err = refuse(ErrBadTask, "session %s is private; go on with it privately, or leave it out to start a new one", s.ID)
+	case t.Profile != "" && s.Profile != "" && t.Profile != s.Profile:
+		err = refuse(ErrBadTask, "session %s works with the browser profile %s; to use %s, start a new one", s.ID, s.Profile, t.Profile)
 	case t.Runtime != "" && t.Runtime != s.Runtime:
 		err = refuse(ErrBadTask, "session %s is worked by %s; to use %s, start a new one", s.ID, s.Runtime, t.Runtime)
 	default:
 		t.Runtime = s.Runtime
-		err = m.checkRuntime(t.Runtime)
+		if err = m.checkRuntime(t.Runtime); err == nil {
+			err = m.settleProfile(t, s.Profile)
+		}
 	}
 	if err != nil {
 		m.unpin(l)
 		return nil, err
 	}
+	m.mu.Lock()
+	l.Profile = t.Profile
+	m.mu.Unlock()
 	return l, nil
+}
+
+// settleProfile completes t with the browser profile it works with; has is that of its session, if it has one.
+func (m *Manager) settleProfile(t *Task, has string) error {
+	t.Profile = cmp.Or(has, t.Profile)
+	if m.Profile == nil {
+		return nil
+	}
+	name, err := m.Profile(t.Origin, t.Profile)
+	if err != nil {
+		return refuse(ErrForbidden, "%v", err)
+	}
+	t.Profile = name
+	return nil
 }
 
 func (m *Manager) newSession(ctx context.Context, t *Task) (*live, error) {
@@ -181,6 +210,9 @@ func (m *Manager) newSession(ctx context.Context, t *Task) (*live, error) {
 		t.Runtime = m.DefaultRuntime()
 	}
 	if err := m.checkRuntime(t.Runtime); err != nil {
+		return nil, err
+	}
+	if err := m.settleProfile(t, ""); err != nil {
 		return nil, err
 	}
 	id, err := newID(ctx, sessionIDLen, func(ctx context.Context, id string) error {
@@ -200,7 +232,7 @@ func (m *Manager) newSession(ctx context.Context, t *Task) (*live, error) {
 	now := m.Now()
 	// Parked: it has no page yet. Its first task opens it like one that was parked.
 	return m.bring(Session{
-		ID: id, Origin: t.Origin, Runtime: t.Runtime, State: SessionParked, Created: now, LastUsed: now,
+		ID: id, Origin: t.Origin, Runtime: t.Runtime, Profile: t.Profile, State: SessionParked, Created: now, LastUsed: now,
 	}), nil
 }
 
@@ -234,6 +266,14 @@ func (m *Manager) identify(ctx context.Context, t *Task) error {
 
 // briefLen is how much of a prompt is shown where a few words must do.
 const briefLen = 60
+
+// label is what a task is called where others may read it.
+func label(t Task) string {
+	if t.Origin.Private {
+		return "browse (private)"
+	}
+	return "browse: " + brief(t.Prompt)
+}
 
 // brief returns the beginning of s as one line.
 func brief(s string) string {

@@ -11,6 +11,7 @@ var (
 	ErrBadTask       = errors.New("the task cannot be done as it was asked")
 	ErrDisabled      = errors.New("browsing is switched off in the settings")
 	ErrNotFound      = errors.New("not found")
+	ErrForbidden     = errors.New("not allowed here")
 	ErrNotOwner      = errors.New("it belongs to somebody else")
 	ErrSessionClosed = errors.New("the session is closed")
 	ErrQueueFull     = errors.New("the line is full")

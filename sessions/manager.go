@@ -23,9 +23,14 @@ type Manager struct {
 	Backends       map[string]Backend // by the name of their runtime
 	DefaultRuntime func() string
 	Limits         func() Limits // asked whenever it matters, so a change takes effect soon; must not call the Manager
-	Scopes         *cancel.Scopes
-	Logger         *slog.Logger     // nil = none
-	Now            func() time.Time // nil = time.Now
+	// Enter is asked for each task whether somebody may ask for it; its error is the refusal. nil = everybody may.
+	Enter func(o Origin) error
+	// Profile decides which browser profile somebody works with. want is what they asked for, or the one their session
+	// has; empty if neither says. The error is the refusal. nil = the one wanted.
+	Profile func(o Origin, want string) (string, error)
+	Scopes  *cancel.Scopes
+	Logger  *slog.Logger     // nil = none
+	Now     func() time.Time // nil = time.Now
 
 	door chan struct{} // holds one token: who takes it may bring sessions in, see [Manager.enter]
 	quit chan struct{} // closed by Close

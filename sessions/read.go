@@ -19,15 +19,17 @@ func (m *Manager) Sessions(ctx context.Context, q SessionQuery) ([]Session, erro
 // that can be continued, or [ErrNotFound].
 func (m *Manager) LastSession(ctx context.Context, o Origin) (Session, error) {
 	ss, err := m.Store.Sessions(ctx, SessionQuery{
-		Of: &o, States: []SessionState{SessionIdle, SessionRunning, SessionParked}, Limit: 1,
+		Of: &o, States: []SessionState{SessionIdle, SessionRunning, SessionParked},
 	})
 	if err != nil {
 		return Session{}, fmt.Errorf("find the last session: %w", err)
 	}
-	if len(ss) == 0 {
-		return Session{}, refuse(ErrNotFound, "there is no session here to go on with")
+	for _, s := range ss {
+		if o.Private || !s.Origin.Private { // who asks in public does not mean what was kept private
+			return s, nil
+		}
 	}
-	return ss[0], nil
+	return Session{}, refuse(ErrNotFound, "there is no session here to go on with")
 }
 
 // Task returns a task, with its place in line if it waits.

@@ -33,6 +33,10 @@ type Origin struct {
 	User     string     `json:"user,omitempty"`      // id
 	UserName string     `json:"user_name,omitempty"` // as people read it
 	Private  bool       `json:"private,omitempty"`   // only User may see its steps and pictures
+
+	// What decides who somebody is at the moment of asking. It is not kept.
+	Roles  []string `json:"-"` // that User has on Guild
+	Parent string   `json:"-"` // the channel that the thread Channel is part of
 }
 
 // Task is one thing somebody asked for.
@@ -45,6 +49,7 @@ type Task struct {
 	Model     string `json:"model,omitempty"`     // "provider:model"; empty = the setting
 	MaxSteps  int    `json:"max_steps,omitempty"` // 0 = the setting
 	Headed    bool   `json:"headed,omitempty"`    // show the browser's window
+	Profile   string `json:"profile,omitempty"`   // browser profile wanted; empty = the session's, else what [Manager.Profile] says. Kept with the session
 }
 
 // Usage counts what a step cost.
@@ -150,6 +155,7 @@ type Session struct {
 	ID       string          `json:"id"`
 	Origin   Origin          `json:"origin"` // Origin.User owns it
 	Runtime  string          `json:"runtime"`
+	Profile  string          `json:"profile,omitempty"` // browser profile; empty = none that lasts
 	State    SessionState    `json:"state"`
 	Title    string          `json:"title"`            // of the page, as last seen
 	URL      string          `json:"url"`              // of the page, as last seen

@@ -10,6 +10,8 @@ package settings
 import (
 	"strings"
 	"time"
+
+	"clank/access"
 )
 
 // Settings is a snapshot of every setting. It is a value: it never changes
@@ -39,7 +41,8 @@ type Settings struct {
 	MaxTasksPer     PerCaller
 	TaskTimeout     time.Duration
 	WhoMayStop      string // see the Stop constants
-	RetentionInDays int    // 0 = for ever
+	Access          Access
+	RetentionInDays int // 0 = for ever
 }
 
 // Browser is how browsers are started and worked.
@@ -60,6 +63,23 @@ type Browser struct {
 	TabIdle          time.Duration
 	TabsPerSession   int
 	TabSweepInterval time.Duration
+}
+
+// Access is who may use clank, and with which browser profile; see [Access.Rules].
+type Access struct {
+	Guilds   string // ids, as [access.IDs] reads them
+	Channels string
+	People   string
+	Direct   bool
+	Profiles string // lines, as [access.Grants] reads them
+}
+
+// Rules are what the texts say. A list that cannot be read, which was refused when it was set, names nobody.
+func (a Access) Rules() access.Rules {
+	return access.Rules{
+		Guilds: readIDs(a.Guilds), Channels: readIDs(a.Channels), People: readIDs(a.People), Direct: a.Direct,
+		Profiles: readGrants(a.Profiles),
+	}
 }
 
 // Tool is where and how the tool "browser" works, which brains and MCP clients have.

@@ -11,6 +11,7 @@ const (
 	groupTool     = "Browser tool"
 	groupModel    = "Models"
 	groupTasks    = "Tasks and limits"
+	groupAccess   = "Who may do what"
 	groupSessions = "Sessions"
 	groupSecrets  = "Keys"
 )
@@ -21,6 +22,7 @@ const (
 	sessionKeys  = "interaction.sessions."
 	taskKeys     = "interaction.tasks."
 	brainKeys    = "interaction.brain."
+	accessKeys   = "interaction.access."
 	toolKeys     = "interaction.tool.browser."
 	second       = int(time.Second / time.Millisecond)
 	minute       = 60 * second
@@ -262,6 +264,31 @@ var otherFields = []Field{
 		Effect: "Whose “stop” counts in a Discord channel.",
 		Kind:   Choice, Default: StopRequester, at: func(s *Settings) any { return &s.WhoMayStop },
 		Options: []Option{{StopRequester, "Who asked for it, and moderators"}, {StopAnyone, "Anyone in the channel"}},
+	},
+	{
+		Key: accessKeys + "guilds", Group: groupAccess, Label: "Discord servers",
+		Effect: "The ids of the Discord servers that clank works for. Empty: all it was invited to.",
+		Kind:   LongText, Default: "", MaxLen: longTextMax, check: checkIDs, at: func(s *Settings) any { return &s.Access.Guilds },
+	},
+	{
+		Key: accessKeys + "channels", Group: groupAccess, Label: "Channels",
+		Effect: "The ids of the channels that clank works in, with their threads. Empty: all it can see.",
+		Kind:   LongText, Default: "", MaxLen: longTextMax, check: checkIDs, at: func(s *Settings) any { return &s.Access.Channels },
+	},
+	{
+		Key: accessKeys + "people", Group: groupAccess, Label: "People and roles",
+		Effect: "The ids of the people and roles that clank works for; a server's own id stands for all its members. Empty: everybody.",
+		Kind:   LongText, Default: "", MaxLen: longTextMax, check: checkIDs, at: func(s *Settings) any { return &s.Access.People },
+	},
+	{
+		Key: accessKeys + "direct", Group: groupAccess, Label: "Direct messages",
+		Effect: "Whether clank works for people who write to it directly. Roles do not count there.",
+		Kind:   Toggle, Default: true, at: func(s *Settings) any { return &s.Access.Direct },
+	},
+	{
+		Key: accessKeys + "profiles", Group: groupAccess, Label: "Profiles and whose they are",
+		Effect: "Browser profiles with their logins belong to these people and roles alone: a line for each, as in \"work: 123456789012345678\"; * is everybody. Somebody works with the first that names them. A profile on no line is open to all if it is the usual one, and otherwise to the operator alone.",
+		Kind:   LongText, Default: "", MaxLen: longTextMax, check: checkGrants, at: func(s *Settings) any { return &s.Access.Profiles },
 	},
 	{
 		Key: sessionKeys + "sessionIdleTimeoutMs", Group: groupSessions, Label: "Idle session",

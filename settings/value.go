@@ -13,6 +13,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"clank/access"
 )
 
 // FieldError says why a value was refused, in words for the person who gave it.
@@ -232,6 +234,35 @@ func checkNodes(v string) error {
 		}
 	}
 	return nil
+}
+
+func checkIDs(v string) error {
+	_, err := access.IDs(v)
+	return err
+}
+
+func checkGrants(v string) error {
+	_, err := access.Grants(v)
+	return err
+}
+
+// nobody is in a list that cannot be read, so that it does not count as empty.
+const nobody = "0"
+
+func readIDs(text string) []string {
+	ids, err := access.IDs(text)
+	if err != nil {
+		return []string{nobody}
+	}
+	return ids
+}
+
+func readGrants(text string) []access.Grant {
+	grants, err := access.Grants(text)
+	if err != nil {
+		return []access.Grant{{To: []string{nobody}}}
+	}
+	return grants
 }
 
 func checkColor(v string) error {

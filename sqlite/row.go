@@ -38,7 +38,7 @@ const (
 	originColumns = "kind, guild, channel, user, user_name, private"
 	usageColumns  = "calls, input_tokens, cached_tokens, output_tokens, usd, unpriced"
 
-	sessionColumns = "id, " + originColumns + ", runtime, state, title, url, memory, shared, steps, " + usageColumns + ", created, last_used"
+	sessionColumns = "id, " + originColumns + ", runtime, profile, state, title, url, memory, shared, steps, " + usageColumns + ", created, last_used"
 	taskColumns    = "id, session, prompt, " + originColumns + ", runtime, model, max_steps, headed, state, answer, closed, reason, steps, " +
 		usageColumns + ", asked, started, ended"
 	stepColumns = "n, kind, phase, tool, input, label, text, failed, url, title, " + usageColumns + ", limited_by, closed, at"
@@ -72,7 +72,7 @@ type sessionRow struct {
 
 func (r *sessionRow) fields() []any {
 	return join([]any{&r.ID}, originFields(&r.Origin),
-		[]any{&r.Runtime, &r.State, &r.Title, &r.URL, &r.memory, &r.Shared, &r.Steps}, usageFields(&r.Usage),
+		[]any{&r.Runtime, &r.Profile, &r.State, &r.Title, &r.URL, &r.memory, &r.Shared, &r.Steps}, usageFields(&r.Usage),
 		[]any{&r.created, &r.lastUsed})
 }
 

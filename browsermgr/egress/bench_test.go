@@ -127,9 +127,11 @@ func compare(b *testing.B, s bench, path string) {
 	}
 	d, p := median(direct), median(proxied)
 	if path == "/bulk" {
-		b.ReportMetric(bulk/d.Seconds()/1e6, "direct-MB/s")
-		b.ReportMetric(bulk/p.Seconds()/1e6, "proxy-MB/s")
-		b.ReportMetric(d.Seconds()/p.Seconds(), "ratio")
+		// The best of each side is what the way can carry; the medians have in them what else the machine does.
+		b.ReportMetric(bulk/direct[0].Seconds()/1e6, "direct-MB/s")
+		b.ReportMetric(bulk/proxied[0].Seconds()/1e6, "proxy-MB/s")
+		b.ReportMetric(direct[0].Seconds()/proxied[0].Seconds(), "ratio")
+		b.ReportMetric(d.Seconds()/p.Seconds(), "median-ratio")
 		return
 	}
 	b.ReportMetric(float64(d.Nanoseconds())/1e3, "direct-µs")

@@ -73,7 +73,9 @@ func open(t *testing.T, change func(*egress.Gate), allowed ...string) *fixture {
 func site(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	if handler == nil {
-		handler = func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "%s %s %s", r.Method, r.Host, r.RequestURI) }
+		handler = func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, "%s %s %s", r.Method, r.Host, r.RequestURI)
+		}
 	}
 	s := httptest.NewServer(handler)
 	t.Cleanup(s.Close)
@@ -365,7 +367,9 @@ func TestAllowJudgesAddressesOfDocuments(t *testing.T) {
 
 func TestWatchersLearnOfRefusedDocumentsOfTheirTab(t *testing.T) {
 	f := open(t, nil)
-	s := site(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://10.0.0.1/secret?token=x", http.StatusFound) })
+	s := site(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://10.0.0.1/secret?token=x", http.StatusFound)
+	})
 	mine, theirs := f.Watch(profile, "T1"), f.Watch(profile, "T2")
 	if status, _, _ := f.get(t, s.URL); status != http.StatusForbidden {
 		t.Fatalf("the redirect was followed: %d", status)

@@ -219,7 +219,7 @@ func (g *Gate) check(ctx context.Context, profile, address string, request bool)
 		_, err = d.admit(ctx, rules, t, nil, address)
 	}
 	if isRefusal(err) {
-		d.record(address, t, err)
+		d.record(address, t, err, !request)
 		return err
 	}
 	if err != nil && (request || ctx.Err() != nil) {
@@ -245,6 +245,16 @@ func (g *Gate) Attribute(profile, target, requestURL string, document bool) {
 	if d, err := g.guard(profile); err == nil {
 		d.ledger.Attribute(target, requestURL, document)
 	}
+}
+
+// Failure is why the place of a request was last not reached, nil if that is not known or more than a minute ago. Of a tunnel
+// that did not come about browsers say no more than that.
+func (g *Gate) Failure(profile, requestURL string) error {
+	d, err := g.guard(profile)
+	if err != nil {
+		return err
+	}
+	return d.failed.last(ledger.Place(requestURL))
 }
 
 // Refusals returns the last refusals of a profile, at most 200, newest last.

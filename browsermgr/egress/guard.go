@@ -29,6 +29,7 @@ type guard struct {
 	ledger  ledger.Ledger
 	asked   questions
 	pool    relay.Pool
+	failed  failures
 	serving sync.WaitGroup // the listener
 	clients sync.WaitGroup // connections to it, and requests
 
@@ -232,9 +233,9 @@ func (d *guard) admit(ctx context.Context, l *law, t policy.Target, up *dial.Ups
 	return addrs, nil
 }
 
-// record notes a refusal.
-func (d *guard) record(address string, t policy.Target, err error) {
-	r := Refused{At: time.Now(), Profile: d.profile, URL: address, Host: t.Host, Rule: ruleOf(err), Text: err.Error()}
+// record notes a refusal. before says that it is no request of a page, but of somebody who asks before loading one.
+func (d *guard) record(address string, t policy.Target, err error, before bool) {
+	r := Refused{At: time.Now(), Profile: d.profile, URL: address, Host: t.Host, Rule: ruleOf(err), Text: err.Error(), Document: before}
 	place := ""
 	if refusal, ok := asRefusal(err); ok {
 		if r.Host == "" {

@@ -83,11 +83,11 @@ func (d *guard) connect(w http.ResponseWriter, r *http.Request) {
 	t, err := rules.hostPort(host, port)
 	way, err := d.reach(r.Context(), rules, t, err, r.RequestURI)
 	if isRefusal(err) {
-		d.record(r.RequestURI, t, err)
+		d.record(r.RequestURI, t, err, false)
 	}
 	judged()
 	if err != nil {
-		d.fail(w, t.Host, err)
+		d.fail(w, t, err)
 		return
 	}
 	defer way.Release()
@@ -131,11 +131,11 @@ func (d *guard) forward(w http.ResponseWriter, r *http.Request) {
 	judged := d.ledger.Judging()
 	to, err := d.judge(r, rules)
 	if isRefusal(err) {
-		d.record(r.RequestURI, to.target, err)
+		d.record(r.RequestURI, to.target, err, false)
 	}
 	judged()
 	if err != nil {
-		d.fail(w, to.target.Host, err)
+		d.fail(w, to.target, err)
 		return
 	}
 	x := relay.Request{Server: serverName(to), Host: hostHeader(to.target), Private: refusedHeader}
@@ -158,7 +158,7 @@ func (d *guard) forward(w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler) // net/http's way to break an answer off
 		}
 	default:
-		d.fail(w, to.target.Host, err)
+		d.fail(w, to.target, err)
 	}
 }
 
@@ -203,7 +203,7 @@ func hostHeader(t policy.Target) string {
 }
 
 // fail answers a request that was refused, or came to nothing.
-func (d *guard) fail(w http.ResponseWriter, host string, err error) {
+func (d *guard) fail(w http.ResponseWriter, t policy.Target, err error) {
 	if rule := ruleOf(err); rule != "" {
 		tell(w, http.StatusForbidden, refusedHeader, rule, "clank did not load this", err.Error())
 		return
@@ -216,5 +216,6 @@ func (d *guard) fail(w http.ResponseWriter, host string, err error) {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		status, what = http.StatusGatewayTimeout, "timeout"
 	}
-	tell(w, status, failedHeader, what, "This page cannot be reached", host+" cannot be reached: "+err.Error())
+	d.failed.note(net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))), err)
+	tell(w, status, failedHeader, what, "This page cannot be reached", t.Host+" cannot be reached: "+err.Error())
 }

@@ -1,12 +1,15 @@
 package egress_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -177,8 +180,6 @@ func TestWebSocketsWorkThroughTunnelsAndUpgrades(t *testing.T) {
 			}
 		}
 	})
-	tunnel := &http.Transport{Proxy: http.ProxyURL(f.proxy), GetProxyConnectHeader: nil}
-	tunnel.DialContext = nil
 	for name, client := range map[string]*http.Client{"upgrade": f.client, "tunnel": tunnelClient(f)} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -238,6 +239,19 @@ func TestSaysWhatKindOfFailureItWas(t *testing.T) {
 		if got := resp.Header.Get("X-Clank-Failed"); resp.StatusCode != http.StatusBadGateway || got != want {
 			t.Errorf("%s: got %d %q, want 502 %q", address, resp.StatusCode, got, want)
 		}
+		if err := f.Failure(profile, address); err == nil {
+			t.Errorf("%s: why it failed is not known", address)
+		}
+	}
+	if _, _, status, _ := f.tunnel(t, "typo.test:443"); status != http.StatusBadGateway {
+		t.Errorf("got %d", status)
+	}
+	err := f.Failure(profile, "https://typo.test/")
+	if dns, ok := errors.AsType[*net.DNSError](err); !ok || !dns.IsNotFound {
+		t.Errorf("got %v", err)
+	}
+	if err := f.Failure(profile, "https://other.test/"); err != nil {
+		t.Errorf("got %v for a host that nobody asked for", err)
 	}
 	if got := f.Count(profile); got != 0 {
 		t.Errorf("%d failures were counted as refusals", got)
@@ -276,29 +290,29 @@ func TestRoomIsMadeByConnectionsThatEnd(t *testing.T) {
 	f := open(t, func(g *egress.Gate) { g.Limits.Profile = 1 })
 	s := site(t, nil)
 	for range 3 {
-		conn, _, status, _ := f.tunnel(t, "127.0.0.1:"+port(t, s))
-		if status != http.StatusOK {
-			t.Fatalf("got %d", status)
-		}
-		conn.Close()
-		until(t, "room", func() bool {
-			probe := f.dial(t)
-			defer probe.Close()
-			fmt.Fprintf(probe, "GET http://10.0.0.1/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-			b, _ := io.ReadAll(probe)
-			return len(b) > 0
+		var conn net.Conn
+		until(t, "a tunnel", func() bool {
+			conn = f.dial(t)
+			fmt.Fprintf(conn, "CONNECT 127.0.0.1:%s HTTP/1.1\r\nHost: x\r\n\r\n", port(t, s))
+			resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodConnect})
+			if err != nil {
+				return false
+			}
+			resp.Body.Close()
+			return resp.StatusCode == http.StatusOK
 		})
-		f.waitFree(t)
+		conn.Close()
+		f.waitForRoom(t)
 	}
 }
 
-// waitFree waits until a connection is accepted and closed again.
-func (f *fixture) waitFree(t *testing.T) {
+// waitForRoom waits until a connection is served again.
+func (f *fixture) waitForRoom(t *testing.T) {
 	t.Helper()
 	until(t, "room", func() bool {
 		probe := f.dial(t)
 		defer probe.Close()
-		fmt.Fprintf(probe, "GET http://10.0.0.1/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		fmt.Fprint(probe, "GET http://10.0.0.1/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 		b, _ := io.ReadAll(probe)
 		return len(b) > 0
 	})

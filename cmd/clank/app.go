@@ -15,12 +15,14 @@ import (
 	"clank/browseagent"
 	"clank/browsermgr"
 	"clank/browsermgr/control"
+	"clank/browsermgr/egress"
 	"clank/browsermgr/plan"
 	"clank/cancel"
 	"clank/internal/demoshop"
 	"clank/sessions"
 	"clank/settings"
 	"clank/sqlite"
+	"clank/tokens"
 )
 
 // closeGrace bounds an orderly end. Chromium is given five seconds of it.
@@ -38,9 +40,14 @@ type app struct {
 	db       *sqlite.DB
 	settings *settings.Live
 	scopes   cancel.Scopes
+	gate     *egress.Gate
+	own      doorplates
+	allow    []string // hosts that pages may reach besides those of the settings
 	browsers *browsermgr.Manager
 	features *control.Features
 	tools    *toolbox
+	tokens   *tokens.Store
+	local    string // secret of this run, for other programs of the same person
 	models   *models
 	manager  *sessions.Manager
 	shop     *http.Server
@@ -74,10 +81,17 @@ func openApp(ctx context.Context, e *env, h *home, logger *slog.Logger, opts app
 	if err := a.openState(ctx); err != nil {
 		return nil, err
 	}
+	a.local = tokens.Secret()
+	if a.tokens, err = tokens.Open(a.home.tokenFile(), nil); err != nil {
+		return nil, err
+	}
 	if err := a.openShop(ctx, opts.shopAddr); err != nil {
 		return nil, err
 	}
 	a.models = a.newModels(e)
+	if err := a.openGate(ctx, e); err != nil {
+		return nil, err
+	}
 	if err := a.openBrowsers(ctx, opts); err != nil {
 		return nil, err
 	}
@@ -121,7 +135,7 @@ func (a *app) openState(ctx context.Context) error {
 	}
 	a.db = db
 	a.onClose(func(context.Context) error { return db.Close() })
-	a.settings = &settings.Live{Store: db, Log: a.logger, Providers: []string{"plain", "openai", "compatible"}}
+	a.settings = &settings.Live{Store: db, Log: a.logger, Providers: []string{"plain", "openai", "compatible"}, Check: reachFaults}
 	return a.settings.Open(ctx)
 }
 
@@ -167,19 +181,23 @@ func (a *app) places() map[string]string {
 	return map[string]string{"the demo shop": a.shopURL}
 }
 
+// devToolsPorts is how many ports browsers get their DevTools port from.
+const devToolsPorts = 100
+
 func (a *app) openBrowsers(ctx context.Context, opts appOptions) error {
-	a.features = &control.Features{Dir: a.place, Logger: a.logger}
+	a.features = &control.Features{Dir: a.place, Held: true, Logger: a.logger}
 	first := a.settings.Now().Browser.FirstPort
 	a.browsers = &browsermgr.Manager{
 		Home:      a.place,
 		Config:    a.browserConfig,
 		Observe:   a.features.Observe,
 		FirstPort: first,
-		LastPort:  first + 99,
+		LastPort:  first + devToolsPorts - 1,
 		IdleAfter: browserIdle,
 		Logger:    a.logger,
 		Sent:      opts.sent,
 	}
+	a.guards(a.browsers)
 	if err := a.browsers.Open(ctx); err != nil {
 		return err
 	}
@@ -194,7 +212,7 @@ func (a *app) browserConfig() browsermgr.Config {
 	b := s.Browser
 	return browsermgr.Config{
 		Disabled: !s.BrowserEnabled, Executable: s.BrowserPath, Headless: &headless, NoSandbox: b.NoSandbox, AttachOnly: b.AttachOnly,
-		Color: b.Color, Args: b.Args(),
+		Color: b.Color, Args: b.Args(), Unguarded: s.Reach.PrivateNetwork == settings.PrivateAllowed,
 		LaunchTimeout: b.LaunchTimeout, ReadyTimeout: b.ReadyTimeout, RemoteTimeout: b.RemoteTimeout, RemoteHandshake: b.RemoteHandshake,
 		Cleanup: plan.TabCleanup{Off: !b.TabCleanup, IdleAfter: b.TabIdle, MaxPerOwner: b.TabsPerSession, Every: b.TabSweepInterval},
 	}
@@ -212,6 +230,8 @@ func (a *app) openManager(ctx context.Context) error {
 		Store:          a.db,
 		Backends:       map[string]sessions.Backend{browseagent.Runtime: agent},
 		DefaultRuntime: func() string { return browseagent.Runtime },
+		Enter:          a.mayEnter,
+		Profile:        a.profileFor,
 		Limits:         a.limits,
 		Scopes:         &a.scopes,
 		Logger:         a.logger,

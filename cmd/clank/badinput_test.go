@@ -71,11 +71,7 @@ func openCounter(t *testing.T) *counter {
 	if err != nil || !found {
 		t.Fatal("no server in the home: ", err)
 	}
-	token, err := dashboard.ReadToken(h.tokenFile())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.client = &dashboard.Client{Base: a.URL, Token: token}
+	c.client = &dashboard.Client{Base: a.URL, Token: a.Secret}
 	return c
 }
 

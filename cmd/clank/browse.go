@@ -35,6 +35,7 @@ type browseFlags struct {
 	screenshot string
 	session    string
 	runtime    string
+	profile    string
 	model      string
 	maxSteps   int
 	headed     bool
@@ -58,6 +59,7 @@ func browse(ctx context.Context, e *env, args []string) error {
 	fs.StringVar(&f.session, "session", "", "go on in the session with this `ID`")
 	fs.StringVar(&f.runtime, "runtime", "", "which mind works the browser: `NAME` (local_browser_agent)")
 	fs.StringVar(&f.model, "model", "", "the `MODEL`: plain:steps, openai:<name>, compatible:<name>")
+	fs.StringVar(&f.profile, "profile", "", "the browser profile: `NAME` (the setting says otherwise)")
 	fs.IntVar(&f.maxSteps, "max-steps", 0, "end after `N` steps (the setting says otherwise)")
 	fs.BoolVar(&f.headed, "headed", false, "show the browser's window")
 	if err := parse(e, fs, args, 1); err != nil {
@@ -77,7 +79,7 @@ func browse(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	task := sessions.Task{
-		Prompt: fs.rest[0], SessionID: f.session, Runtime: f.runtime, Model: f.model, MaxSteps: f.maxSteps, Headed: f.headed,
+		Prompt: fs.rest[0], SessionID: f.session, Runtime: f.runtime, Profile: f.profile, Model: f.model, MaxSteps: f.maxSteps, Headed: f.headed,
 		Origin: terminalOrigin(),
 	}
 	rec, err := f.work(ctx, e, r, task)

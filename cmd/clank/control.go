@@ -1,8 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"clank/browsermgr/control/client"
 	"clank/browsermgr/control/gate"
 	"clank/settings"
+	"clank/tokens"
 )
 
 // controlAddr is where the control API listens unless a flag says otherwise. Scripts that know the port of a gateway
@@ -32,7 +34,7 @@ func (a *app) openControl(ctx context.Context, e *env, addr string) (*control.Se
 		return nil, err
 	}
 	s := &control.Server{
-		Manager: a.browsers, Features: a.features, Addr: addr, Secrets: secrets, Version: version, Logger: a.logger,
+		Manager: a.browsers, Features: a.features, Policy: a.gate, Addr: addr, Secrets: secrets, Version: version, Logger: a.logger,
 		EvaluateEnabled: func() bool { return a.settings.Now().Browser.EvaluateEnabled },
 		SnapshotMode:    func() string { return a.settings.Now().Browser.SnapshotMode },
 	}
@@ -49,12 +51,15 @@ func (a *app) openControl(ctx context.Context, e *env, addr string) (*control.Se
 		return nil, err
 	}
 	a.onClose(s.Close)
-	withdraw, err := client.Announce(a.home.dir, s.URL(), secrets.Token)
+	if err := a.own.addURL(s.URL()); err != nil {
+		return nil, err
+	}
+	withdraw, err := client.Announce(a.home.dir, s.URL(), a.local)
 	if err != nil {
 		return nil, fmt.Errorf("announce the control API: %w", err)
 	}
 	a.onClose(func(context.Context) error { withdraw(); return nil })
-	a.tools = newToolbox(a.place, s.URL(), cmp.Or(secrets.Token, secrets.Password))
+	a.tools = newToolbox(a.place, s.URL(), a.local)
 	a.tools.settings = a.settings.Now
 	a.tools.secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.getenv) }
 	a.tools.model = a.models.find
@@ -62,8 +67,8 @@ func (a *app) openControl(ctx context.Context, e *env, addr string) (*control.Se
 	return s, nil
 }
 
-// controlSecrets are the token of the environment or, on the first start, a new one that is kept in the home; and a password
-// if one is set.
+// controlSecrets are the token and the password of the environment, the secret of this run, and the tokens that were given
+// out.
 func (a *app) controlSecrets(e *env) (gate.Secrets, error) {
 	var s gate.Secrets
 	for _, name := range []string{"CLANK_BROWSER_TOKEN", "OPENCLAW_GATEWAY_TOKEN"} {
@@ -80,8 +85,12 @@ func (a *app) controlSecrets(e *env) (gate.Secrets, error) {
 		return s, err
 	}
 	s.Password = v.Reveal()
-	if s.Token == "" {
-		s.Token, err = gate.OpenToken(a.home.path("control.token"))
-	}
-	return s, err
+	s.Issued = func(secret string) bool { return a.isLocal(secret) || a.tokens.Valid(secret, tokens.Control) }
+	return s, nil
+}
+
+// isLocal reports whether a secret is that of this run.
+func (a *app) isLocal(secret string) bool {
+	got, want := sha256.Sum256([]byte(secret)), sha256.Sum256([]byte(a.local))
+	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -64,25 +65,63 @@ func TestCommandsWorkTheBrowserOfTheServer(t *testing.T) {
 	}
 }
 
-func TestSecretOfTheControlAPIStays(t *testing.T) {
+func TestTokensThatAreGivenOutOpenTheControlAPIAcrossRuns(t *testing.T) {
 	home, environ := newPlace(t)
-	var tokens []string
-	for range 2 {
-		server := serving(t, home, environ)
+	stdout, _, code := ended(t, home, environ, "tokens", "add", "script")
+	token := strings.TrimSpace(stdout)
+	if code != 0 || len(token) != 43 {
+		t.Fatalf("made %q, exit code %d", token, code)
+	}
+	try := func(token string, want int) {
+		t.Helper()
 		at, err := client.Discover(home)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tokens = append(tokens, at.Token)
+		api := &remote.Caller{URL: at.URL, Token: token}
+		if status, _, err := api.Call(t.Context(), http.MethodGet, "/", nil, nil); status != want {
+			t.Errorf("status %d, %v; want %d", status, err, want)
+		}
+	}
+	var former string
+	for range 2 {
+		server := serving(t, home, environ)
+		at, err := client.Discover(home)
+		if err != nil || at.Token == former || at.Token == token {
+			t.Fatalf("the secret of this run: %q after %q, %v", at.Token, former, err)
+		}
+		try(token, http.StatusOK)
+		try(former, http.StatusUnauthorized)
+		former = at.Token
 		server.interrupt(t)
 		server.code(t)
 	}
-	if len(tokens[0]) != 48 || tokens[0] != tokens[1] {
-		t.Errorf("tokens %q, want the same 24 bytes twice", tokens)
+	serving(t, home, environ)
+	if stdout, _, code := ended(t, home, environ, "tokens", "list"); code != 0 || !strings.Contains(stdout, "script") || strings.Contains(stdout, token) {
+		t.Errorf("listed %q, exit code %d", stdout, code)
 	}
-	info, err := os.Stat(filepath.Join(home, "control.token"))
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the token's file: %v, %v", info, err)
+	if _, stderr, code := ended(t, home, environ, "tokens", "remove", "script"); code != 0 {
+		t.Errorf("remove: exit code %d, %s", code, stderr)
+	}
+	try(token, http.StatusUnauthorized)
+	holds(t, home, token)
+}
+
+// holds fails if any file of the home has the secret in it.
+func holds(t *testing.T, home, secret string) {
+	t.Helper()
+	err := filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if strings.Contains(string(data), secret) {
+			t.Errorf("%s has the secret in it", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

@@ -101,6 +101,7 @@ func (a *app) connectBot(ctx context.Context, e *env, token settings.SecretValue
 		Scopes:        &a.scopes,
 		IsStop:        cancel.IsStop,
 		AnyoneMayStop: a.anyoneMayStop,
+		Disabled:      a.refusalFor,
 		Logger:        a.logger,
 	}
 	err := b.Open(ctx)

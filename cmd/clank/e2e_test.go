@@ -365,11 +365,7 @@ func TestTaskOfThePageIsToldStepByStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := dashboard.ReadToken(r.app.home.tokenFile())
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := &dashboard.Client{Base: board.URL(), Token: token, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	client := &dashboard.Client{Base: board.URL(), Token: r.app.local, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	r.script(ferry(r.site.URL))
 	started, err := client.Start(waiting(t), dashboard.TaskRequest{Prompt: "when does the ferry go?"})
 	if err != nil {

@@ -79,13 +79,14 @@ func (h *home) release() {
 // address is where other processes of the same person find a running server. It
 // is kept in the home.
 type address struct {
-	URL string `json:"url"`
-	PID int    `json:"pid"`
+	URL    string `json:"url"`
+	PID    int    `json:"pid"`
+	Secret string `json:"secret"` // opens it while it runs
 }
 
-// publish tells other processes of the same person where the server is.
-func (h *home) publish(url string) error {
-	data, err := json.Marshal(address{URL: url, PID: os.Getpid()})
+// publish tells other processes of the same person where the server is, and what opens it.
+func (h *home) publish(url, secret string) error {
+	data, err := json.Marshal(address{URL: url, PID: os.Getpid(), Secret: secret})
 	if err != nil {
 		return fmt.Errorf("publish the address: %w", err)
 	}
@@ -99,8 +100,8 @@ func (h *home) publish(url string) error {
 	return nil
 }
 
-// tokenFile holds the secret that opens the dashboard.
-func (h *home) tokenFile() string { return h.path("dashboard.token") }
+// tokenFile holds digests of the tokens that were given out.
+func (h *home) tokenFile() string { return h.path("tokens.json") }
 
 // unpublish takes the address back.
 func (h *home) unpublish() error {

@@ -70,12 +70,12 @@ func TestAddressOfADeadServerDoesNotCount(t *testing.T) {
 	if err := h.claim(); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.publish("http://127.0.0.1:1"); err != nil {
+	if err := h.publish("http://127.0.0.1:1", "secret"); err != nil {
 		t.Fatal(err)
 	}
 	other := &home{dir: h.dir}
 	a, found, err := other.server()
-	if err != nil || !found || a.URL != "http://127.0.0.1:1" {
+	if err != nil || !found || a.URL != "http://127.0.0.1:1" || a.Secret != "secret" {
 		t.Fatalf("server = %+v, %v, %v", a, found, err)
 	}
 	h.release()

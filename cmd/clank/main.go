@@ -48,6 +48,7 @@ func commands() []command {
 		{"serve", "[flags]", "start the dashboard, the browser's keeper and, with a token, the Discord bot", serve},
 		{"browse", `[flags] "<task>"`, "send the browser to do something and print the answer", browse},
 		{"browser", "<command>", "work a browser by hand: open pages, read them, click and type", workBrowser},
+		{"tokens", "<command>", "secrets for programs that use the control API or the page", manageTokens},
 		{"mcp", "[flags]", "offer the browser to programs that speak the Model Context Protocol", serveMCP},
 		{"sessions", "[flags]", "list the sessions that can be continued", listSessions},
 		{"completion", "<shell>", "print a script that completes command lines in bash, zsh or fish", printCompletion},

@@ -7,11 +7,11 @@ import (
 	"os"
 
 	"clank/browsermgr/control/client"
-	"clank/browsermgr/control/gate"
 	"clank/llm"
 	"clank/mcpserver"
 	"clank/sessions"
 	"clank/settings"
+	"clank/tokens"
 )
 
 const mcpIntro = `clank mcp [flags]
@@ -48,19 +48,25 @@ func serveMCP(ctx context.Context, e *env, args []string) error {
 	if addr == "" {
 		return s.ServePipes(ctx, os.Stdin, os.Stdout)
 	}
-	return serveMCPOverHTTP(ctx, e, place.home, s, addr)
+	return serveMCPOverHTTP(ctx, e, place, s, addr)
 }
 
-func serveMCPOverHTTP(ctx context.Context, e *env, h *home, s *mcpserver.Server, addr string) error {
-	token, err := gate.OpenToken(h.path("mcp.token"))
+func serveMCPOverHTTP(ctx context.Context, e *env, place mcpPlace, s *mcpserver.Server, addr string) error {
+	h := place.home
+	given, err := tokens.Open(h.tokenFile(), nil)
 	if err != nil {
 		return err
 	}
-	server := &mcpserver.HTTP{Server: s, Addr: addr, Token: token}
+	server := &mcpserver.HTTP{Server: s, Addr: addr, Valid: func(token string) bool { return given.Valid(token, tokens.Control) }}
 	if err := server.Open(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "MCP at %s, with the token in %s\nCtrl-C ends it.\n", server.URL(), h.path("mcp.token"))
+	if local, ok := place.runner.(localRunner); ok {
+		if err := local.app.own.addURL(server.URL()); err != nil {
+			return errors.Join(err, server.Close())
+		}
+	}
+	fmt.Fprintf(e.stderr, "MCP at %s, for those who have a token (clank tokens add NAME makes one)\nCtrl-C ends it.\n", server.URL())
 	<-ctx.Done()
 	return server.Close()
 }

@@ -65,7 +65,8 @@ func (a *app) openNode(ctx context.Context, e *env, f serveFlags, control *remot
 	if secure {
 		scheme = "https"
 	}
-	return scheme + "://" + ln.Addr().String(), nil
+	url = scheme + "://" + ln.Addr().String()
+	return url, a.own.addURL(url)
 }
 
 // nodeProxy is what stands before the control API for others, as the settings have it now.

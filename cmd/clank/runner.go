@@ -24,7 +24,7 @@ func newRunner(ctx context.Context, e *env) (runner, error) {
 		return nil, err
 	}
 	if found {
-		return newRemoteRunner(h, a)
+		return newRemoteRunner(a), nil
 	}
 	opts := appOptions{shopAddr: defaultShopAddr}
 	switch err := h.claim(); {
@@ -67,12 +67,8 @@ func (r localRunner) close(hurry context.Context) error {
 // remoteRunner works a task in a server that is already there.
 type remoteRunner struct{ client *dashboard.Client }
 
-func newRemoteRunner(h *home, a address) (remoteRunner, error) {
-	token, err := dashboard.ReadToken(h.tokenFile())
-	if err != nil {
-		return remoteRunner{}, err
-	}
-	return remoteRunner{&dashboard.Client{Base: a.URL, Token: token}}, nil
+func newRemoteRunner(a address) remoteRunner {
+	return remoteRunner{&dashboard.Client{Base: a.URL, Token: a.Secret}}
 }
 
 // stopTime bounds how long a stop may take to reach the server, and the server
@@ -81,7 +77,7 @@ const stopTime = 5 * time.Second
 
 func (r remoteRunner) run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error) {
 	started, err := r.client.Start(ctx, dashboard.TaskRequest{
-		Prompt: t.Prompt, SessionID: t.SessionID, Runtime: t.Runtime, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed,
+		Prompt: t.Prompt, SessionID: t.SessionID, Runtime: t.Runtime, Profile: t.Profile, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed,
 		Origin: sessions.FromTerminal,
 	})
 	if err != nil {

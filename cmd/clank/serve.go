@@ -101,21 +101,25 @@ func (a *app) serve(ctx context.Context, e *env, f serveFlags) error {
 
 func (a *app) openDashboard(ctx context.Context, e *env, addr string) (*dashboard.Server, error) {
 	s := &dashboard.Server{
-		Addr:      addr,
-		TokenFile: a.home.tokenFile(),
-		Version:   version,
-		Manager:   a.manager,
-		Scopes:    &a.scopes,
-		Settings:  a.settings,
-		Secret:    func(name string) bool { return present(e, name) },
-		IsStop:    cancel.IsStop,
-		Logger:    a.logger,
+		Addr:     addr,
+		Tokens:   a.tokens,
+		Local:    a.local,
+		Version:  version,
+		Manager:  a.manager,
+		Scopes:   &a.scopes,
+		Settings: a.settings,
+		Secret:   func(name string) bool { return present(e, name) },
+		IsStop:   cancel.IsStop,
+		Logger:   a.logger,
 	}
 	if err := s.Open(ctx); err != nil {
 		return nil, err
 	}
 	a.onClose(s.Close)
-	if err := a.home.publish(s.URL()); err != nil {
+	if err := a.own.addURL(s.URL()); err != nil {
+		return nil, err
+	}
+	if err := a.home.publish(s.URL(), a.local); err != nil {
 		return nil, err
 	}
 	a.onClose(func(context.Context) error { return a.home.unpublish() })

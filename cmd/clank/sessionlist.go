@@ -53,11 +53,7 @@ func openSessions(ctx context.Context, e *env) ([]sessions.Session, error) {
 	if a, found, err := h.server(); err != nil {
 		return nil, err
 	} else if found {
-		r, err := newRemoteRunner(h, a)
-		if err != nil {
-			return nil, err
-		}
-		views, err := r.client.Sessions(ctx)
+		views, err := newRemoteRunner(a).client.Sessions(ctx)
 		if err != nil {
 			return nil, err
 		}

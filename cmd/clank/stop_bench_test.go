@@ -155,7 +155,7 @@ func newRange(tb testing.TB) *range_ {
 
 	vars := map[string]string{
 		"CLANK_HOME": tb.TempDir(), "DISCORD_TOKEN": r.bot.Token, "CLANK_DISCORD_API": r.discord.URL,
-		"OPENAI_BASE_URL": r.model.BaseURL(), "OPENAI_API_KEY": testKey,
+		"OPENAI_BASE_URL": r.model.BaseURL(), "OPENAI_API_KEY": testKey, allowVariable: "127.0.0.1",
 	}
 	r.env = &env{stdout: io.Discard, stderr: io.Discard, hurry: context.Background(), getenv: func(name string) string { return vars[name] }}
 	h, err := openHome(r.env.getenv)

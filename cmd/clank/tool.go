@@ -101,8 +101,8 @@ func (b *toolbox) addPlaces(t *browsertool.Tool, s settings.Settings) error {
 }
 
 // brainTools offers the tool to the brain, if the setting says so.
-func (b *toolbox) brainTools(ctx context.Context, _ sessions.Origin) []brain.Tool {
-	if !b.settings().BrainBrowser {
+func (b *toolbox) brainTools(ctx context.Context, o sessions.Origin) []brain.Tool {
+	if !b.settings().BrainBrowser || !b.mayUseUsual(o) {
 		return nil
 	}
 	t, err := b.tool(ctx)

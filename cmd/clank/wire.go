@@ -21,10 +21,9 @@ type windows struct {
 }
 
 // Open implements browseagent.Browser.
-func (w windows) Open(ctx context.Context, key, url string, headed bool) (browseagent.Page, bool, error) {
-	s := w.settings()
+func (w windows) Open(ctx context.Context, o browseagent.Opening) (browseagent.Page, bool, error) {
 	win, restored, err := w.manager.Window(ctx, browsermgr.WindowOptions{
-		Key: key, URL: url, Profile: s.Profile, Headed: headed || s.Headed, Ephemeral: w.ephemeral || s.Profile == "",
+		Key: o.Key, URL: o.URL, Profile: o.Profile, Headed: o.Headed || w.settings().Headed, Ephemeral: w.ephemeral || o.Profile == "",
 	})
 	if err != nil {
 		return nil, false, err

@@ -26,8 +26,8 @@ var conversations = []conversation{
 	// Browser and profiles.
 	{
 		line: "status", asks: "GET /",
-		answer: `{"profile":"clank","running":true,"driver":"openclaw","transport":"cdp","pid":7,"cdpPort":18800,"cdpUrl":"http://127.0.0.1:18800","chosenBrowser":"chromium","detectedBrowser":null,"headless":true,"headlessSource":"env","color":"#FF4500","graphics":{"a":1}}`,
-		stdout: "profile: clank\nrunning: true\ndriver: openclaw\ntransport: cdp\npid: 7\nport: 18800\naddress: http://127.0.0.1:18800\nbrowser: chromium\nheadless: true (env)\ncolor: #FF4500\n",
+		answer: `{"profile":"clank","running":true,"driver":"openclaw","transport":"cdp","pid":7,"cdpPort":18800,"cdpUrl":"http://127.0.0.1:18800","chosenBrowser":"chromium","detectedBrowser":null,"headless":true,"headlessSource":"env","color":"#FF4500","graphics":{"a":1},"guard":{"mode":"best-effort","refusals":2,"note":"less than a proxy"}}`,
+		stdout: "profile: clank\nrunning: true\ndriver: openclaw\ntransport: cdp\npid: 7\nport: 18800\naddress: http://127.0.0.1:18800\nbrowser: chromium\nheadless: true (env)\ncolor: #FF4500\nguard: best-effort, 2 refused\nabout it: less than a proxy\n",
 	},
 	{line: "status --json", asks: "GET /", answer: `{"profile":"clank","x":"<&>"}`, stdout: "{\n  \"profile\": \"clank\",\n  \"x\": \"<&>\"\n}\n"},
 	{

@@ -2,6 +2,7 @@ package browsercli
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -135,6 +136,10 @@ func showStatus(p *printer, _ *input, s client.Status) {
 		line("headless", strconv.FormatBool(s.Headless)+" ("+s.HeadlessSource+")")
 	}
 	line("color", s.Color)
+	if g := s.Guard; g.Mode != "" {
+		line("guard", fmt.Sprintf("%s, %d refused", g.Mode, g.Refusals))
+		line("about it", g.Note)
+	}
 }
 
 func showProfiles(p *printer, _ *input, a struct{ Profiles []client.ProfileInfo }) {

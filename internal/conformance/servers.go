@@ -58,16 +58,15 @@ func evaluateOff(ctx context.Context, s *suite) error {
 
 // set changes one setting, whose key ends so.
 func (s *suite) set(ctx context.Context, key string, value any) error {
-	var place struct{ URL string }
+	var place struct{ URL, Secret string }
 	data, err := os.ReadFile(filepath.Join(s.Home, "server.json"))
 	if err != nil {
 		return err
 	}
-	token, err := os.ReadFile(filepath.Join(s.Home, "dashboard.token"))
-	if err := errors.Join(err, json.Unmarshal(data, &place)); err != nil {
+	if err := json.Unmarshal(data, &place); err != nil {
 		return err
 	}
-	board := &running.Clank{URL: strings.TrimRight(place.URL, "/"), Token: strings.TrimSpace(string(token))}
+	board := &running.Clank{URL: strings.TrimRight(place.URL, "/"), Token: place.Secret}
 	var now struct{ Version string }
 	a, err := board.Request(ctx, http.MethodGet, "/api/settings", nil)
 	if err == nil {

@@ -143,6 +143,15 @@ func (s *Server) CreateVoiceChannel(in Guild, name string) Channel {
 	return s.create(in, name, VoiceChannel)
 }
 
+// CreateThread makes a public thread of a channel.
+func (s *Server) CreateThread(of Channel, name string) Channel {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ch := &Channel{ID: s.newID(), Type: PublicThread, GuildID: of.GuildID, ParentID: &of.ID, Name: name}
+	s.addChannel(ch)
+	return *ch
+}
+
 func (s *Server) create(in Guild, name string, kind ChannelType) Channel {
 	s.mu.Lock()
 	defer s.mu.Unlock()

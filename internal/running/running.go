@@ -71,6 +71,9 @@ func Start(ctx context.Context, bin string, env ...string) (*Clank, error) {
 	return c, nil
 }
 
+// pages are the hosts of the pages of the suites: a clank that was told nothing reaches nothing on this machine.
+const pages = "127.0.0.1,localhost,[::1]"
+
 // Restart starts the server again after Stop or Kill, with the same home.
 func (c *Clank) Restart(ctx context.Context, env ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -112,7 +115,7 @@ func (c *Clank) announcement() string { return filepath.Join(c.Home, "control.js
 // Environ is the environment of the server and of commands that are to find it: that of this process, without what would
 // lead elsewhere.
 func (c *Clank) Environ() []string {
-	env := []string{"CLANK_HOME=" + c.Home, "TMPDIR=" + c.Temp}
+	env := []string{"CLANK_ALLOWED_HOSTS=" + pages, "CLANK_HOME=" + c.Home, "TMPDIR=" + c.Temp}
 	for _, name := range []string{"PATH", "HOME", "LANG", "USER", "PLAYWRIGHT_BROWSERS_PATH"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)

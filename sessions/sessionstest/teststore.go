@@ -48,8 +48,9 @@ var day = time.Date(2026, 3, 1, 12, 0, 0, 250_000_000, time.FixedZone("", 3600))
 func aSession(id string) sessions.Session {
 	return sessions.Session{
 		ID: id, Runtime: "local", State: sessions.SessionIdle, Title: "Lamps & more", URL: "http://shop.test/?q=ä",
-		Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: "g1", Channel: "c1", User: "u1", UserName: "ada", Private: true},
-		Memory: []byte(`{"turns":[1,2]}`), Shared: true, Steps: 7, Created: day.Add(-time.Hour), LastUsed: day,
+		Origin:  sessions.Origin{Kind: sessions.FromDiscord, Guild: "g1", Channel: "c1", User: "u1", UserName: "ada", Private: true},
+		Profile: "work",
+		Memory:  []byte(`{"turns":[1,2]}`), Shared: true, Steps: 7, Created: day.Add(-time.Hour), LastUsed: day,
 		Usage: sessions.Usage{Calls: 3, InputTokens: 1000, CachedTokens: 400, OutputTokens: 50, USD: 0.0125, Unpriced: true},
 	}
 }

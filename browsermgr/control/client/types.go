@@ -27,6 +27,14 @@ type Status struct {
 	ExecutablePath  *string `json:"executablePath"`
 	AttachOnly      bool    `json:"attachOnly"`
 	Graphics        any     `json:"graphics"` // of the running process, or nil
+	Guard           Guard   `json:"guard"`
+}
+
+// Guard says what checks where the pages of a profile go.
+type Guard struct {
+	Mode     string `json:"mode"` // proxy, best-effort or off
+	Refusals uint64 `json:"refusals"`
+	Note     string `json:"note,omitempty"`
 }
 
 // Tab is one tab of a browser.

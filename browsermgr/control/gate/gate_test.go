@@ -3,10 +3,6 @@ package gate_test
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 
 	"clank/browsermgr/control/gate"
@@ -115,51 +111,20 @@ func TestOnlyLoopbackNamesAreAnswered(t *testing.T) {
 	}
 }
 
-func TestTheTokenIsMadeOnceAndKeptPrivate(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "home", "control-token")
-	tokens := make([]string, 8)
-	var wg sync.WaitGroup
-	for i := range tokens {
-		wg.Go(func() {
-			var err error
-			if tokens[i], err = gate.OpenToken(path); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	for _, token := range tokens {
-		if len(token) != 48 || token != tokens[0] {
-			t.Fatalf("got %q and %q, want one token of 48 digits", tokens[0], token)
-		}
-	}
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := gate.OpenToken(path); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
-	}
-	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
-		t.Errorf("left in the directory: %v, %v", entries, err)
-	}
-}
-
-func TestATokenFileThatCannotBeTrustedIsRefused(t *testing.T) {
-	dir := t.TempDir()
-	empty, link := filepath.Join(dir, "empty"), filepath.Join(dir, "link")
-	if err := os.WriteFile(empty, []byte(" \n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(empty, link); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]string{empty: "is empty", link: "not a regular file"} {
-		if _, err := gate.OpenToken(path); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %q", filepath.Base(path), err, want)
+func TestASecretThatWasGivenOutOpensLikeTheToken(t *testing.T) {
+	h := gate.Secrets{Issued: func(secret string) bool { return secret == "issued" }}.Require(ok)
+	for name, c := range map[string]struct {
+		headers []string
+		want    int
+	}{
+		"bearer":   {[]string{"Authorization", "Bearer issued"}, 200},
+		"password": {[]string{"X-Openclaw-Password", "issued"}, 200},
+		"another":  {[]string{"Authorization", "Bearer other"}, 401},
+		"nothing":  {nil, 401},
+		"empty":    {[]string{"Authorization", "Bearer "}, 401},
+	} {
+		if got, _ := status(t, http.MethodGet, h, c.headers...); got != c.want {
+			t.Errorf("%s: got %d, want %d", name, got, c.want)
 		}
 	}
 }

@@ -24,7 +24,8 @@ type Refused struct {
 	Host, Address string
 	// Rule is a stable id, Text a sentence for a person.
 	Rule, Text string
-	// Document says that a page or frame was to be loaded from there.
+	// Document says that a page or frame was to be loaded from there. An entry that says so from the beginning is of
+	// somebody who asked before loading it, and belongs to no tab.
 	Document bool
 }
 
@@ -48,8 +49,9 @@ type Ledger struct {
 
 type entry struct {
 	Refused
-	place string // host:port
-	cause error
+	place  string // host:port
+	tunnel bool   // what it was for could not be seen
+	cause  error
 }
 
 type watcher struct {
@@ -77,7 +79,7 @@ func (l *Ledger) Add(r Refused, place string, cause error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.count++
-	l.add(entry{r, place, cause})
+	l.add(entry{r, place, r.URL == place, cause})
 	l.tell()
 }
 
@@ -99,7 +101,7 @@ func (l *Ledger) tell() {
 
 // Attribute says which tab a request came from that was refused lately. Nothing happens if none was.
 func (l *Ledger) Attribute(target, requestURL string, document bool) {
-	place, cleaned := placeOf(requestURL), Clean(requestURL)
+	place, cleaned := Place(requestURL), Clean(requestURL)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.tell()
@@ -109,11 +111,15 @@ func (l *Ledger) Attribute(target, requestURL string, document bool) {
 	}
 	e := &l.entries[i]
 	if e.Tab != "" && e.Tab != target {
-		// One refused connection served several tabs.
+		// One refused connection was for several tabs.
 		l.add(*e)
 		e = &l.entries[len(l.entries)-1]
+		e.Tab, e.Document = "", false
 	}
-	e.Tab, e.URL, e.Document = target, cleaned, e.Document || document
+	if e.Tab == "" || document {
+		e.URL = cleaned
+	}
+	e.Tab, e.Document = target, e.Document || document
 	if !document {
 		return
 	}
@@ -124,7 +130,8 @@ func (l *Ledger) Attribute(target, requestURL string, document bool) {
 	}
 }
 
-// find is the newest entry that the request fits best: that very URL and no tab yet, a tunnel there, another tab's.
+// find is the newest entry that the request fits best, by its URL or because a tunnel to its host was refused: one that has
+// no tab yet, else one of this tab, else another tab's.
 func (l *Ledger) find(target, place, cleaned string) int {
 	best, rank := -1, 0
 	for i := len(l.entries) - 1; i >= 0; i-- {
@@ -134,12 +141,10 @@ func (l *Ledger) find(target, place, cleaned string) int {
 		}
 		fits := 0
 		switch {
-		case e.place != place, e.URL != cleaned && e.Tab == "" && e.URL != place:
-		case e.URL == cleaned && e.Tab == "":
-			fits = 4
+		case e.place != place || !e.tunnel && e.URL != cleaned:
 		case e.Tab == "":
 			fits = 3
-		case e.Tab == target && e.URL == cleaned:
+		case e.Tab == target:
 			fits = 2
 		default:
 			fits = 1
@@ -196,7 +201,7 @@ func (l *Ledger) open(from time.Time) bool {
 		return true
 	}
 	for i := len(l.entries) - 1; i >= 0 && !l.entries[i].At.Before(from); i-- {
-		if l.entries[i].Tab == "" {
+		if e := &l.entries[i]; e.Tab == "" && !e.Document {
 			return true
 		}
 	}
@@ -221,8 +226,8 @@ func (l *Ledger) Count() uint64 {
 	return l.count
 }
 
-// placeOf is host:port of a URL.
-func placeOf(address string) string {
+// Place is host:port of a URL, as it is given to [Ledger.Add]: empty if it is no URL.
+func Place(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""

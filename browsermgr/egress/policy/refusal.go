@@ -22,7 +22,7 @@ const (
 )
 
 // Refusal is the error with which everything here refuses. Fields that are not known, or not concerned, are zero.
-type Refusal struct {
+type Refusal struct { //nolint:errname // a person reads what is refused, not what went wrong
 	// Host is as the judge reads it: ASCII, lower case, no brackets. Of a malformed one it is a bounded piece.
 	Host string
 	// Addr is the address that was refused, in the end: an IPv4 address that was embedded in another, for example.

@@ -1,0 +1,267 @@
+package policy_test
+
+import (
+	"errors"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"clank/browsermgr/egress/policy"
+)
+
+// judged is the rule by which a URL is refused, "" if it is not. Names resolve to the address, if one is given.
+func judged(t *testing.T, p *policy.Policy, url, resolved string) string {
+	t.Helper()
+	target, err := p.Address(url)
+	if err == nil && resolved != "" {
+		err = p.IP(target, netip.MustParseAddr(resolved))
+	}
+	return ruleOf(t, err)
+}
+
+func ruleOf(t *testing.T, err error) string {
+	t.Helper()
+	if err == nil {
+		return ""
+	}
+	refusal, isRefusal := errors.AsType[*policy.Refusal](err)
+	if !isRefusal {
+		t.Fatalf("got an error of type %T: %v", err, err)
+	}
+	return refusal.Rule
+}
+
+// ask is a question to a policy: a URL, what its host resolves to, and the rule that refuses it.
+type ask struct{ url, resolved, want string }
+
+func TestRulesMeanWhatTheContractSays(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rules policy.Rules
+		asks  []ask
+	}{
+		"nothing set": {policy.Rules{}, []ask{
+			{"https://example.com/", "93.184.215.14", ""},
+			{"https://example.com/", "10.0.0.1", policy.RulePrivate},
+			{"https://example.com/", "::ffff:10.0.0.1", policy.RulePrivate},
+			{"https://example.com/", "64:ff9b::a9fe:a9fe", policy.RuleMetadata},
+			{"https://example.com/", "fe80::1%eth0", policy.RulePrivate},
+			{"https://intranet/", "192.168.1.4", policy.RulePrivate},
+			{"https://93.184.215.14/", "", ""},
+			{"https://10.0.0.1/", "", policy.RulePrivate},
+			{"https://localhost/", "", policy.RuleLocalName},
+		}},
+		"true": {policy.Rules{PrivateNetwork: policy.Allowed}, []ask{
+			{"http://localhost/", "127.0.0.1", ""},
+			{"http://10.0.0.1/", "", ""},
+			{"http://metadata.google.internal/", "169.254.169.254", ""},
+			{"file:///etc/passwd", "", policy.RuleScheme},
+			{"http://127.0.0.256/", "", policy.RuleMalformed},
+		}},
+		"false": {policy.Rules{PrivateNetwork: policy.Strict, AllowedHosts: []string{"a.example", "*.b.example", "nas"}}, []ask{
+			{"https://example.com/", "", policy.RuleStrict},
+			{"https://93.184.215.14/", "", ""},
+			{"https://10.0.0.1/", "", policy.RulePrivate},
+			{"https://a.example/", "93.184.215.14", ""},
+			{"https://x.b.example/", "93.184.215.14", ""},
+			{"https://b.example/", "", policy.RuleStrict},
+			{"https://nas/", "10.0.0.9", ""},
+		}},
+		"false, and a list": {policy.Rules{PrivateNetwork: policy.Strict, HostAllowlist: []string{"a.example"}}, []ask{
+			{"https://a.example/", "93.184.215.14", ""},
+			{"https://a.example/", "10.0.0.1", policy.RulePrivate},
+			{"https://c.example/", "", policy.RuleNotOnList},
+		}},
+		"allowed hosts": {policy.Rules{AllowedHosts: []string{"Localhost:3000", "*.LOCAL.", "10.1", "[::1]:8080", "fd00::7", "bücher.example", "*"}}, []ask{
+			{"http://localhost:3000/", "127.0.0.1", ""},
+			{"http://localhost:3001/", "", policy.RuleLocalName},
+			{"http://a.localhost:3000/", "", policy.RuleLocalName},
+			{"http://127.0.0.1:3000/", "", policy.RulePrivate},
+			{"http://printer.local/", "192.168.1.7", ""},
+			{"http://a.b.local:631/", "169.254.3.4", ""},
+			{"http://local/", "", policy.RuleLocalName},
+			{"http://10.0.0.1/", "", ""},
+			{"http://[::ffff:10.0.0.1]/", "", ""},
+			{"http://[64:ff9b::10.0.0.1]/", "", policy.RulePrivate},
+			{"http://evil.example/", "10.0.0.1", policy.RulePrivate},
+			{"http://[::1]:8080/", "", ""},
+			{"http://[::1]/", "", policy.RulePrivate},
+			{"http://[fd00:0::7]/", "", ""},
+			{"http://xn--bcher-kva.example/", "10.0.0.3", ""},
+		}},
+		"the only hosts": {policy.Rules{HostAllowlist: []string{"*.example.com", "example.org:443", "10.0.0.1"}}, []ask{
+			{"https://www.example.com/", "93.184.215.14", ""},
+			{"https://www.example.com/", "127.0.0.1", policy.RulePrivate},
+			{"https://example.com/", "", policy.RuleNotOnList},
+			{"https://notexample.com/", "", policy.RuleNotOnList},
+			{"https://www.example.com.evil.example/", "", policy.RuleNotOnList},
+			{"https://example.org/", "", ""},
+			{"http://example.org/", "", policy.RuleNotOnList},
+			{"http://10.0.0.1/", "", policy.RulePrivate},
+			{"http://8.8.8.8/", "", policy.RuleNotOnList},
+		}},
+		"a list of nothing but *": {policy.Rules{HostAllowlist: []string{"*"}}, []ask{
+			{"https://example.com/", "", ""},
+		}},
+		"both lists": {policy.Rules{HostAllowlist: []string{"a.example"}, AllowedHosts: []string{"b.example"}}, []ask{
+			{"https://b.example/", "", policy.RuleNotOnList},
+		}},
+		"blocked hosts": {policy.Rules{PrivateNetwork: policy.Allowed, AllowedHosts: []string{"a.example"}, BlockedHosts: []string{"a.example", "*.ads.example", "10.0.0.5", "b.example:80"}}, []ask{
+			{"https://a.example/", "", policy.RuleBlocked},
+			{"https://x.ads.example/", "", policy.RuleBlocked},
+			{"https://ads.example/", "", ""},
+			{"https://c.example/", "10.0.0.5", policy.RuleBlocked},
+			{"https://c.example/", "64:ff9b::a00:5", policy.RuleBlocked},
+			{"http://0xa000005/", "", policy.RuleBlocked},
+			{"http://b.example/", "", policy.RuleBlocked},
+			{"https://b.example/", "", ""},
+		}},
+		"benchmark range": {policy.Rules{AllowBenchmark: true}, []ask{
+			{"https://example.com/", "198.18.0.7", ""},
+			{"https://example.com/", "198.20.0.7", ""},
+			{"https://example.com/", "10.0.0.7", policy.RulePrivate},
+			{"https://example.com/", "2001:2::1", policy.RulePrivate},
+		}},
+		"unique local range": {policy.Rules{AllowULA: true}, []ask{
+			{"https://example.com/", "fc00::7", ""},
+			{"https://example.com/", "fe80::7", policy.RulePrivate},
+			{"https://example.com/", "fd00:ec2::254", policy.RuleMetadata},
+			{"https://example.com/", "198.18.0.7", policy.RulePrivate},
+		}},
+		"ports": {policy.Rules{Ports: []policy.PortRange{{First: 1, Last: 79}, {First: 8000, Last: 8999}}, AllowedHosts: []string{"a.example", "b.example:8080"}}, []ask{
+			{"http://example.com:79/", "", policy.RulePort},
+			{"http://example.com:80/", "", ""},
+			{"http://example.com:8999/", "", policy.RulePort},
+			{"http://example.com:9000/", "", ""},
+			{"http://a.example:8080/", "", policy.RulePort},
+			{"http://b.example:8080/", "10.0.0.1", ""},
+			{"http://example.com:0/", "", policy.RulePort},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := compile(t, tt.rules)
+			for _, a := range tt.asks {
+				if got := judged(t, p, a.url, a.resolved); got != a.want {
+					t.Errorf("%s at %q: got %q, want %q", a.url, a.resolved, got, a.want)
+				}
+			}
+		})
+	}
+}
+
+func TestOurOwnListenersAreNeverReached(t *testing.T) {
+	p := compile(t, policy.Rules{
+		PrivateNetwork: policy.Allowed, AllowedHosts: []string{"localhost", "127.0.0.1", "*.example"},
+		Own: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:8080"), netip.MustParseAddrPort("192.168.1.2:9090")},
+	})
+	for _, a := range []ask{
+		{"http://127.0.0.1:8080/", "", policy.RuleOwn},
+		{"http://127.9.9.9:8080/", "", policy.RuleOwn},
+		{"http://0:8080/", "", policy.RuleOwn},
+		{"http://[::]:8080/", "", policy.RuleOwn},
+		{"http://[::1]:8080/", "", policy.RuleOwn},
+		{"http://[::ffff:127.0.0.1]:8080/", "", policy.RuleOwn},
+		{"http://[64:ff9b::127.0.0.1]:8080/", "", policy.RuleOwn},
+		{"ws://localhost:8080/", "::1", policy.RuleOwn},
+		{"http://rebound.example:8080/", "127.0.0.1", policy.RuleOwn},
+		{"http://192.168.1.2:9090/", "", policy.RuleOwn},
+		{"http://192.168.1.2:8080/", "", ""},
+		{"http://192.168.1.3:9090/", "", ""},
+		{"http://127.0.0.1:8081/", "", ""},
+	} {
+		if got := judged(t, p, a.url, a.resolved); got != a.want {
+			t.Errorf("%s at %q: got %q, want %q", a.url, a.resolved, got, a.want)
+		}
+	}
+}
+
+func TestEntriesThatNobodyCanMeanAreNamed(t *testing.T) {
+	for _, bad := range []string{
+		"https://example.com/", "example.com/x", "*.*.example", "a.*.example", "*example.com", "exa mple.com", "a..b", "1.2.3.4.5", "*.10.0.0.1", "10.0.0.0/8",
+		"host:port", "host:0", "host:70000", "[::1", "fe80::1%eth0", "user@host", "*.:80",
+	} {
+		for list, rules := range map[string]policy.Rules{
+			"allowedHostnames": {AllowedHosts: []string{"fine.example", bad}}, "hostnameAllowlist": {HostAllowlist: []string{bad}}, "blockedHostnames": {BlockedHosts: []string{bad}},
+		} {
+			_, err := policy.Compile(rules)
+			if err == nil || !strings.HasPrefix(err.Error(), list) || !strings.Contains(err.Error(), bad) {
+				t.Errorf("%s %q: got %v, want it named", list, bad, err)
+			}
+		}
+	}
+	for _, rules := range []policy.Rules{{BlockedHosts: []string{"*"}}, {Ports: []policy.PortRange{{First: 9, Last: 8}}}, {PrivateNetwork: 7}} {
+		if _, err := policy.Compile(rules); err == nil {
+			t.Errorf("%+v: no error", rules)
+		}
+	}
+}
+
+func TestOnlyWebAddressesAreOpened(t *testing.T) {
+	p := compile(t, policy.Rules{PrivateNetwork: policy.Allowed})
+	for url, want := range map[string]string{
+		"about:blank": "", "ABOUT:blank": "", "http://a.example": "", "wss://a.example": "",
+		"about:blank#x": policy.RuleScheme, "about:srcdoc": policy.RuleScheme, "about:config": policy.RuleScheme, "file:///etc/passwd": policy.RuleScheme,
+		"data:text/html,x": policy.RuleScheme, "javascript:alert(1)": policy.RuleScheme, "java\nscript:alert(1)": policy.RuleScheme,
+		"view-source:http://a.example": policy.RuleScheme, "blob:http://a.example/1": policy.RuleScheme, "filesystem:http://a.example/": policy.RuleScheme,
+		"ftp://a.example": policy.RuleScheme, "chrome://version": policy.RuleScheme, "devtools://x": policy.RuleScheme, "unix:/run/x": policy.RuleScheme,
+		"chrome-extension://x/": policy.RuleScheme, "": policy.RuleMalformed, "example.com": policy.RuleMalformed, "1http://a.example": policy.RuleMalformed,
+	} {
+		if got := judged(t, p, url, ""); got != want {
+			t.Errorf("%q: got %q, want %q", url, got, want)
+		}
+	}
+	for _, url := range []string{"ws://a.example/", "wss://a.example/"} {
+		if _, err := p.Given(url); ruleOf(t, err) != policy.RuleScheme {
+			t.Errorf("%q was given: got %v", url, err)
+		}
+	}
+}
+
+func TestGivenAddressesCarryNoSecrets(t *testing.T) {
+	p := compile(t, policy.Rules{})
+	const secret = "hunter2"
+	for _, url := range []string{
+		"https://u:hunter2@a.example/", "https://hunter2@a.example/", "https://a.example/?token=hunter2", "https://a.example/x?a=1&API_KEY=hunter2#x",
+		"https://a.example/?pass%77ord=hunter2", "https://a.example/?X-Amz-Signature=hunter2", "https://a.example/?client-secret=hunter2",
+	} {
+		_, err := p.Given(url)
+		if got := ruleOf(t, err); got != policy.RuleCredentials {
+			t.Errorf("%s: got %q", url, got)
+		} else if strings.Contains(err.Error(), secret) {
+			t.Errorf("the refusal shows the secret: %v", err)
+		}
+		if got := judged(t, p, url, ""); got != "" {
+			t.Errorf("%s in a page: got %q", url, got)
+		}
+	}
+	for _, url := range []string{
+		"https://a.example/", "https://a.example/?q=token", "https://a.example/?token=", "https://a.example/?key=1&tokens=3&page=2", "https://a.example/token=1", "https://a.example/#token=1",
+	} {
+		if _, err := p.Given(url); err != nil {
+			t.Errorf("%s: got %v", url, err)
+		}
+	}
+	// What cannot be read is not repeated with its secrets either.
+	if _, err := p.Given("http://u:hunter2@[bad/?token=hunter2"); ruleOf(t, err) != policy.RuleMalformed || strings.Contains(err.Error(), secret) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestConnectIsJudgedLikeAddresses(t *testing.T) {
+	p := compile(t, policy.Rules{})
+	for host, want := range map[string]string{
+		"example.com": "", "EXAMPLE.com.": "", "8.8.8.8": "", "2606:4700::1111": "", "[2606:4700::1111]": "",
+		"127.1": policy.RulePrivate, "::1": policy.RulePrivate, "[::1]": policy.RulePrivate, "localhost": policy.RuleLocalName,
+		"fe80::1%eth0": policy.RuleMalformed, "a@b": policy.RuleMalformed, "": policy.RuleMalformed, "a/b": policy.RuleMalformed, "a\r\nb": policy.RuleMalformed,
+	} {
+		if _, err := p.HostPort(host, 443); ruleOf(t, err) != want {
+			t.Errorf("%q: got %v, want %q", host, err, want)
+		}
+	}
+	if _, err := p.HostPort("example.com", 0); ruleOf(t, err) != policy.RulePort {
+		t.Errorf("port 0: got %v", err)
+	}
+	target, err := p.HostPort("[2606:4700:0::1111]", 8443)
+	if want := (policy.Target{Host: "2606:4700::1111", Port: 8443, Literal: netip.MustParseAddr("2606:4700::1111")}); err != nil || target != want {
+		t.Errorf("got %+v, %v, want %+v", target, err, want)
+	}
+}

@@ -1,0 +1,30 @@
+package tabset
+
+import (
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/frame"
+	"clank/browsermgr/page"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// Numbers remembers the highest tab number, so that none is given twice while the program runs. It is a [page.Observer].
+type Numbers struct{ last atomic.Int64 }
+
+// Next is the number of the next tab.
+func (n *Numbers) Next() int { return int(n.last.Load()) + 1 }
+
+// Attach implements page.Observer.
+func (n *Numbers) Attach(t *page.Tab, _ *frame.Frame) []proto.Request {
+	if number, err := strconv.ParseInt(strings.TrimPrefix(t.ID(), "t"), 10, 64); err == nil && number > n.last.Load() {
+		n.last.Store(number)
+	}
+	return nil
+}
+
+// Event implements page.Observer.
+func (*Numbers) Event(*page.Tab, *frame.Frame, cdp.Event) {}

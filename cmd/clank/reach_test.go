@@ -1,0 +1,144 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"clank/browsermgr/control/client"
+	"clank/browsermgr/egress/policy"
+	"clank/browsertool/remote"
+	"clank/settings"
+)
+
+// api is the control API of a server that runs with that home.
+type api struct {
+	t    *testing.T
+	call *remote.Caller
+}
+
+func controlOf(t *testing.T, home string) api {
+	t.Helper()
+	at, err := client.Discover(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api{t, &remote.Caller{URL: at.URL, Token: at.Token}}
+}
+
+func (a api) do(method, path string, body any) (status int, answer map[string]any) {
+	a.t.Helper()
+	status, data, err := a.call.Call(a.t.Context(), method, path, nil, body)
+	if err != nil || json.Unmarshal(data, &answer) != nil {
+		a.t.Fatalf("%s %s: %d %s %v", method, path, status, data, err)
+	}
+	return status, answer
+}
+
+func TestPagesReachTheShopAndNothingElseOnThisMachine(t *testing.T) {
+	home, environ := newPlace(t)
+	environ = append(environ, allowVariable+"=")
+	site := newSite(t)
+	server := serving(t, home, environ)
+	api := controlOf(t, home)
+	door := await(t, server.stdout, "is ready: ")
+	_, door, _ = strings.Cut(door, "is ready: ")
+	page, err := url.Parse(strings.Fields(door)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, address := range map[string]string{
+		"another server": site.URL + "/", "the page of the operator": "http://" + page.Host + "/", "the control API": api.call.URL + "/",
+		"a service of clouds": "http://169.254.169.254/latest/", "this machine by another spelling": "http://2130706433:" + page.Port() + "/",
+	} {
+		status, answer := api.do("POST", "/tabs/open", map[string]any{"url": address})
+		if status != http.StatusBadRequest || answer["reason"] != "navigation_blocked" || !strings.Contains(answer["error"].(string), "settings") && name == "another server" {
+			t.Errorf("%s: %d %v", name, status, answer)
+		}
+	}
+	if status, answer := api.do("GET", "/", nil); status != http.StatusOK || answer["running"] != false {
+		t.Errorf("a refused address started the browser: %v", answer)
+	}
+	stdout, stderr, code := ended(t, home, environ, "browse", "open the demo shop, read")
+	if code != exitDone {
+		t.Errorf("the demo shop: exit code %d\n%s%s", code, stdout, stderr)
+	}
+	_, stderr, code = ended(t, home, environ, "browse", "open "+site.URL+"/, read")
+	if code == exitDone || !strings.Contains(stderr, "Hosts that may be reached") {
+		t.Errorf("another server: exit code %d, %q", code, stderr)
+	}
+	_, answer := api.do("GET", "/", nil)
+	guard, _ := answer["guard"].(map[string]any)
+	if refused, _ := guard["refusals"].(float64); guard["mode"] != "proxy" || refused < 6 {
+		t.Errorf("status: %v", guard)
+	}
+	select {
+	case path := <-site.hits:
+		t.Errorf("%s was reached", path)
+	default:
+	}
+}
+
+func TestDoorsOfThisProgramAreNoPagesWhateverTheSettingsSay(t *testing.T) {
+	home, environ := newPlace(t)
+	site := newSite(t)
+	serving(t, home, environ)
+	api := controlOf(t, home)
+	_, answer := api.do("POST", "/tabs/open", map[string]any{"url": site.URL + "/"})
+	target := answer["targetId"]
+	_, answer = api.do("GET", "/", nil)
+	port := int(answer["cdpPort"].(float64))
+	for name, address := range map[string]string{"the control API": api.call.URL + "/", "the DevTools": "http://127.0.0.1:" + strconv.Itoa(port) + "/json/version"} {
+		fetch := map[string]any{"kind": "evaluate", "targetId": target, "fn": "fetch('" + address + "', {mode: 'no-cors'}).then((r) => r.type, () => 'none')"}
+		before := refusals(api)
+		status, answer := api.do("POST", "/act", fetch)
+		if status != http.StatusOK || refusals(api) != before+1 {
+			t.Errorf("%s: %d %v, %v refused before, %v after", name, status, answer, before, refusals(api))
+		}
+	}
+}
+
+func refusals(a api) float64 {
+	a.t.Helper()
+	_, answer := a.do("GET", "/", nil)
+	guard, _ := answer["guard"].(map[string]any)
+	n, _ := guard["refusals"].(float64)
+	return n
+}
+
+func TestSettingsOfWhatPagesReachAreCheckedTogether(t *testing.T) {
+	s := settings.Defaults()
+	s.Browser.ExtraArgs = "--lang=de --no-proxy-server"
+	s.Reach.AllowedHosts = "a.example\nb..example:99999"
+	bad := reachFaults(s)
+	if len(bad) != 2 || !strings.HasSuffix(bad[0].Key, "allowedHostnames") || !strings.HasSuffix(bad[1].Key, "extraArgs") || bad[1].Value != "--no-proxy-server" {
+		t.Errorf("got %+v", bad)
+	}
+	s.Reach = settings.Reach{PrivateNetwork: settings.PrivateAllowed}
+	if bad := reachFaults(s); len(bad) != 0 {
+		t.Errorf("where everything may be reached: %+v", bad)
+	}
+}
+
+func TestBrowsersOfOtherMachinesHaveRulesOfTheirOwn(t *testing.T) {
+	a := &app{settings: &settings.Live{}}
+	a.own.add(netip.MustParseAddrPort("192.168.1.5:18791"))
+	for address, allowed := range map[string]bool{
+		"http://192.168.1.9:9222": true, "ws://10.0.0.4:9222/devtools/browser/x": true, "wss://user:pw@203.0.114.7/": true,
+		"http://169.254.169.254/": false, "http://[fd00:ec2::254]/": false, "http://192.168.1.5:18791": false,
+	} {
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = a.allowEndpoint(t.Context(), u)
+		if _, refused := errors.AsType[*policy.Refusal](err); refused == allowed || (err == nil) != allowed {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
