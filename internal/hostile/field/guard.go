@@ -32,7 +32,7 @@ func guarded(ctx context.Context, o Options, p *pass) (*browser, error) {
 	}
 	manager := &browsermgr.Manager{
 		Home: home, Headless: true, Proxy: gate.Listen,
-		Args: append(candour(), o.Flags...),
+		Args: append(candour(), append(o.Flags, "--disable-features="+frankness)...),
 	}
 	if !p.ground.Namespace {
 		manager.Args = append(manager.Args, "--ignore-certificate-errors")
