@@ -93,10 +93,10 @@ func judge(ctx context.Context, o field.Options) error {
 		return err
 	}
 	if report.Packets != "" {
-		fmt.Println(report.Packets)
+		_, _ = fmt.Fprintln(o.Out, report.Packets)
 	}
-	fmt.Printf("silent by Chromium itself: %d, pages not opened: %d, took %s\n", report.Silent, report.Unproven, report.Took.Round(time.Second))
+	_, _ = fmt.Fprintf(o.Out, "silent by Chromium itself: %d, pages not opened: %d, took %s\n", report.Silent, report.Unproven, report.Took.Round(time.Second))
 	err = report.Err()
-	fmt.Println(report.Line())
+	_, _ = fmt.Fprintln(o.Out, report.Line())
 	return err
 }

@@ -73,8 +73,10 @@ func reports() []Attack {
 func dialogs() []Attack {
 	const g = "feature"
 	return append([]Attack{
-		{Group: g, Name: "web app manifest", Visit: "@self@/a.html", Ask: "Page.getAppManifest", Secure: true,
-			Files: map[string]string{"a.html": "<head><link rel=manifest href=@url@.json></head>"}},
+		{
+			Group: g, Name: "web app manifest", Visit: "@self@/a.html", Ask: "Page.getAppManifest", Secure: true,
+			Files: map[string]string{"a.html": "<head><link rel=manifest href=@url@.json></head>"},
+		},
 	}, secure(
 		script(g, "payment manifest", "function go(){new PaymentRequest([{supportedMethods:'@url@'}],{total:{label:'a',amount:{currency:'EUR',value:'1'}}}).show()}"),
 		script(g, "federated login", "function go(){navigator.credentials.get({identity:{providers:[{configURL:'@url@.json',clientId:'a'}]}})}"),

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -44,9 +45,7 @@ func navigations() []Attack {
 // with gives an attack a file.
 func (a Attack) with(name, content string) Attack {
 	files := map[string]string{name: content}
-	for k, v := range a.Files {
-		files[k] = v
-	}
+	maps.Copy(files, a.Files)
 	a.Files = files
 	return a
 }

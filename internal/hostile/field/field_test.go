@@ -1,7 +1,6 @@
 package field_test
 
 import (
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -48,12 +47,7 @@ func prepare(t *testing.T) field.Options {
 	if !ground.Inside() {
 		return options
 	}
-	dir, err := os.MkdirTemp("", "clank")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if options.Ground, err = ground.Prepare(dir, certificate.Certificate[1]); err != nil {
+	if options.Ground, err = ground.Prepare(t.TempDir(), certificate.Certificate[1]); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(options.Ground.Recorder.Close)

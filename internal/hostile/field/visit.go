@@ -43,7 +43,7 @@ func join(ctx context.Context, devtools string) (*crowd, error) {
 		return nil, fmt.Errorf("join browser: %w", err)
 	}
 	c := &crowd{conn: conn, opener: map[string]string{}, root: conn.Session("", cdp.ErrGone)}
-	conn.Start(c.see)
+	conn.Start(c.see) //nolint:contextcheck // the connection lives until it is closed
 	if err := c.root.Do(ctx, request{"Target.setDiscoverTargets", map[string]any{"discover": true}}); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("join browser: %w", err)
