@@ -6,7 +6,7 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build test test-peers race lint fmt fuzz smoke bench bench-stop bench-peers conformance chromium clean help
+.PHONY: run build test test-peers race lint fmt fuzz smoke bench bench-stop bench-peers conformance range chromium clean help
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -51,6 +51,9 @@ bench-stop: chromium ## how long a stop takes, stage by stage (ROUNDS=20)
 
 bench-peers: chromium build ## the browser against playwright-core and agent-browser (ROUNDS=30)
 	@$(GO) run ./internal/peers -rounds $(or $(ROUNDS),30) -only "$(ONLY)" $(BIN)
+
+range: chromium ## pages that try to reach what they must not, with and without the guard
+	@mkdir -p .cache && $(GO) build -o .cache/hostile ./internal/hostile && .cache/hostile
 
 conformance: chromium build ## the control API's contract against the running binary
 	@$(GO) run ./internal/conformance $(BIN)

@@ -49,3 +49,6 @@ var (
 
 // DataDirsOf are the [DataDirs] of another machine.
 var DataDirsOf = dataDirs
+
+// Disabled joins the features that flags switch off with our own.
+var Disabled = disabled

@@ -10,10 +10,25 @@ import (
 )
 
 // disabledFeatures are parts of Chromium that nobody here needs. After a click it would hold timers and messages back
-// until the next frame: every action would wait for that.
-const disabledFeatures = "Translate,MediaRouter,DeferRendererTasksAfterInput," +
+// until the next frame: every action would wait for that. For a call it would ask the local network for the names of peers
+// that a page makes up.
+const disabledFeatures = "Translate,MediaRouter,DeferRendererTasksAfterInput,WebRtcHideLocalIpsWithMdns," +
 	"OptimizationHints,OptimizationGuideModelDownloading,AutofillServerCommunication,CertificateTransparencyComponentUpdater," +
 	"NetworkTimeServiceQuerying"
+
+// disabled joins the features that args switch off with our own, since of several such flags Chromium takes the last alone.
+// rest are the other args.
+func disabled(args []string) (features string, rest []string) {
+	features = disabledFeatures
+	for _, arg := range args {
+		if more, ok := strings.CutPrefix(arg, "--disable-features="); ok {
+			features += "," + more
+		} else {
+			rest = append(rest, arg)
+		}
+	}
+	return features, rest
+}
 
 // network are the flags that say which way traffic goes.
 func (o Options) network() []string {

@@ -153,6 +153,7 @@ func (o Options) flags(dir string, port int, sandbox bool) []string {
 	if width <= 0 || height <= 0 {
 		width, height = 1280, 720
 	}
+	features, args := disabled(o.Args)
 	flags := []string{
 		fmt.Sprintf("--remote-debugging-port=%d", port),
 		"--user-data-dir=" + dir,
@@ -161,7 +162,7 @@ func (o Options) flags(dir string, port int, sandbox bool) []string {
 		"--disable-sync",
 		"--disable-background-networking",
 		"--disable-component-update",
-		"--disable-features=" + disabledFeatures,
+		"--disable-features=" + features,
 		"--disable-session-crashed-bubble",
 		"--hide-crash-restore-bubble",
 		"--disable-quic",
@@ -189,5 +190,5 @@ func (o Options) flags(dir string, port int, sandbox bool) []string {
 		flags = append(flags, "--no-sandbox")
 	}
 	flags = append(flags, o.network()...)
-	return append(append(flags, o.Args...), "about:blank")
+	return append(append(flags, args...), "about:blank")
 }

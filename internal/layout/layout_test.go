@@ -130,6 +130,16 @@ var table = map[string][]string{
 	"internal/playwright":  {},
 	"internal/peers":       {"browsermgr/chrome", "internal/playwright", "internal/running"},
 	"internal/conformance": {"internal/playwright", "internal/running"},
+
+	"internal/hostile":        {"internal/hostile/field", "internal/hostile/ground"},
+	"internal/hostile/canary": {},
+	"internal/hostile/corpus": {"internal/hostile/names"},
+	"internal/hostile/ground": {},
+	"internal/hostile/names":  {},
+	"internal/hostile/field": {
+		"browsermgr", "browsermgr/cdp", "browsermgr/chrome", "browsermgr/egress", "browsermgr/egress/policy", "internal/hostile/canary",
+		"internal/hostile/corpus", "internal/hostile/ground", "internal/hostile/names",
+	},
 }
 
 // everything may be imported only by the command, which wires, and by tests of

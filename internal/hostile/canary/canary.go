@@ -1,0 +1,252 @@
+// Package canary listens where nothing may ever arrive, and writes down what does. Each case of the range has a port of its
+// own for TCP and UDP, so that a connection or a packet proves its case by itself, before a byte was read; listeners that
+// several cases share tell them apart by a token in the path of an HTTP request.
+//
+// A canary answers like a helpful server, in clear text or TLS, so that what is tried in several steps goes on. It judges
+// nothing.
+package canary
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Hit is one arrival.
+type Hit struct {
+	Case string
+	// Via is how it came: "tcp", "udp", "http" for a shared listener, "dns" or "read" if others noted it.
+	Via string
+	At  time.Time
+}
+
+// Book collects hits. It is safe for concurrent use.
+type Book struct {
+	mu    sync.Mutex
+	hits  map[string][]Hit
+	waits map[string]chan struct{}
+}
+
+// Note writes down a hit.
+func (b *Book) Note(id, via string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.hits == nil {
+		b.hits = map[string][]Hit{}
+	}
+	if len(b.hits[id]) == 0 {
+		close(b.first(id))
+	}
+	b.hits[id] = append(b.hits[id], Hit{Case: id, Via: via, At: time.Now()})
+}
+
+// first is the channel that the first hit of a case closes. The caller holds b.mu.
+func (b *Book) first(id string) chan struct{} {
+	if b.waits == nil {
+		b.waits = map[string]chan struct{}{}
+	}
+	if b.waits[id] == nil {
+		b.waits[id] = make(chan struct{})
+	}
+	return b.waits[id]
+}
+
+// First is closed with the first hit of a case.
+func (b *Book) First(id string) <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.first(id)
+}
+
+// Hits are those of a case, in the order in which they came.
+func (b *Book) Hits(id string) []Hit {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]Hit(nil), b.hits[id]...)
+}
+
+// Aviary is a set of listeners. Its fields are set before use.
+type Aviary struct {
+	Book *Book
+	// Certificate is what TLS is answered with; nobody checks it in a range.
+	Certificate tls.Certificate
+
+	mu      sync.Mutex
+	open    map[io.Closer]bool
+	closing bool
+	wg      sync.WaitGroup
+}
+
+// Perch listens on an address for one case, on TCP and UDP.
+func (a *Aviary) Perch(ctx context.Context, id string, at netip.AddrPort) error {
+	if err := a.listen(ctx, at, func(net.Conn) { a.Book.Note(id, "tcp") }, func(string) {}); err != nil {
+		return err
+	}
+	var lc net.ListenConfig
+	packets, err := lc.ListenPacket(ctx, "udp", at.String())
+	if err != nil {
+		return fmt.Errorf("put up canary: %w", err)
+	}
+	if !a.keep(packets) {
+		return errors.New("put up canary: the range is over")
+	}
+	a.wg.Go(func() {
+		buf := make([]byte, 2048)
+		for {
+			_, _, err := packets.ReadFrom(buf)
+			switch {
+			case err == nil:
+				a.Book.Note(id, "udp")
+			case errors.Is(err, net.ErrClosed):
+				return
+			}
+		}
+	})
+	return nil
+}
+
+// Share listens on a TCP address for many cases: their tokens are the first segment of a request's path that caseOf knows.
+func (a *Aviary) Share(ctx context.Context, at netip.AddrPort, caseOf func(path string) (id string, ok bool)) error {
+	return a.listen(ctx, at, func(net.Conn) {}, func(path string) {
+		if id, ok := caseOf(path); ok {
+			a.Book.Note(id, "http")
+		}
+	})
+}
+
+func (a *Aviary) listen(ctx context.Context, at netip.AddrPort, accepted func(net.Conn), requested func(path string)) error {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", at.String())
+	if err != nil {
+		return fmt.Errorf("put up canary: %w", err)
+	}
+	if !a.keep(l) {
+		return errors.New("put up canary: the range is over")
+	}
+	a.wg.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			if err != nil {
+				continue
+			}
+			accepted(conn)
+			a.wg.Go(func() { a.answer(conn, requested) })
+		}
+	})
+	return nil
+}
+
+// keep remembers what to close, and closes it at once if the end has come.
+func (a *Aviary) keep(c io.Closer) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closing {
+		_ = c.Close()
+		return false
+	}
+	if a.open == nil {
+		a.open = map[io.Closer]bool{}
+	}
+	a.open[c] = true
+	return true
+}
+
+func (a *Aviary) forget(c io.Closer) {
+	a.mu.Lock()
+	delete(a.open, c)
+	a.mu.Unlock()
+	_ = c.Close()
+}
+
+// Close takes all canaries down and waits until none is left.
+func (a *Aviary) Close() {
+	a.mu.Lock()
+	a.closing = true
+	for c := range a.open {
+		_ = c.Close()
+	}
+	a.mu.Unlock()
+	a.wg.Wait()
+}
+
+// patience bounds what one connection may take.
+const patience = 20 * time.Second
+
+// answer reads requests until there are none, over TLS if the first byte begins a handshake.
+func (a *Aviary) answer(conn net.Conn, requested func(path string)) {
+	if !a.keep(conn) {
+		return
+	}
+	defer a.forget(conn)
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	const handshake = 0x16
+	clear := bufio.NewReader(conn)
+	begin, err := clear.Peek(1)
+	if err != nil {
+		return
+	}
+	var stream io.ReadWriter = struct {
+		io.Reader
+		io.Writer
+	}{clear, conn}
+	if begin[0] == handshake {
+		stream = tls.Server(&peeked{Conn: conn, r: clear}, &tls.Config{
+			Certificates: []tls.Certificate{a.Certificate}, MinVersion: tls.VersionTLS12,
+		})
+	}
+	in := bufio.NewReader(stream)
+	for {
+		request, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		requested(request.URL.Path)
+		_, _ = io.Copy(io.Discard, io.LimitReader(request.Body, 1<<20))
+		if _, err := io.WriteString(stream, reply(request)); err != nil {
+			return
+		}
+	}
+}
+
+// reply suits most who ask: any origin may read it, and its type is what the path ends with.
+func reply(r *http.Request) string {
+	kind, body := "text/html", "<title>canary</title>canary"
+	switch ending := r.URL.Path[strings.LastIndexByte(r.URL.Path, '.')+1:]; ending {
+	case "js":
+		kind, body = "text/javascript", "self.canary=1"
+	case "css":
+		kind, body = "text/css", "a{}"
+	case "json":
+		kind, body = "application/json", "{}"
+	case "svg":
+		kind, body = "image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg"/>`
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		origin = "*"
+	}
+	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\nAccess-Control-Allow-Origin: %s\r\n"+
+		"Access-Control-Allow-Credentials: true\r\nAccess-Control-Allow-Headers: *, content-type, x-a\r\nAccess-Control-Allow-Methods: *\r\n"+
+		"Access-Control-Allow-Private-Network: true\r\nCross-Origin-Resource-Policy: cross-origin\r\n\r\n%s",
+		kind, len(body), origin, body)
+}
+
+// peeked is a connection of which the beginning was looked at.
+type peeked struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func (p *peeked) Read(b []byte) (int, error) { return p.r.Read(b) }

@@ -1,0 +1,134 @@
+package corpus
+
+import (
+	"slices"
+
+	"clank/internal/hostile/names"
+)
+
+// spellings write addresses in ways that programs read differently.
+func spellings() []Attack {
+	loop, ten, meta := ip("127.0.0.1"), ip("10.66.0.1"), ip("169.254.169.254")
+	var spots []Spot
+	for _, s := range []struct {
+		host string
+		addr string
+	}{
+		{"127.1", "127.0.0.1"},
+		{"127.0.1", "127.0.0.1"},
+		{"2130706433", "127.0.0.1"},
+		{"0x7f000001", "127.0.0.1"},
+		{"0x7f.0.0.1", "127.0.0.1"},
+		{"0177.0.0.1", "127.0.0.1"},
+		{"017700000001", "127.0.0.1"},
+		{"0x7F.0x0.0x0.0x1", "127.0.0.1"},
+		{"127.0.0.1.", "127.0.0.1"},
+		{"localhost", "127.0.0.1"},
+		{"LOCALHOST", "127.0.0.1"},
+		{"localhost.", "127.0.0.1"},
+		{"a.localhost", "127.0.0.1"},
+		{"%6c%6f%63alhost", "127.0.0.1"},
+		{"%31%32%37.0.0.1", "127.0.0.1"},
+		{"①②⑦.⓪.⓪.①", "127.0.0.1"},
+		{"１２７。０。０。１", "127.0.0.1"},
+		{"ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "127.0.0.1"},
+		{"loc\u00adalhost", "127.0.0.1"},
+		{"0.0.0.0", "127.0.0.1"},
+		{"0", "127.0.0.1"},
+		{"127.255.255.254", "127.255.255.254"},
+		{"[0:0:0:0:0:0:0:1]", "::1"},
+		{"[::]", "::1"},
+		{"[::ffff:127.0.0.1]", "127.0.0.1"},
+		{"[::ffff:7f00:1]", "127.0.0.1"},
+	} {
+		spots = append(spots, Spot{Name: s.host, Host: s.host, Addr: ip(s.addr), Everywhere: true})
+	}
+	for _, s := range []Spot{
+		{Host: "10.66.1", Addr: ten},
+		{Host: "172097537", Addr: ip("10.66.0.1")},
+		{Host: "0x0a420001", Addr: ten},
+		{Host: "012.0102.0.1", Addr: ten},
+		{Host: "0xa9fea9fe", Addr: meta},
+		{Host: "2852039166", Addr: meta},
+		{Host: "[::ffff:a9fe:a9fe]", Addr: meta},
+		{Host: "[64:ff9b::a42:1]", Addr: ip("64:ff9b::a42:1")},
+		{Host: "[64:ff9b:1::a42:1]", Addr: ip("64:ff9b:1::a42:1")},
+		{Host: "[2002:a42:1::1]", Addr: ip("2002:a42:1::1")},
+		{Host: "[2001:0:a42:1::f5bd:fffe]", Addr: ip("2001:0:a42:1::f5bd:fffe")},
+		{Host: "[::a42:1]", Addr: ip("::a42:1")},
+		{Host: "[fec0::66]", Addr: ip("fec0::66")},
+		{Host: "[2001:db8::66]", Addr: ip("2001:db8::66")},
+		{Host: "[100::66]", Addr: ip("100::66")},
+		{Host: "[2001:2::66]", Addr: ip("2001:2::66")},
+		{Host: "[2606:2800:21f:cb07:0:5efe:a42:1]", Addr: ip("2606:2800:21f:cb07:0:5efe:a42:1")},
+		{Host: "198.18.66.1", Addr: ip("198.18.66.1")},
+		{Host: "192.0.0.66", Addr: ip("192.0.0.66")},
+		{Host: "192.0.2.66", Addr: ip("192.0.2.66")},
+		{Host: "198.51.100.66", Addr: ip("198.51.100.66")},
+		{Host: "203.0.113.66", Addr: ip("203.0.113.66")},
+		{Host: "192.88.99.66", Addr: ip("192.88.99.66")},
+		{Host: "240.0.0.66", Addr: ip("240.0.0.66")},
+	} {
+		s.Name = s.Host
+		spots = append(spots, s)
+	}
+	mapped := slices.IndexFunc(spots, func(s Spot) bool { return s.Addr == loop })
+	return append(on(spots, markup("spelling", "image", "<img src=http://@hostport@/x/@id@>")),
+		on(spots[mapped:mapped+1], script("spelling", "WebSocket", "new WebSocket('ws://@hostport@/x/@id@')"))...)
+}
+
+// resolutions are names that lead to a private address.
+func resolutions() []Attack {
+	const g = "name"
+	spot := func(kind names.Kind, addr string) Spot {
+		return Spot{Name: string(kind) + " " + addr, Addr: ip(addr), Bend: kind}
+	}
+	plain := []Spot{
+		spot(names.To, "127.0.0.1"), spot(names.To, "10.66.0.1"), spot(names.To, "169.254.169.254"), spot(names.To, "::1"),
+		spot(names.To, "fd00:66::1"), spot(names.To, "64:ff9b::a42:1"), spot(names.To, "2002:a42:1::1"),
+		spot(names.Alias, "10.66.0.1"), spot(names.Chain, "192.168.66.1"), spot(names.Behind, "172.16.66.1"),
+	}
+	// The page's own port on the site is closed once the page is there; whoever resolved the name has the other address left.
+	both := []Spot{spot(names.Both, "10.66.0.1"), spot(names.Both, "127.0.0.1"), spot(names.Second, "fd00:66::1")}
+	flip := []Spot{spot(names.Flip, "10.66.0.1"), spot(names.Flip, "127.0.0.1"), spot(names.Flip, "169.254.169.254")}
+	rebind := Attack{
+		Group: g, Name: "rebinding by a closed port", Extra: true, Page: "<iframe src=http://@hostport@/two.html></iframe>",
+		Files: map[string]string{"two.html": "<script>fetch('/shut').finally(()=>setInterval(()=>fetch('/secret').then(r=>r.ok&&r.text()),300))</script>"},
+	}
+	// Chromium keeps an answer for a minute for each site that asks: the second site asks anew.
+	turn := Attack{
+		Group: g, Name: "rebinding by a second answer", Extra: true,
+		Page: "<iframe src=http://@hostport@/in.html onload=\"setTimeout(()=>location='@other@/two.html',300)\"></iframe>",
+		Files: map[string]string{
+			"in.html":  "inside",
+			"two.html": "<img src=http://@hostport@/secret><script>setInterval(()=>new Image().src='http://@hostport@/secret?'+Math.random(),300)</script>",
+		},
+	}
+	return slices.Concat(
+		on(plain, markup(g, "image", "<img src=http://@hostport@/x/@id@>")),
+		on(plain[:3], Attack{Group: g, Name: "visit", Visit: "http://@hostport@/x/@id@"}, script(g, "WebSocket", "new WebSocket('ws://@hostport@/x/@id@')")),
+		on(both, rebind), on(flip, turn),
+	)
+}
+
+// doors are the places of the program itself, and others that every machine may have.
+func doors() []Attack {
+	const g = "door"
+	shared := func(name, addr string, port uint16) Spot {
+		return Spot{Name: name, Addr: ip(addr), Shared: port}
+	}
+	own := []Spot{
+		shared("dashboard", "127.0.0.1", 8787), shared("control", "127.0.0.1", 18791), shared("devtools", "127.0.0.1", 18800),
+		shared("metadata-80", "169.254.169.254", 80),
+	}
+	return slices.Concat(
+		on(own,
+			script(g, "fetch", "fetch('http://@hostport@/x/@id@',{mode:'no-cors'})"),
+			script(g, "post without preflight", "fetch('http://@hostport@/x/@id@',{method:'POST',mode:'no-cors',body:'{}',headers:{'content-type':'text/plain'}})"),
+			script(g, "WebSocket", "new WebSocket('ws://@hostport@/x/@id@')"),
+			markup(g, "form", "<form id=f action=http://@hostport@/x/@id@ method=post enctype=text/plain><input name='{\"a\":\"' value='\"}'></form><script>f.submit()</script>"),
+			markup(g, "frame", "<iframe src=http://@hostport@/x/@id@></iframe>")),
+		on(own[2:3], script(g, "DevTools by WebSocket", "new WebSocket('ws://@hostport@/x/@id@/devtools/browser')"),
+			script(g, "new tab by PUT", "fetch('http://@hostport@/x/@id@/json/new?about:blank',{method:'PUT'})")),
+	)
+}

@@ -1,0 +1,93 @@
+package field_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"clank/internal/hostile/field"
+	"clank/internal/hostile/ground"
+)
+
+// few are cases of each sort. The others are for "make range".
+const few = `^(media/image→(loopback|metadata)|redirect/fetch 302→(home|loopback6)|socket/WebSocket→office|` +
+	`webrtc/STUN→(ten|loopback)|navigate/location→carrier|name/rebinding by a closed port→both 10\.66\.0\.1|` +
+	`spelling/image→(0x7f000001|\[::ffff:a9fe:a9fe\])|door/WebSocket→devtools)`
+
+// TestRangeInASmallWay runs itself again in a network namespace, and where none can be had on the loopback interface.
+func TestRangeInASmallWay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts four browsers")
+	}
+	if !ground.Inside() {
+		cmd := ground.Reenter("-test.run=^TestRangeInASmallWay$", "-test.v")
+		var out strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &out
+		err := cmd.Start()
+		if err == nil {
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("in the namespace: %v\n%s", err, out.String())
+			}
+			return
+		}
+		t.Logf("no network namespace can be made here, so only loopback addresses are tried: %v", err)
+	}
+	options := prepare(t)
+	t.Run("the guard holds", func(t *testing.T) { holds(t, options) })
+	t.Run("a hole is reported", func(t *testing.T) { leaks(t, options) })
+}
+
+func prepare(t *testing.T) field.Options {
+	t.Helper()
+	certificate, err := field.Certify()
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := field.Options{Ground: ground.Loopback(), Certificate: certificate, Workers: 4, Out: t.Output()}
+	if !ground.Inside() {
+		return options
+	}
+	if options.Ground, err = ground.Prepare(t.TempDir(), certificate.Certificate[1]); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(options.Ground.Recorder.Close)
+	return options
+}
+
+func holds(t *testing.T, o field.Options) {
+	t.Helper()
+	o.Only = regexp.MustCompile(few)
+	report, err := field.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := report.Err(); err != nil {
+		t.Error(err)
+	}
+	if report.Cases < 4 {
+		t.Errorf("only %d cases ran", report.Cases)
+	}
+	if o.Ground.Recorder == nil {
+		return
+	}
+	if n, first := o.Ground.Recorder.Count(ground.Private); n != 0 {
+		t.Errorf("%d packets for private addresses left, the first to %s", n, first)
+	}
+}
+
+// leaks opens a hole, on purpose: a range that cannot fail shows nothing.
+func leaks(t *testing.T, o field.Options) {
+	t.Helper()
+	o.Hole = "127.0.0.1"
+	o.Only = regexp.MustCompile(`^(media/image|socket/WebSocket)→loopback$`)
+	report, err := field.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := report.Canary, 2; got != want {
+		t.Errorf("%d cases reached the canary through the hole, want %d", got, want)
+	}
+	if report.Err() == nil {
+		t.Error("the range is content with a hole")
+	}
+}

@@ -1,0 +1,179 @@
+package field
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"clank/browsermgr/cdp"
+)
+
+// request is a command of the DevTools protocol.
+type request struct {
+	method string
+	params map[string]any
+}
+
+// ProtoReq is the command's name.
+func (r request) ProtoReq() string { return r.method }
+
+// MarshalJSON is what goes with it.
+func (r request) MarshalJSON() ([]byte, error) {
+	if r.params == nil {
+		return []byte("{}"), nil
+	}
+	return json.Marshal(r.params)
+}
+
+// crowd opens the pages of cases in a browser, several at a time, and closes them and what they opened.
+type crowd struct {
+	conn *cdp.Conn
+	root *cdp.Session
+
+	mu     sync.Mutex
+	opener map[string]string // tab → the one that opened it
+}
+
+// join connects to a browser's DevTools.
+func join(ctx context.Context, devtools string) (*crowd, error) {
+	conn, err := cdp.Dial(ctx, devtools, cdp.Options{Timeout: 10 * time.Second})
+	if err != nil {
+		return nil, fmt.Errorf("join browser: %w", err)
+	}
+	c := &crowd{conn: conn, opener: map[string]string{}, root: conn.Session("", cdp.ErrGone)}
+	conn.Start(c.see) //nolint:contextcheck // the connection lives until it is closed
+	if err := c.root.Do(ctx, request{"Target.setDiscoverTargets", map[string]any{"discover": true}}); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("join browser: %w", err)
+	}
+	return c, nil
+}
+
+func (c *crowd) see(ev cdp.Event) {
+	var created struct {
+		Info struct {
+			ID     string `json:"targetId"`
+			Opener string `json:"openerId"`
+		} `json:"targetInfo"`
+	}
+	if ev.Method == "Target.targetCreated" && ev.Decode(&created) && created.Info.Opener != "" {
+		c.mu.Lock()
+		c.opener[created.Info.ID] = created.Info.Opener
+		c.mu.Unlock()
+	}
+}
+
+// tab is one case's.
+type tab struct {
+	crowd *crowd
+	id    string
+	*cdp.Session
+}
+
+func (c *crowd) open(ctx context.Context) (*tab, error) {
+	target, err := cdp.Ask[struct {
+		ID string `json:"targetId"`
+	}](ctx, c.root, request{"Target.createTarget", map[string]any{"url": "about:blank", "newWindow": true, "width": 400, "height": 300}})
+	if err != nil {
+		return nil, fmt.Errorf("open tab: %w", err)
+	}
+	attached, err := cdp.Ask[struct {
+		ID string `json:"sessionId"`
+	}](ctx, c.root, request{"Target.attachToTarget", map[string]any{"targetId": target.ID, "flatten": true}})
+	if err != nil {
+		return nil, fmt.Errorf("open tab: %w", err)
+	}
+	return &tab{crowd: c, id: target.ID, Session: c.conn.Session(attached.ID, cdp.ErrGone)}, nil
+}
+
+// close ends the tab and all that came out of it.
+func (t *tab) close(ctx context.Context) {
+	for _, id := range t.crowd.descendants(t.id) {
+		_ = t.crowd.root.Do(ctx, request{"Target.closeTarget", map[string]any{"targetId": id}})
+	}
+}
+
+func (c *crowd) descendants(id string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	family := []string{id}
+	for i := 0; i < len(family); i++ {
+		for child, parent := range c.opener {
+			if parent == family[i] {
+				family = append(family, child)
+				delete(c.opener, child)
+			}
+		}
+	}
+	return family
+}
+
+// Times of a visit.
+const (
+	unready  = 900 * time.Millisecond // how long a page may take to be ready once it is served; some never say so
+	patience = 6 * time.Second        // how long a hit is waited for where it must come
+	grace    = 600 * time.Millisecond // how long a page that is ready is watched at least where none may come
+)
+
+// visit opens a case's page. It returns how long after that the first hit came, 0 if none did. longer is how long it may
+// take until nothing is expected any more.
+func (c *crowd) visit(ctx context.Context, e *entry, hit <-chan struct{}, longer func(since time.Time) time.Duration) (time.Duration, error) {
+	t, err := c.open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer t.close(context.WithoutCancel(ctx))
+	address := e.Visit
+	if address == "" {
+		address = "@self@/"
+	}
+	began := time.Now()
+	if !c.settle(ctx, t.BeginWithin(patience, request{"Page.navigate", map[string]any{"url": e.words.Replace(address)}}), e, hit) {
+		t.Post(request{"Runtime.evaluate", map[string]any{"expression": "window.go&&go()", "userGesture": true}})
+		if e.Ask != "" {
+			t.Post(request{"Page.enable", nil}, request{e.Ask, nil})
+		}
+	}
+	timer := time.NewTimer(longer(began))
+	defer timer.Stop()
+	select {
+	case <-hit:
+		return max(time.Since(began), 1), nil
+	case <-timer.C:
+		return 0, nil
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+}
+
+// settle waits until a page is ready, as far as can be told. hit says that there is no more to wait for.
+func (c *crowd) settle(ctx context.Context, navigation *cdp.Call, e *entry, hit <-chan struct{}) bool {
+	answered := make(chan struct{})
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	wait.Go(func() {
+		defer close(answered)
+		_ = navigation.Wait(ctx, nil)
+	})
+	select {
+	case <-hit:
+		return true
+	case <-e.ready:
+		return false
+	case <-answered:
+	case <-e.served:
+	}
+	timer := time.NewTimer(unready)
+	defer timer.Stop()
+	select {
+	case <-hit:
+		return true
+	case <-e.ready:
+	case <-timer.C:
+	}
+	return false
+}

@@ -1,0 +1,61 @@
+// Package ground is the piece of network on which the hostile range stands: a network namespace of its own in which private
+// addresses, the address of cloud metadata and one public address all belong to the range itself. Nothing in it has a way
+// out: the only cable besides loopback ends in the same place, where packets are dropped, and a recorder counts them.
+//
+// Where no namespace can be had, the ground is the loopback interface of the machine, and says so. The package does not
+// know what is tried on it.
+package ground
+
+import (
+	"net/netip"
+	"os"
+	"os/exec"
+)
+
+// enterEnv is set for the process that runs inside the namespace.
+const enterEnv = "CLANK_RANGE_INSIDE"
+
+// Ground is where a range runs.
+type Ground struct {
+	// Namespace says that it is a network of its own; otherwise it is the loopback interface of this machine.
+	Namespace bool
+	// Site is the address of the hostile site. In a namespace it is one that is public everywhere else.
+	Site netip.Addr
+	// Resolver is where programs find the name server by themselves; invalid without a namespace.
+	Resolver netip.AddrPort
+	// Recorder counts what would have left; nil without a namespace.
+	Recorder *Recorder
+}
+
+// Inside reports whether this process was started by [Reenter].
+func Inside() bool { return os.Getenv(enterEnv) != "" }
+
+// Reenter makes the command that runs this program again, with args, inside a network namespace. Starting it fails where
+// the right to make one is missing.
+func Reenter(args ...string) *exec.Cmd {
+	cmd := exec.Command("/proc/self/exe", args...) //nolint:gosec,noctx // this very program; the caller waits for it
+	cmd.Env = append(os.Environ(), enterEnv+"=1")
+	isolate(cmd)
+	return cmd
+}
+
+// Loopback is the ground without a namespace.
+func Loopback() *Ground { return &Ground{Site: netip.AddrFrom4([4]byte{127, 0, 0, 1})} }
+
+// Addresses of the namespace. The site's are public in every registry; here they belong to the range.
+var (
+	siteV4 = netip.MustParseAddr("93.184.215.14")
+	siteV6 = netip.MustParseAddr("2606:2800:21f:cb07::14")
+)
+
+// privateV4 are ranges of which each address is the namespace's own.
+var privateV4 = []string{
+	"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "198.18.0.0/15", "192.0.0.0/24",
+	"192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "192.88.99.0/24", "240.0.0.0/4",
+}
+
+// privateV6 are addresses that the namespace has: unique local, and the forms in which an IPv6 address carries 10.66.0.1.
+var privateV6 = []string{
+	"fd00:66::1", "fec0::66", "64:ff9b::a42:1", "64:ff9b:1::a42:1", "2002:a42:1::1", "2001:0:a42:1::f5bd:fffe", "2001:2::66",
+	"2001:db8::66", "100::66", "::a42:1", "2606:2800:21f:cb07:0:5efe:a42:1",
+}

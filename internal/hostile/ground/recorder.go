@@ -1,0 +1,138 @@
+package ground
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"sync"
+)
+
+// Recorder counts the packets that went to the interface behind which nothing is.
+type Recorder struct {
+	mu     sync.Mutex
+	counts map[Kind]int
+	sample map[Kind]string // the first of its kind
+	watch  func(packet []byte)
+
+	stop func()
+	wg   sync.WaitGroup
+}
+
+// Kind is what a packet's destination is.
+type Kind string
+
+// The kinds of destinations.
+const (
+	Private   Kind = "private"   // one of the addresses that nothing may leave for
+	Multicast Kind = "multicast" // multicast and broadcast: discovery, mDNS
+	Public    Kind = "public"    // any other address
+)
+
+// Count is how many packets of a kind were seen, and where the first of them went.
+func (r *Recorder) Count(k Kind) (n int, first string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counts[k], r.sample[k]
+}
+
+// Watch has f called with each packet from now on, on a goroutine of the recorder's; nil ends that.
+func (r *Recorder) Watch(f func(packet []byte)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.watch = f
+}
+
+// Close ends the recorder. Its counts stay.
+func (r *Recorder) Close() {
+	r.stop()
+	r.wg.Wait()
+}
+
+func (r *Recorder) note(packet []byte) {
+	dst, ok := Destination(packet)
+	if !ok {
+		return
+	}
+	kind := kindOf(dst)
+	r.mu.Lock()
+	if r.counts[kind] == 0 {
+		r.sample[kind] = dst.String()
+	}
+	r.counts[kind]++
+	watch := r.watch
+	r.mu.Unlock()
+	if watch != nil {
+		watch(packet)
+	}
+}
+
+func kindOf(a netip.Addr) Kind {
+	a = a.Unmap()
+	switch {
+	case a.IsMulticast(), a == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
+		return Multicast
+	case a.IsPrivate(), a.IsLoopback(), a.IsLinkLocalUnicast(), a.IsUnspecified():
+		return Private
+	}
+	for _, p := range privateV4 {
+		if netip.MustParsePrefix(p).Contains(a) {
+			return Private
+		}
+	}
+	for _, p := range privateV6 {
+		if netip.MustParseAddr(p) == a {
+			return Private
+		}
+	}
+	return Public
+}
+
+// Destination is where an IP packet goes (RFC 791, RFC 8200). ok is false if it is not a whole IP header. What routers and
+// neighbours say to each other over ICMPv6 is left out: the kernel does that by itself.
+func Destination(packet []byte) (dst netip.Addr, ok bool) {
+	if len(packet) == 0 {
+		return netip.Addr{}, false
+	}
+	switch packet[0] >> 4 {
+	case 4:
+		if len(packet) < 20 {
+			return netip.Addr{}, false
+		}
+		return netip.AddrFrom4([4]byte(packet[16:20])), true
+	case 6:
+		const hopByHop, icmp = 0, 58
+		if len(packet) < 40 || packet[6] == icmp || packet[6] == hopByHop {
+			return netip.Addr{}, false
+		}
+		return netip.AddrFrom16([16]byte(packet[24:40])), true
+	}
+	return netip.Addr{}, false
+}
+
+// IsMDNS reports whether an IP packet is a message of multicast DNS (RFC 6762).
+func IsMDNS(packet []byte) bool {
+	const datagram, port, header6 = 17, 5353, 40
+	dst, ok := Destination(packet)
+	if !ok || !dst.IsMulticast() {
+		return false
+	}
+	protocol, at := packet[6], header6
+	if dst.Is4() {
+		protocol, at = packet[9], int(packet[0]&0xf)*4
+	}
+	return protocol == datagram && len(packet) >= at+8 && binary.BigEndian.Uint16(packet[at+2:]) == port
+}
+
+func (r *Recorder) String() string {
+	private, first := r.Count(Private)
+	multicast, _ := r.Count(Multicast)
+	public, somewhere := r.Count(Public)
+	text := fmt.Sprintf("packets towards the outside: private=%d multicast=%d public=%d", private, multicast, public)
+	if first != "" {
+		text += ", the first private one to " + first
+	}
+	if somewhere != "" {
+		text += ", the first public one to " + somewhere
+	}
+	return text
+}

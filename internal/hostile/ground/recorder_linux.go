@@ -1,0 +1,47 @@
+package ground
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// record listens to what goes out of an interface, as packet(7) gives it.
+func record(name string) (*Recorder, error) {
+	link, err := net.InterfaceByName(name)
+	if err != nil {
+		return nil, fmt.Errorf("record packets: %w", err)
+	}
+	all := binary.BigEndian.Uint16(binary.NativeEndian.AppendUint16(nil, unix.ETH_P_ALL))
+	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, int(all))
+	if err != nil {
+		return nil, fmt.Errorf("record packets: %w", err)
+	}
+	tick := unix.NsecToTimeval((100 * time.Millisecond).Nanoseconds())
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &tick); err != nil {
+		return nil, fmt.Errorf("record packets: %w", err)
+	}
+	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: link.Index}); err != nil {
+		return nil, fmt.Errorf("record packets: %w", err)
+	}
+	done := make(chan struct{})
+	r := &Recorder{counts: map[Kind]int{}, sample: map[Kind]string{}, stop: func() { close(done) }}
+	r.wg.Go(func() {
+		defer func() { _ = unix.Close(fd) }()
+		buf := make([]byte, 2048)
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			if n, _, err := unix.Recvfrom(fd, buf, 0); err == nil {
+				r.note(buf[:n])
+			}
+		}
+	})
+	return r, nil
+}

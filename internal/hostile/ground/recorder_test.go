@@ -1,0 +1,64 @@
+package ground_test
+
+import (
+	"net/netip"
+	"testing"
+
+	"clank/internal/hostile/ground"
+)
+
+func packet4(protocol byte, dst string, port uint16) []byte {
+	p := make([]byte, 28)
+	p[0], p[9] = 0x45, protocol
+	a := netip.MustParseAddr(dst).As4()
+	copy(p[16:], a[:])
+	p[22], p[23] = byte(port>>8), byte(port)
+	return p
+}
+
+func TestDestinationOfPackets(t *testing.T) {
+	six := make([]byte, 40)
+	six[0], six[6] = 0x60, 17
+	copy(six[24:], netip.MustParseAddr("fd00:66::1").AsSlice())
+	for _, test := range []struct {
+		packet []byte
+		want   string
+	}{
+		{packet4(6, "10.66.0.1", 80), "10.66.0.1"}, {six, "fd00:66::1"}, {six[:39], ""}, {nil, ""}, {[]byte{0x45, 1}, ""}, {[]byte{0xff}, ""},
+	} {
+		got, ok := ground.Destination(test.packet)
+		if want := test.want; ok != (want != "") || ok && got.String() != want {
+			t.Errorf("destination of %x: got %v, want %q", test.packet, got, want)
+		}
+	}
+}
+
+func TestMulticastNamesAreToldFromOtherMulticast(t *testing.T) {
+	for _, test := range []struct {
+		packet []byte
+		want   bool
+	}{
+		{packet4(17, "224.0.0.251", 5353), true},
+		{packet4(2, "224.0.0.251", 5353), false}, // a membership report
+		{packet4(17, "224.0.0.251", 1900), false},
+		{packet4(17, "10.66.0.1", 5353), false},
+		{packet4(17, "224.0.0.251", 5353)[:22], false},
+		{nil, false},
+	} {
+		if got := ground.IsMDNS(test.packet); got != test.want {
+			t.Errorf("%x: got %v, want %v", test.packet, got, test.want)
+		}
+	}
+}
+
+func FuzzPackets(f *testing.F) {
+	f.Add(packet4(17, "224.0.0.251", 5353))
+	f.Add([]byte{0x60})
+	f.Add([]byte{0x4f, 20: 0})
+	f.Fuzz(func(t *testing.T, packet []byte) {
+		_, whole := ground.Destination(packet)
+		if ground.IsMDNS(packet) && !whole {
+			t.Errorf("%x is a message without a destination", packet)
+		}
+	})
+}

@@ -1,0 +1,102 @@
+// Command hostile is the hostile range: pages that try by every means a browser offers to reach addresses which no page may
+// reach. It makes a network of its own for that, sends first a bare Chromium to the pages and then clank's browser, and ends
+// with "range: cases=… canary_hits=… baseline_hits=…". The exit code is 1 if the guard let anything through, or if a case
+// proves nothing.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"regexp"
+	"syscall"
+	"time"
+
+	"clank/internal/hostile/field"
+	"clank/internal/hostile/ground"
+)
+
+// wholeLimit bounds the range, on the busiest machine. Two minutes are expected.
+const wholeLimit = 15 * time.Minute
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	only := flag.String("run", "", "run only cases whose title matches this `regexp`")
+	verbose := flag.Bool("v", false, "print a line for each case")
+	bare := flag.Bool("bare", false, "run only the pass without the guard")
+	workers := flag.Int("workers", 8, "how many pages are open at a time")
+	loopback := flag.Bool("loopback", false, "do without a network namespace")
+	hole := flag.String("hole", "", "have the guard let this `host` through: the range must report it")
+	flag.Parse()
+	pattern, err := regexp.Compile(*only)
+	if flag.NArg() != 0 || err != nil {
+		fmt.Fprintln(os.Stderr, "usage: hostile [-v] [-run REGEXP] [-bare] [-hole HOST]", err)
+		return 2
+	}
+	if !ground.Inside() && !*loopback {
+		code, err := inside()
+		if err == nil {
+			return code
+		}
+		fmt.Fprintln(os.Stderr, "range: no network namespace can be made here, so only loopback addresses are tried:", err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, wholeLimit, fmt.Errorf("the range took longer than %v", wholeLimit))
+	defer cancel()
+	options := field.Options{Only: pattern, Workers: *workers, Bare: *bare, Hole: *hole, Out: os.Stdout, Verbose: *verbose}
+	if err := judge(ctx, options); err != nil {
+		fmt.Fprintln(os.Stderr, "hostile:", err)
+		return 1
+	}
+	return 0
+}
+
+// inside runs this program again in a network namespace, and returns its exit code.
+func inside() (int, error) {
+	cmd := ground.Reenter(os.Args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	err := cmd.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exit.ExitCode(), nil
+	}
+	return 0, nil
+}
+
+func judge(ctx context.Context, o field.Options) error {
+	var err error
+	if o.Certificate, err = field.Certify(); err != nil {
+		return err
+	}
+	o.Ground = ground.Loopback()
+	if ground.Inside() {
+		dir, err := os.MkdirTemp("", "clank")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		if o.Ground, err = ground.Prepare(dir, o.Certificate.Certificate[1]); err != nil {
+			return err
+		}
+		defer o.Ground.Recorder.Close()
+	}
+	report, err := field.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	if report.Packets != "" {
+		_, _ = fmt.Fprintln(o.Out, report.Packets)
+	}
+	_, _ = fmt.Fprintf(o.Out, "silent by Chromium itself: %d, pages not opened: %d, took %s\n", report.Silent, report.Unproven, report.Took.Round(time.Second))
+	err = report.Err()
+	_, _ = fmt.Fprintln(o.Out, report.Line())
+	return err
+}
