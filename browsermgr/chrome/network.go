@@ -19,15 +19,15 @@ const disabledFeatures = "Translate,MediaRouter,DeferRendererTasksAfterInput,Web
 // disabled joins the features that args switch off with our own, since of several such flags Chromium takes the last alone.
 // rest are the other args.
 func disabled(args []string) (features string, rest []string) {
-	features = disabledFeatures
+	all := []string{disabledFeatures}
 	for _, arg := range args {
 		if more, ok := strings.CutPrefix(arg, "--disable-features="); ok {
-			features += "," + more
+			all = append(all, more)
 		} else {
 			rest = append(rest, arg)
 		}
 	}
-	return features, rest
+	return strings.Join(all, ","), rest
 }
 
 // network are the flags that say which way traffic goes.

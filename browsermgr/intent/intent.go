@@ -89,16 +89,16 @@ var patterns = sync.OnceValue(func() map[string]string {
 // manner is how the script has to look at an action; "" for one that sets nothing
 // off by itself.
 func manner(a page.Action) string {
-	switch {
-	case a.Kind == page.KindClick:
+	switch a.Kind {
+	case page.KindClick:
 		return "click"
-	case a.Kind == page.KindClickCoords:
+	case page.KindClickCoords:
 		return "point"
-	case a.Kind == page.KindType:
+	case page.KindType:
 		if a.Submit || strings.Contains(a.Text, "\n") && a.Slowly {
 			return "type"
 		}
-	case a.Kind == page.KindPress:
+	case page.KindPress:
 		chord := strings.Split(a.Key, "+")
 		switch key := chord[len(chord)-1]; {
 		case !slices.Contains([]string{"Enter", "Return", "NumpadEnter", "\r", "\n"}, key):
