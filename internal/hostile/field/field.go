@@ -166,16 +166,16 @@ func (r *result) outcome(i int) outcome {
 	return r.outcomes[i]
 }
 
-// each runs do for all numbers below n, some at a time.
-func each(ctx context.Context, workers, n int, do func(i int) error) error {
+// each runs do for all numbers below n, some at a time; worker says which of them it is.
+func each(ctx context.Context, workers, n int, do func(worker, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	next := make(chan int)
 	var wait sync.WaitGroup
-	for range max(1, workers) {
+	for worker := range workers {
 		wait.Go(func() {
 			for i := range next {
-				if err := do(i); err != nil {
+				if err := do(worker, i); err != nil {
 					cancel(err)
 				}
 			}

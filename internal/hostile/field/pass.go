@@ -50,24 +50,51 @@ func run(ctx context.Context, o Options, letter string, base uint16, cases []cor
 	if err != nil {
 		return nil, errors.Join(err, b.close(context.WithoutCancel(ctx)))
 	}
-	took := make([]time.Duration, len(cases))
-	err = each(ctx, o.Workers, len(cases), func(i int) error {
-		var err error
-		took[i], err = crowd.visit(ctx, p.entries[i], p.book.First(p.entries[i].id), p.longer(former.outcome(i), former != nil, cases[i].Never != ""))
-		if took[i] == 0 && former == nil && cases[i].Never == "" && err == nil {
-			// A hit must come here, sooner or later; a machine that has too much to do gets a second chance.
-			took[i], err = crowd.visit(ctx, p.entries[i], p.book.First(p.entries[i].id), func(time.Time) time.Duration { return 2 * patience })
-		}
-		if err != nil {
-			return fmt.Errorf("case %s: %w", cases[i].Title(), err)
-		}
-		return nil
-	})
+	took, err := p.visitAll(ctx, crowd, max(1, o.Workers), former)
 	crowd.conn.Close()
 	if err := errors.Join(err, b.close(context.WithoutCancel(ctx))); err != nil {
 		return nil, err
 	}
 	return p.result(took), nil
+}
+
+// visitAll takes the browser to the pages of all cases.
+func (p *pass) visitAll(ctx context.Context, c *crowd, workers int, former *result) ([]time.Duration, error) {
+	took := make([]time.Duration, len(p.entries))
+	seats := make([]seat, workers)
+	for i := range seats {
+		seats[i].crowd = c
+	}
+	err := each(ctx, workers, len(p.entries), func(worker, i int) error {
+		var err error
+		if took[i], err = p.attempt(ctx, &seats[worker], p.entries[i], former.outcome(i), former != nil); err != nil {
+			return fmt.Errorf("case %s: %w", p.entries[i].Title(), err)
+		}
+		return nil
+	})
+	return took, err
+}
+
+// attempt visits a case, in a new tab once more if the page did not come, and as often as it takes if a hit must come.
+func (p *pass) attempt(ctx context.Context, s *seat, e *entry, before outcome, guarded bool) (time.Duration, error) {
+	never, hit := e.Never != "", p.book.First(e.id)
+	took, err := s.visit(ctx, e, hit, p.longer(before, guarded, never))
+	if took > 0 || err != nil || never && e.opened() {
+		return took, err
+	}
+	if guarded || never {
+		if e.opened() {
+			return 0, nil
+		}
+		s.leave(ctx)
+		return s.visit(ctx, e, hit, p.longer(before, guarded, never))
+	}
+	// A hint of a header now and then gets lost in Chromium between two processes, and a machine may have too much to do.
+	for wait := patience / 2; wait <= 4*patience && took == 0 && err == nil; wait *= 2 {
+		s.leave(ctx)
+		took, err = s.visit(ctx, e, hit, func(time.Time) time.Duration { return wait })
+	}
+	return took, err
 }
 
 // longer is how long to wait for a hit once the page is ready.
@@ -77,7 +104,7 @@ func (p *pass) longer(before outcome, guarded, never bool) func(time.Time) time.
 			return grace
 		}
 		if !guarded {
-			return patience
+			return patience / 2
 		}
 		return min(patience, max(grace, 2*before.after-time.Since(began)))
 	}
@@ -202,13 +229,7 @@ func (p *pass) result(took []time.Duration) *result {
 				o.via += ", late"
 			}
 		}
-		select {
-		case <-e.served:
-			o.opened = true
-		default:
-			// Nothing of the site's is needed where the client itself goes to the canary.
-			o.opened = e.Visit != "" && !strings.Contains(e.Visit, "@self@") && !strings.Contains(e.Visit, "@extra@")
-		}
+		o.opened = e.opened()
 		r.outcomes = append(r.outcomes, o)
 	}
 	p.mu.Lock()

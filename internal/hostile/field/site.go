@@ -44,6 +44,17 @@ func (e *entry) note(which int) {
 	e.once[which].Do(func() { close([]chan struct{}{e.served, e.ready}[which]) })
 }
 
+// opened reports whether the page was asked for, as far as the site can know.
+func (e *entry) opened() bool {
+	select {
+	case <-e.served:
+		return true
+	default:
+		// Nothing of the site's is needed where the client itself goes to the canary.
+		return e.Visit != "" && !strings.Contains(e.Visit, "@self@") && !strings.Contains(e.Visit, "@extra@")
+	}
+}
+
 // shut ends the site on the case's own port.
 func (e *entry) shut() {
 	e.mu.Lock()

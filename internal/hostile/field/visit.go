@@ -31,6 +31,7 @@ func (r request) MarshalJSON() ([]byte, error) {
 type crowd struct {
 	conn *cdp.Conn
 	root *cdp.Session
+	open func(ctx context.Context) (id string, err error) // makes a tab
 
 	mu     sync.Mutex
 	opener map[string]string // tab → the one that opened it
@@ -43,6 +44,7 @@ func join(ctx context.Context, devtools string) (*crowd, error) {
 		return nil, fmt.Errorf("join browser: %w", err)
 	}
 	c := &crowd{conn: conn, opener: map[string]string{}, root: conn.Session("", cdp.ErrGone)}
+	c.open = c.create
 	conn.Start(c.see) //nolint:contextcheck // the connection lives until it is closed
 	if err := c.root.Do(ctx, request{"Target.setDiscoverTargets", map[string]any{"discover": true}}); err != nil {
 		conn.Close()
@@ -65,34 +67,61 @@ func (c *crowd) see(ev cdp.Event) {
 	}
 }
 
-// tab is one case's.
-type tab struct {
+// seat is a tab that takes one case after the other. Starting a process for each page is what a range spends most on.
+type seat struct {
 	crowd *crowd
-	id    string
+	id    string // of the tab; "" if there is none
+	used  int    // cases that the tab had
 	*cdp.Session
 }
 
-func (c *crowd) open(ctx context.Context) (*tab, error) {
-	target, err := cdp.Ask[struct {
-		ID string `json:"targetId"`
-	}](ctx, c.root, request{"Target.createTarget", map[string]any{"url": "about:blank", "newWindow": true, "width": 400, "height": 300}})
+// maxUse is how many cases a tab takes before there is a new one.
+const maxUse = 16
+
+// sit makes the tab ready, a new one if need be.
+func (s *seat) sit(ctx context.Context) error {
+	s.used++
+	if s.id != "" && s.used <= maxUse {
+		return nil
+	}
+	s.leave(ctx)
+	id, err := s.crowd.open(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("open tab: %w", err)
+		return fmt.Errorf("open tab: %w", err)
 	}
 	attached, err := cdp.Ask[struct {
 		ID string `json:"sessionId"`
-	}](ctx, c.root, request{"Target.attachToTarget", map[string]any{"targetId": target.ID, "flatten": true}})
+	}](ctx, s.crowd.root, request{"Target.attachToTarget", map[string]any{"targetId": id, "flatten": true}})
 	if err != nil {
-		return nil, fmt.Errorf("open tab: %w", err)
+		return fmt.Errorf("open tab: %w", err)
 	}
-	return &tab{crowd: c, id: target.ID, Session: c.conn.Session(attached.ID, cdp.ErrGone)}, nil
+	s.id, s.used, s.Session = id, 1, s.crowd.conn.Session(attached.ID, cdp.ErrGone)
+	return nil
 }
 
-// close ends the tab and all that came out of it.
-func (t *tab) close(ctx context.Context) {
-	for _, id := range t.crowd.descendants(t.id) {
-		_ = t.crowd.root.Do(ctx, request{"Target.closeTarget", map[string]any{"targetId": id}})
+// tidy closes what came out of the tab.
+func (s *seat) tidy(ctx context.Context) {
+	for _, id := range s.crowd.descendants(s.id) {
+		_ = s.crowd.root.Do(ctx, request{"Target.closeTarget", map[string]any{"targetId": id}})
 	}
+}
+
+// leave closes the tab, and what came out of it.
+func (s *seat) leave(ctx context.Context) {
+	if s.id == "" {
+		return
+	}
+	s.tidy(ctx)
+	_ = s.crowd.root.Do(ctx, request{"Target.closeTarget", map[string]any{"targetId": s.id}})
+	s.id = ""
+}
+
+// create has the browser open an empty tab.
+func (c *crowd) create(ctx context.Context) (string, error) {
+	target, err := cdp.Ask[struct {
+		ID string `json:"targetId"`
+	}](ctx, c.root, request{"Target.createTarget", map[string]any{"url": "about:blank", "newWindow": true, "width": 400, "height": 300}})
+	return target.ID, err
 }
 
 func (c *crowd) descendants(id string) []string {
@@ -107,33 +136,32 @@ func (c *crowd) descendants(id string) []string {
 			}
 		}
 	}
-	return family
+	return family[1:]
 }
 
 // Times of a visit.
 const (
 	unready  = 900 * time.Millisecond // how long a page may take to be ready once it is served; some never say so
-	patience = 6 * time.Second        // how long a hit is waited for where it must come
+	patience = 6 * time.Second        // how long a page and its hit are waited for at most
 	grace    = 600 * time.Millisecond // how long a page that is ready is watched at least where none may come
 )
 
 // visit opens a case's page. It returns how long after that the first hit came, 0 if none did. longer is how long it may
 // take until nothing is expected any more.
-func (c *crowd) visit(ctx context.Context, e *entry, hit <-chan struct{}, longer func(since time.Time) time.Duration) (time.Duration, error) {
-	t, err := c.open(ctx)
-	if err != nil {
+func (s *seat) visit(ctx context.Context, e *entry, hit <-chan struct{}, longer func(since time.Time) time.Duration) (time.Duration, error) {
+	if err := s.sit(ctx); err != nil {
 		return 0, err
 	}
-	defer t.close(context.WithoutCancel(ctx))
+	defer s.tidy(context.WithoutCancel(ctx))
 	address := e.Visit
 	if address == "" {
 		address = "@self@/"
 	}
 	began := time.Now()
-	if !c.settle(ctx, t.BeginWithin(patience, request{"Page.navigate", map[string]any{"url": e.words.Replace(address)}}), e, hit) {
-		t.Post(request{"Runtime.evaluate", map[string]any{"expression": "window.go&&go()", "userGesture": true}})
+	if !s.settle(ctx, s.BeginWithin(patience, request{"Page.navigate", map[string]any{"url": e.words.Replace(address)}}), e, hit) {
+		s.Post(request{"Runtime.evaluate", map[string]any{"expression": "window.go&&go()", "userGesture": true}})
 		if e.Ask != "" {
-			t.Post(request{"Page.enable", nil}, request{e.Ask, nil})
+			s.Post(request{"Page.enable", nil}, request{e.Ask, nil})
 		}
 	}
 	timer := time.NewTimer(longer(began))
@@ -149,7 +177,7 @@ func (c *crowd) visit(ctx context.Context, e *entry, hit <-chan struct{}, longer
 }
 
 // settle waits until a page is ready, as far as can be told. hit says that there is no more to wait for.
-func (c *crowd) settle(ctx context.Context, navigation *cdp.Call, e *entry, hit <-chan struct{}) bool {
+func (*seat) settle(ctx context.Context, navigation *cdp.Call, e *entry, hit <-chan struct{}) bool {
 	answered := make(chan struct{})
 	var wait sync.WaitGroup
 	defer wait.Wait()
