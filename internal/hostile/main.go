@@ -34,8 +34,8 @@ func run() int {
 	hole := flag.String("hole", "", "have the guard let this `host` through: the range must report it")
 	flag.Parse()
 	pattern, err := regexp.Compile(*only)
-	if flag.NArg() != 0 || err != nil {
-		fmt.Fprintln(os.Stderr, "usage: hostile [-v] [-run REGEXP] [-bare] [-hole HOST]", err)
+	if flag.NArg() > 1 || err != nil {
+		fmt.Fprintln(os.Stderr, "usage: hostile [-v] [-run REGEXP] [-bare] [-hole HOST] [CLANK]", err)
 		return 2
 	}
 	if !ground.Inside() && !*loopback {
@@ -49,7 +49,7 @@ func run() int {
 	defer stop()
 	ctx, cancel := context.WithTimeoutCause(ctx, wholeLimit, fmt.Errorf("the range took longer than %v", wholeLimit))
 	defer cancel()
-	options := field.Options{Only: pattern, Workers: *workers, Bare: *bare, Hole: *hole, Out: os.Stdout, Verbose: *verbose}
+	options := field.Options{Only: pattern, Workers: *workers, Bare: *bare, Hole: *hole, Joined: true, Program: flag.Arg(0), Out: os.Stdout, Verbose: *verbose}
 	if err := judge(ctx, options); err != nil {
 		fmt.Fprintln(os.Stderr, "hostile:", err)
 		return 1
@@ -96,6 +96,7 @@ func judge(ctx context.Context, o field.Options) error {
 		_, _ = fmt.Fprintln(o.Out, report.Packets)
 	}
 	_, _ = fmt.Fprintf(o.Out, "silent by Chromium itself: %d, pages not opened: %d, took %s\n", report.Silent, report.Unproven, report.Took.Round(time.Second))
+	_, _ = fmt.Fprint(o.Out, report.Passes())
 	err = report.Err()
 	_, _ = fmt.Fprintln(o.Out, report.Line())
 	return err

@@ -24,16 +24,35 @@ import (
 // Hit is one arrival.
 type Hit struct {
 	Case string
-	// Via is how it came: "tcp", "udp", "http" for a shared listener, "dns" or "read" if others noted it.
+	// Via is how it came: "tcp", "udp", "http" for a shared listener or where connections do not count, "dns", "read" or
+	// "packet" if others noted it.
 	Via string
 	At  time.Time
 }
 
 // Book collects hits. It is safe for concurrent use.
 type Book struct {
-	mu    sync.Mutex
-	hits  map[string][]Hit
-	waits map[string]chan struct{}
+	mu      sync.Mutex
+	hits    map[string][]Hit
+	touched map[string]bool
+	waits   map[string]chan struct{}
+}
+
+// Touch writes down that a case has connected, which is no hit.
+func (b *Book) Touch(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.touched == nil {
+		b.touched = map[string]bool{}
+	}
+	b.touched[id] = true
+}
+
+// Touched reports whether a case has connected.
+func (b *Book) Touched(id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.touched[id]
 }
 
 // Note writes down a hit.
@@ -79,6 +98,8 @@ type Aviary struct {
 	Book *Book
 	// Certificate is what TLS is answered with; nobody checks it in a range.
 	Certificate tls.Certificate
+	// Requests has a TCP connection count only when an HTTP request comes over it.
+	Requests bool
 
 	mu      sync.Mutex
 	open    map[io.Closer]bool
@@ -88,7 +109,11 @@ type Aviary struct {
 
 // Perch listens on an address for one case, on TCP and UDP.
 func (a *Aviary) Perch(ctx context.Context, id string, at netip.AddrPort) error {
-	if err := a.listen(ctx, at, func(net.Conn) { a.Book.Note(id, "tcp") }, func(string) {}); err != nil {
+	accepted, requested := func(net.Conn) { a.Book.Note(id, "tcp") }, func(string) {}
+	if a.Requests {
+		accepted, requested = func(net.Conn) { a.Book.Touch(id) }, func(string) { a.Book.Note(id, "http") }
+	}
+	if err := a.listen(ctx, at, accepted, requested); err != nil {
 		return err
 	}
 	var lc net.ListenConfig

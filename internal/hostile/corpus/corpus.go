@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"clank/internal/hostile/names"
 )
@@ -69,6 +70,8 @@ type Spot struct {
 	Bend names.Kind
 	// Shared is the port of a listener that many cases share; 0 gives the case a port of its own.
 	Shared uint16
+	// Real says that the program itself listens there, and no canary.
+	Real bool
 	// Everywhere says that the spot is there without a namespace, too.
 	Everywhere bool
 }
@@ -84,6 +87,25 @@ type Case struct {
 
 // Title is group, mechanism and spot.
 func (c Case) Title() string { return c.Group + "/" + c.Attack.Name + "→" + c.Spot.Name }
+
+// Held reports whether a DevTools client that holds a browser's HTTP requests (CDP domain Fetch) can hold what the case
+// sends. It cannot hold what a browser sends by itself, or not over HTTP, or for workers that are shared between pages; and
+// it judges a name before the browser looks that up.
+func (c Case) Held() bool {
+	if c.By != Port {
+		return false
+	}
+	switch c.Group {
+	case "socket", "webrtc", "report", "feature", "detour":
+		return false
+	}
+	for _, word := range []string{"WebSocket", "WebTransport", "preconnect", "shared worker", "service worker", "rebinding"} {
+		if strings.Contains(c.Attack.Name, word) {
+			return false
+		}
+	}
+	return true
+}
 
 // URLHost is how a URL names the spot. word makes a name unique.
 func (c Case) URLHost(word string) string {

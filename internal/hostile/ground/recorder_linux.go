@@ -9,6 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Tap records what goes over the loopback interface of the namespace, until it is closed.
+func Tap() (*Recorder, error) { return record("lo") }
+
 // record listens to what goes out of an interface, as packet(7) gives it.
 func record(name string) (*Recorder, error) {
 	link, err := net.InterfaceByName(name)
@@ -27,6 +30,7 @@ func record(name string) (*Recorder, error) {
 	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: link.Index}); err != nil {
 		return nil, fmt.Errorf("record packets: %w", err)
 	}
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 16<<20) // the usual size will do, mostly
 	done := make(chan struct{})
 	r := &Recorder{counts: map[Kind]int{}, sample: map[Kind]string{}, stop: func() { close(done) }}
 	r.wg.Go(func() {

@@ -62,3 +62,24 @@ func FuzzPackets(f *testing.F) {
 		}
 	})
 }
+
+func TestSegmentsSayWhereTheyGoAndWhatTheyCarry(t *testing.T) {
+	whole := append(packet4(6, "127.0.0.1", 8787)[:20], make([]byte, 20)...)
+	whole[22], whole[23], whole[32] = 8787>>8, 8787&0xff, 5<<4
+	whole = append(whole, "GET /x/b001"...)
+	six := append(make([]byte, 40), whole[20:]...)
+	six[0], six[6], six[39] = 0x60, 6, 1
+	for name, packet := range map[string][]byte{"127.0.0.1:8787": whole, "[::1]:8787": six} {
+		to, payload, ok := ground.Segment(packet)
+		if want := "GET /x/b001"; !ok || to.String() != name || string(payload) != want {
+			t.Errorf("got %v %q %t, want %s %q", to, payload, ok, name, want)
+		}
+	}
+	beyond := append([]byte(nil), whole...)
+	beyond[32] = 0xf0
+	for _, packet := range [][]byte{packet4(17, "127.0.0.1", 53), packet4(6, "127.0.0.1", 80), whole[:39], beyond, nil} {
+		if to, _, ok := ground.Segment(packet); ok {
+			t.Errorf("%x is taken for a segment to %v", packet, to)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package field
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"clank/internal/hostile/corpus"
+	"clank/internal/hostile/ground"
+	"clank/internal/running"
+)
+
+// Settings of the program, as its settings page names them.
+const (
+	privateSetting = "agentStack.runtimeConfig.browser.ssrfPolicy.dangerouslyAllowPrivateNetwork"
+	flagsSetting   = "agentStack.runtimeConfig.browser.extraArgs"
+)
+
+// knock starts the real program, and has first a bare browser and then the program's own knock at its listeners: the
+// dashboard, the control API, DevTools and the proxy. That is done twice, the second time with private addresses allowed.
+func (r *Report) knock(ctx context.Context, o Options) (err error) {
+	tap, err := ground.Tap()
+	if err != nil {
+		return err
+	}
+	defer tap.Close()
+	program, err := running.Start(ctx, o.Program, "CLANK_ALLOWED_HOSTS=")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, program.Close()) }()
+	owner, err := ownerOf(program)
+	if err != nil {
+		return err
+	}
+	flags := strings.Join(append(candour(), "--disable-features="+frankness), " ")
+	if err := owner.set(ctx, flagsSetting, flags); err != nil {
+		return err
+	}
+	doors, err := owner.doors(ctx, program)
+	if err != nil {
+		return err
+	}
+	cases := corpus.Doors(doors.list)
+	without, err := run(ctx, o, "c", 26000, cases, nil, func(ctx context.Context, p *pass) (*browser, error) {
+		tap.Watch(p.knocked)
+		return bare(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	for i, private := range []string{"", "true"} {
+		if err := owner.set(ctx, privateSetting, private); err != nil {
+			return err
+		}
+		with, err := run(ctx, o, []string{"k", "l"}[i], uint16(26200+200*i), cases, without, func(ctx context.Context, p *pass) (*browser, error) {
+			tap.Watch(p.knocked)
+			devtools, err := endpoint(ctx, doors.devtools)
+			return &browser{devtools: devtools, close: func(context.Context) error { return nil }}, err
+		})
+		if err != nil {
+			return err
+		}
+		r.knocked(o, cases, without, with, private)
+	}
+	return nil
+}
+
+// knocked counts the cases about doors.
+func (r *Report) knocked(o Options, cases []corpus.Case, without, with *result, private string) {
+	for i, c := range cases {
+		if private != "" {
+			c.Spot.Name += ", private addresses allowed"
+		}
+		after := with.outcomes[i]
+		if private != "" && !c.Real {
+			if !after.hit() {
+				_, _ = fmt.Fprintf(o.Out, "%s: not reached\n", c.Title())
+				r.Shut++
+			}
+			continue
+		}
+		r.count(o, c, without.outcomes[i], after)
+		r.Doors++
+	}
+}
+
+// knocked is called with what goes over the loopback interface: a packet that brings a case's token to its door is a hit.
+// What a browser asks a proxy for has a whole address where others have a path.
+func (p *pass) knocked(packet []byte) {
+	to, payload, ok := ground.Segment(packet)
+	if !ok {
+		return
+	}
+	_, path, ok := bytes.Cut(payload, []byte(" /x/"))
+	if !ok {
+		return
+	}
+	id := string(path[:min(4, len(path))])
+	if e := p.site.find(id); e != nil && e.Real && e.port == to.Port() {
+		p.book.Note(id, "packet")
+	}
+}
+
+// owner speaks to the dashboard as the person whose it is.
+type owner struct {
+	URL    string `json:"url"`
+	Secret string `json:"secret"`
+}
+
+func ownerOf(program *running.Clank) (owner, error) {
+	var w owner
+	data, err := os.ReadFile(filepath.Join(program.Home, "server.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &w)
+	}
+	if err != nil {
+		return w, fmt.Errorf("find the dashboard: %w", err)
+	}
+	return w, nil
+}
+
+// set changes a setting.
+func (w owner) set(ctx context.Context, key, value string) error {
+	var now struct {
+		Version string `json:"version"`
+	}
+	if err := w.call(ctx, http.MethodGet, nil, &now); err != nil {
+		return fmt.Errorf("read the settings: %w", err)
+	}
+	change := map[string]any{"version": now.Version, "changes": map[string]string{key: value}}
+	if err := w.call(ctx, http.MethodPut, change, &now); err != nil {
+		return fmt.Errorf("change the setting %s: %w", key, err)
+	}
+	return nil
+}
+
+func (w owner) call(ctx context.Context, method string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, w.URL+"/api/settings", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+w.Secret)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		return errors.Join(fmt.Errorf("%s: %.300s", answer.Status, text), err)
+	}
+	return json.Unmarshal(text, out)
+}
+
+// listeners are the doors of a program that runs.
+type listeners struct {
+	list     []corpus.Door
+	devtools netip.AddrPort
+}
+
+// doors starts the program's browser, and says where everything listens.
+func (w owner) doors(ctx context.Context, program *running.Clank) (listeners, error) {
+	var l listeners
+	if err := program.Call(ctx, http.MethodPost, "/start", map[string]any{}, nil); err != nil {
+		return l, err
+	}
+	var status struct {
+		Port int `json:"cdpPort"`
+		PID  int `json:"pid"`
+	}
+	if err := program.Call(ctx, http.MethodGet, "/", nil, &status); err != nil {
+		return l, err
+	}
+	l.devtools = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(status.Port)) //nolint:gosec // a port
+	words, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", status.PID))
+	if err != nil {
+		return l, fmt.Errorf("find the proxy: %w", err)
+	}
+	var proxy string
+	for word := range strings.SplitSeq(string(words), "\x00") {
+		if at, ok := strings.CutPrefix(word, "--proxy-server="); ok {
+			proxy = at
+		}
+	}
+	for name, address := range map[string]string{
+		"the dashboard": w.URL, "the control API": program.URL, "DevTools": "http://" + l.devtools.String(), "the proxy": proxy,
+	} {
+		u, err := url.Parse(address)
+		if err != nil {
+			return l, fmt.Errorf("find %s: %w", name, err)
+		}
+		at, err := netip.ParseAddrPort(u.Host)
+		if err != nil {
+			return l, fmt.Errorf("find %s: %w", name, err)
+		}
+		l.list = append(l.list, corpus.Door{Name: name, At: at})
+	}
+	return l, nil
+}
