@@ -52,8 +52,8 @@ bench-stop: chromium ## how long a stop takes, stage by stage (ROUNDS=20)
 bench-peers: chromium build ## the browser against playwright-core and agent-browser (ROUNDS=30)
 	@$(GO) run ./internal/peers -rounds $(or $(ROUNDS),30) -only "$(ONLY)" $(BIN)
 
-range: chromium ## pages that try to reach what they must not, with and without the guard
-	@mkdir -p .cache && $(GO) build -o .cache/hostile ./internal/hostile && .cache/hostile
+range: chromium build ## pages that try to reach what they must not, with and without the guard
+	@mkdir -p .cache && $(GO) build -o .cache/hostile ./internal/hostile && .cache/hostile $(BIN)
 
 conformance: chromium build ## the control API's contract against the running binary
 	@$(GO) run ./internal/conformance $(BIN)

@@ -200,6 +200,9 @@ func TestRequestsOfABrowserThatIsNotOursAreJudged(t *testing.T) {
 		case q.URL.Path == "/worker.js":
 			w.Header().Set("Content-Type", "text/javascript")
 			_, _ = w.Write([]byte("fetch('/secret/worker').catch(() => 0).finally(() => postMessage(1))"))
+		case q.URL.Path == "/shared.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			_, _ = w.Write([]byte("onconnect = (e) => fetch('/secret/shared').catch(() => 0).finally(() => e.ports[0].postMessage(1))"))
 		case q.URL.Path == "/login":
 			if user, _, ok := q.BasicAuth(); !ok || user != "ada" {
 				w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
@@ -241,6 +244,9 @@ navigator.sendBeacon('/secret/beacon');
 await new Promise((done) => { const i = new Image(); i.onerror = i.onload = done; i.src = '/secret/image'; });
 await new Promise((done) => { const f = document.createElement('iframe'); f.src = '/secret/frame'; document.body.append(f); setTimeout(done, 300); });
 await new Promise((done) => { const k = new Worker('/worker.js'); k.onmessage = k.onerror = done; setTimeout(done, 3000); });
+await new Promise((done) => { const k = new SharedWorker('/shared.js'); k.port.onmessage = k.onerror = done; setTimeout(done, 3000); });
+await new Promise((done) => { const f = document.createElement('iframe'); f.sandbox = ''; f.onload = done;
+	f.srcdoc = '<noscript><img src=' + origin + '/secret/early></noscript>'; document.body.append(f); setTimeout(done, 3000); });
 return (await fetch('/login')).status`
 	contains(t, act(t, w, "evaluate", map[string]any{"fn": tries}), "result: 200")
 	if err := world.Credentials(t.Context(), tab, nil); err != nil {

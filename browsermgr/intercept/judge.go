@@ -39,6 +39,7 @@ type Judge struct {
 	work sync.WaitGroup
 
 	mu     sync.Mutex
+	root   *cdp.Session // of the browser; nil before the first tab
 	closed bool
 	under  map[string]context.CancelCauseFunc // judgements under way, by session and request id
 }
@@ -61,9 +62,22 @@ func (j *Judge) Close() error {
 }
 
 // Attach has the requests of a new session held. That is sent at once, so that it comes before what those who answer
-// challenges ask of the same domain.
-func (*Judge) Attach(_ *page.Tab, f *frame.Frame) []proto.Request {
-	f.Post(proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}})
+// challenges ask of the same domain. The first time, the browser is asked the same: it holds what no session of a tab does,
+// requests of workers that are shared between pages and the first ones of frames that get a process of their own without a
+// request. What a tab's session holds is held there once more.
+func (j *Judge) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
+	everything := proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}}
+	j.mu.Lock()
+	first := j.root == nil
+	if first {
+		j.root = t.Browser().Root()
+	}
+	root := j.root
+	j.mu.Unlock()
+	if first {
+		root.Post(everything)
+	}
+	f.Post(everything)
 	return []proto.Request{proto.PageEnable{}}
 }
 
@@ -75,22 +89,29 @@ type held struct {
 	Request  struct {
 		URL string `json:"url"`
 	} `json:"request"`
+
+	session *cdp.Session // that holds it
+	tab     *page.Tab    // nil if the browser holds it
 }
 
 // Event implements [page.Observer].
 func (j *Judge) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	var h held
-	if f == nil || ev.Method != "Fetch.requestPaused" || !ev.Decode(&h) {
+	if ev.Method != "Fetch.requestPaused" || !ev.Decode(&h) {
+		return
+	}
+	h.tab, h.session = t, j.sessionOf(f)
+	if h.session == nil {
 		return
 	}
 	if !network(h.Request.URL) {
-		f.Post(proto.FetchContinueRequest{RequestID: h.ID})
+		h.session.Post(proto.FetchContinueRequest{RequestID: h.ID})
 		return
 	}
 	key := ev.Session + string(h.ID)
 	ctx, ok := j.begin(key)
 	if !ok {
-		j.refuse(t, f, h, errors.New("too many requests wait for a judgement"))
+		j.refuse(h, errors.New("too many requests wait for a judgement"))
 		return
 	}
 	j.work.Go(func() {
@@ -98,11 +119,21 @@ func (j *Judge) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 		ctx, cancel := context.WithTimeout(ctx, judgeLimit)
 		defer cancel()
 		if err := j.gate.Request(ctx, j.profile, h.Request.URL); err != nil {
-			j.refuse(t, f, h, err)
+			j.refuse(h, err)
 			return
 		}
-		f.Post(proto.FetchContinueRequest{RequestID: h.ID})
+		h.session.Post(proto.FetchContinueRequest{RequestID: h.ID})
 	})
+}
+
+// sessionOf is the session of a frame, or the browser's.
+func (j *Judge) sessionOf(f *frame.Frame) *cdp.Session {
+	if f != nil {
+		return f.Session
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.root
 }
 
 // errEnded says that nobody waits for a judgement any more.
@@ -140,13 +171,17 @@ func network(address string) bool {
 }
 
 // refuse lets a request fail. A document is given up, so that the page stays that was there.
-func (j *Judge) refuse(t *page.Tab, f *frame.Frame, h held, why error) {
+func (j *Judge) refuse(h held, why error) {
 	document := h.Type == "Document"
 	reason := proto.NetworkErrorReasonBlockedByClient
 	if document {
 		reason = proto.NetworkErrorReasonAborted
 	}
-	j.log.Debug("request of a page refused", "profile", j.profile, "tab", t.ID(), "error", why)
-	j.gate.Attribute(j.profile, t.TargetID(), h.Request.URL, document)
-	f.Post(proto.FetchFailRequest{RequestID: h.ID, ErrorReason: reason})
+	if h.tab != nil {
+		j.log.Debug("request of a page refused", "profile", j.profile, "tab", h.tab.ID(), "error", why)
+		j.gate.Attribute(j.profile, h.tab.TargetID(), h.Request.URL, document)
+	} else {
+		j.log.Debug("request refused", "profile", j.profile, "error", why)
+	}
+	h.session.Post(proto.FetchFailRequest{RequestID: h.ID, ErrorReason: reason})
 }

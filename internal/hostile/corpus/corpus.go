@@ -89,8 +89,8 @@ type Case struct {
 func (c Case) Title() string { return c.Group + "/" + c.Attack.Name + "→" + c.Spot.Name }
 
 // Held reports whether a DevTools client that holds a browser's HTTP requests (CDP domain Fetch) can hold what the case
-// sends. It cannot hold what a browser sends by itself, or not over HTTP, or for workers that are shared between pages; and
-// it judges a name before the browser looks that up.
+// sends. It cannot hold what a browser sends by itself, or not over HTTP; and it judges a name before the browser looks that
+// up.
 func (c Case) Held() bool {
 	if c.By != Port {
 		return false
@@ -99,7 +99,7 @@ func (c Case) Held() bool {
 	case "socket", "webrtc", "report", "feature", "detour":
 		return false
 	}
-	for _, word := range []string{"WebSocket", "WebTransport", "preconnect", "shared worker", "service worker", "rebinding"} {
+	for _, word := range []string{"WebSocket", "WebTransport", "preconnect", "rebinding"} {
 		if strings.Contains(c.Attack.Name, word) {
 			return false
 		}
