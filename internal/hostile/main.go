@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"regexp"
+	"strings"
 	"syscall"
 	"time"
 
@@ -95,7 +96,8 @@ func judge(ctx context.Context, o field.Options) error {
 	if report.Packets != "" {
 		_, _ = fmt.Fprintln(o.Out, report.Packets)
 	}
-	_, _ = fmt.Fprintf(o.Out, "silent by Chromium itself: %d, pages not opened: %d, took %s\n", report.Silent, report.Unproven, report.Took.Round(time.Second))
+	_, _ = fmt.Fprintf(o.Out, "silent by Chromium itself: %d, pages not opened: %d, took %s: %s\n",
+		report.Silent, report.Unproven, report.Took.Round(time.Second), strings.Join(report.Laps, ", "))
 	_, _ = fmt.Fprint(o.Out, report.Passes())
 	err = report.Err()
 	_, _ = fmt.Fprintln(o.Out, report.Line())

@@ -58,6 +58,17 @@ type Report struct {
 	// Doors are the cases about listeners of the program itself, among Cases.
 	Doors int
 	Took  time.Duration
+	// Laps says how long each pass took.
+	Laps []string
+
+	lap time.Time // when the last pass ended
+}
+
+// passed notes the end of a pass.
+func (r *Report) passed(name string) {
+	now := time.Now()
+	r.Laps = append(r.Laps, fmt.Sprintf("%s %.0f s", name, now.Sub(r.lap).Seconds()))
+	r.lap = now
 }
 
 // Err is what is wrong, nil if the guard holds and each case proves it.
@@ -102,6 +113,7 @@ func (r *Report) Line() string {
 // Run runs the range.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	began := time.Now()
+	report := &Report{lap: began}
 	cases := selected(o)
 	without, err := run(ctx, o, "b", 20000, cases, nil, func(ctx context.Context, p *pass) (*browser, error) {
 		return bare(ctx, p.makeshift()...)
@@ -109,7 +121,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bare pass: %w", err)
 	}
-	report := &Report{}
+	report.passed("bare")
 	var with *result
 	if !o.Bare {
 		with, err = run(ctx, o, "g", 22000, cases, without, func(ctx context.Context, p *pass) (*browser, error) {
@@ -118,6 +130,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if err != nil {
 			return nil, fmt.Errorf("guarded pass: %w", err)
 		}
+		report.passed("guarded")
 		report.Stray = len(with.stray)
 		for _, name := range with.stray {
 			_, _ = fmt.Fprintln(o.Out, "asked by the guarded browser itself:", name)
@@ -130,11 +143,13 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if err := report.remote(ctx, o, cases, without); err != nil {
 			return nil, fmt.Errorf("pass of a joined browser: %w", err)
 		}
+		report.passed("joined")
 	}
 	if o.Program != "" && !o.Bare && o.Ground.Namespace {
 		if err := report.knock(ctx, o); err != nil {
 			return nil, fmt.Errorf("pass of the program's doors: %w", err)
 		}
+		report.passed("doors")
 	}
 	if o.Ground.Recorder != nil {
 		report.Packets = o.Ground.Recorder.String()

@@ -51,7 +51,11 @@ func run(ctx context.Context, o Options, letter string, base uint16, cases []cor
 	if err != nil {
 		return nil, errors.Join(err, b.close(context.WithoutCancel(ctx)))
 	}
-	took, err := p.visitAll(ctx, crowd, max(1, o.Workers), former)
+	workers := max(1, o.Workers)
+	if former != nil {
+		workers += workers / 2 // a page from which nothing comes is mostly waited for
+	}
+	took, err := p.visitAll(ctx, crowd, workers, former)
 	crowd.conn.Close()
 	if err := errors.Join(err, b.close(context.WithoutCancel(ctx))); err != nil {
 		return nil, err
