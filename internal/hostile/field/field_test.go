@@ -17,7 +17,7 @@ const few = `^(media/image→(loopback|metadata)|redirect/fetch 302→(home|loop
 // TestRangeInASmallWay runs itself again in a network namespace, and where none can be had on the loopback interface.
 func TestRangeInASmallWay(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it starts four browsers")
+		t.Skip("it starts five browsers")
 	}
 	if !ground.Inside() {
 		cmd := ground.Reenter("-test.run=^TestRangeInASmallWay$", "-test.v")
@@ -56,7 +56,7 @@ func prepare(t *testing.T) field.Options {
 
 func holds(t *testing.T, o field.Options) {
 	t.Helper()
-	o.Only = regexp.MustCompile(few)
+	o.Only, o.Joined = regexp.MustCompile(few), true
 	report, err := field.Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -64,8 +64,8 @@ func holds(t *testing.T, o field.Options) {
 	if err := report.Err(); err != nil {
 		t.Error(err)
 	}
-	if report.Cases < 4 {
-		t.Errorf("only %d cases ran", report.Cases)
+	if report.Cases < 4 || report.Held < 2 {
+		t.Errorf("only %d cases ran, %d of them with a joined browser", report.Cases, report.Held)
 	}
 	if o.Ground.Recorder == nil {
 		return
