@@ -240,10 +240,13 @@ func (g *Gate) Watch(profile, target string) (finish func(ctx context.Context) e
 }
 
 // Attribute says which tab a request came from that failed: an observer of the tab calls it for each that may have been
-// refused. document says whether a page or frame was to be loaded.
+// refused, or got no connection. document says whether a page or frame was to be loaded.
 func (g *Gate) Attribute(profile, target, requestURL string, document bool) {
 	if d, err := g.guard(profile); err == nil {
 		d.ledger.Attribute(target, requestURL, document)
+		if document {
+			d.failed.credit(target, requestURL)
+		}
 	}
 }
 

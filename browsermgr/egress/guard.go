@@ -176,6 +176,9 @@ func (d *guard) open(ctx context.Context, r route, forward bool) (*way, error) {
 	default:
 		w.conn, err = r.upstream.Dial(ctx, r.target.Host, r.addrs, r.target.Port)
 	}
+	if err != nil && r.upstream != nil {
+		err = upstreamError{err}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reach %s: %w", r.target.Host, err)
 	}

@@ -55,6 +55,7 @@ func (a *app) openGate(ctx context.Context, e *env) error {
 func (a *app) guards(m *browsermgr.Manager) {
 	m.Proxy = a.gate.Listen
 	m.Watch = a.gate.Watch
+	m.Explain = a.gate.Explain
 	m.Refusals = a.gate.Count
 	m.AllowEndpoint = a.allowEndpoint
 	m.Guard = func(profile string, local bool) []page.Observer {
