@@ -83,7 +83,7 @@ var table = map[string][]string{
 	"browsermgr/control/gate":   {},
 	"browsermgr/control/client": {},
 	"browsermgr/control/reply":  {"browsermgr", "browsermgr/page", "browsermgr/tabname", "browsermgr/transfer"},
-	"browsermgr/control/desk":   {"browsermgr", "browsermgr/control/reply", "browsermgr/page", "browsermgr/tabname"},
+	"browsermgr/control/desk":   {"browsermgr", "browsermgr/control/reply", "browsermgr/egress/policy", "browsermgr/page", "browsermgr/tabname"},
 	"browsermgr/control/route":  {"browsermgr", "browsermgr/control/body", "browsermgr/control/desk", "browsermgr/control/reply"},
 	"browsermgr/control/action": {
 		"browsermgr/control/body", "browsermgr/control/desk", "browsermgr/control/reply", "browsermgr/control/route", "browsermgr/emulate",
