@@ -94,7 +94,7 @@ func (g *Gate) Explain(profile, target, address string, since time.Time) error {
 	if !ok {
 		return nil
 	}
-	return unreached(one.url, one.err)
+	return g.cleaned(unreached(one.url, one.err))
 }
 
 // upstreamError is a failure on the way to a place, not of the place.

@@ -105,7 +105,7 @@ func (d *guard) connect(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := relay.Tunnel(conn, way.conn, d.pool.Limits); err != nil {
-		d.gate.Logger.Debug("tunnel ended", "profile", d.profile, "host", t.Host, "error", err)
+		d.gate.Logger.Debug("tunnel ended", "profile", d.profile, "host", d.gate.clean(t.Host), "error", d.gate.cleaned(err))
 	}
 }
 

@@ -94,10 +94,11 @@ func openApp(ctx context.Context, e *env, h *home, logger *slog.Logger, opts app
 		return nil, err
 	}
 	a.models = a.newModels(e)
+	a.openVault(ctx, e)
+	a.asker = a.newAsker()
 	if err := a.openGate(ctx, e); err != nil {
 		return nil, err
 	}
-	a.openVault(ctx, e)
 	if err := a.openBrowsers(ctx, opts); err != nil {
 		return nil, err
 	}
@@ -229,7 +230,6 @@ func (a *app) browserConfig() browsermgr.Config {
 }
 
 func (a *app) openManager(ctx context.Context) error {
-	a.asker = a.newAsker()
 	agent := &browseagent.Agent{
 		Browser:  windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.desk.Forget, ephemeral: a.throwaway},
 		Model:    a.agentModel,
