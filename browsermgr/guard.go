@@ -95,9 +95,9 @@ func (b *browser) unreached(tab *page.Tab, url string, since time.Time, res page
 	failure, failed := errors.AsType[*address.NetError](err)
 	switch {
 	case failed && failure.Code == "ERR_TUNNEL_CONNECTION_FAILED":
-		return explain(b.plan.Profile.Name, tab.TargetID(), url, since)
+		return explain(b.plan.Name, tab.TargetID(), url, since)
 	case err == nil && (res.Status == http.StatusBadGateway || res.Status == http.StatusGatewayTimeout):
-		return explain(b.plan.Profile.Name, tab.TargetID(), tab.URL(), since)
+		return explain(b.plan.Name, tab.TargetID(), tab.URL(), since)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (m *Manager) Owner(target string) (owner, profile string) {
 			return w.key, w.profile
 		}
 		if owner, noted := b.asked.Owner(target); noted {
-			return owner, b.plan.Profile.Name
+			return owner, b.plan.Name
 		}
 	}
 	return "", ""
