@@ -4,9 +4,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"clank/browsermgr/chrome"
 )
@@ -116,5 +120,16 @@ func TestFlags(t *testing.T) {
 	}
 	if got := line(chrome.Options{}); strings.Contains(got, "--headless") {
 		t.Errorf("headed: %s", got)
+	}
+}
+
+func TestAWindowIsGuardedAsNoneIs(t *testing.T) {
+	o := chrome.Options{Proxy: "http://127.0.0.1:4000", Args: []string{"--disable-features=A"}}
+	headed := chrome.Flags(o, "/dir", 18800, true)
+	o.Headless = true
+	looks := regexp.MustCompile(`^--(headless|disable-gpu|window-size|screen-info|hide-scrollbars|use-mock-keychain)`)
+	headless := slices.DeleteFunc(chrome.Flags(o, "/dir", 18800, true), looks.MatchString)
+	if diff := cmp.Diff(headless, slices.DeleteFunc(headed, looks.MatchString)); diff != "" {
+		t.Errorf("besides looks there is a difference (-headless +headed):\n%s", diff)
 	}
 }
