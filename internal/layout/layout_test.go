@@ -122,6 +122,7 @@ var table = map[string][]string{
 	"dashboard":             {"cancel", "consent", "sessions", "settings", "tokens"},
 
 	"internal/browsercli":  {"browsermgr/control/client"},
+	"internal/browsertest": {"browsermgr/chrome", "browsermgr/page"},
 	"internal/demoshop":    {},
 	"internal/discordtest": {},
 	"internal/injection":   {},
