@@ -22,14 +22,14 @@ func printCompletion(_ context.Context, e *env, args []string) error {
 	if err := parse(e, fs, args, 1); err != nil {
 		return err
 	}
-	if len(fs.rest) == 0 {
+	if len(fs.Rest) == 0 {
 		return usageErrorf("name the shell: %s", strings.Join(browsercli.Shells(), ", "))
 	}
 	var verbs []browsercli.Verb
 	for _, c := range commands() {
 		verbs = append(verbs, browsercli.Verb{Name: c.name, Short: c.short})
 	}
-	if err := browsercli.Completion(e.stdout, fs.rest[0], verbs); err != nil {
+	if err := browsercli.Completion(e.stdout, fs.Rest[0], verbs); err != nil {
 		return usageErrorf("%v", err)
 	}
 	return nil

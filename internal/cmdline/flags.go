@@ -1,4 +1,6 @@
-package main
+// Package cmdline reads the arguments of a command of clank: flags that may stand anywhere, its help, and the difference between
+// wrong use and failure. It is not for the commands of "clank browser", which one table describes.
+package cmdline
 
 import (
 	"errors"
@@ -7,53 +9,68 @@ import (
 	"io"
 )
 
-// errHelp says that help was asked for and given.
-var errHelp = errors.New("help was shown")
+// ErrHelp says that help was asked for and given.
+var ErrHelp = errors.New("help was shown")
 
-// flagSet is a flag.FlagSet whose flags may stand before, between and after the
-// arguments.
-type flagSet struct {
-	*flag.FlagSet
-	intro string
-	rest  []string // the arguments
+// UsageError says that a command was used wrongly.
+type UsageError struct{ reason error }
+
+func (e *UsageError) Error() string { return e.reason.Error() }
+
+// Unwrap returns what was wrong.
+func (e *UsageError) Unwrap() error { return e.reason }
+
+// Usagef makes a [UsageError] as [fmt.Errorf] would.
+func Usagef(format string, args ...any) error {
+	return &UsageError{fmt.Errorf(format, args...)}
 }
 
-func newFlags(name, intro string) *flagSet {
+// Flags is a [flag.FlagSet] whose flags may stand before, between and after the
+// arguments.
+type Flags struct {
+	*flag.FlagSet
+	Rest []string // the arguments, once they are parsed
+
+	intro string
+}
+
+// New makes the flags of the command with that name. Its help begins with intro.
+func New(name, intro string) *Flags {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
-	return &flagSet{FlagSet: fs, intro: intro}
+	return &Flags{FlagSet: fs, intro: intro}
 }
 
-// parse reads args into fs, shows help when asked, and refuses more than
-// maxArgs arguments.
-func parse(e *env, fs *flagSet, args []string, maxArgs int) error {
+// Read parses args. It shows help on out when asked, which is [ErrHelp], and
+// refuses more than maxArgs arguments; that and wrong flags are a [UsageError].
+func (fs *Flags) Read(out io.Writer, args []string, maxArgs int) error {
 	for {
 		err := fs.Parse(args)
 		if errors.Is(err, flag.ErrHelp) {
-			fs.help(e.stdout)
-			return errHelp
+			fs.help(out)
+			return ErrHelp
 		}
 		if err != nil {
-			return usageErrorf("%v", err)
+			return Usagef("%v", err)
 		}
 		if fs.NArg() == 0 {
 			break
 		}
 		if consumed := len(args) - fs.NArg(); consumed > 0 && args[consumed-1] == "--" {
-			fs.rest = append(fs.rest, fs.Args()...)
+			fs.Rest = append(fs.Rest, fs.Args()...)
 			break
 		}
-		fs.rest = append(fs.rest, fs.Arg(0))
+		fs.Rest = append(fs.Rest, fs.Arg(0))
 		args = fs.Args()[1:]
 	}
-	if len(fs.rest) > maxArgs {
-		return usageErrorf("unexpected argument %q", fs.rest[maxArgs])
+	if len(fs.Rest) > maxArgs {
+		return Usagef("unexpected argument %q", fs.Rest[maxArgs])
 	}
 	return nil
 }
 
 // help prints the introduction and each flag with its default.
-func (fs *flagSet) help(w io.Writer) {
+func (fs *Flags) help(w io.Writer) {
 	fmt.Fprintf(w, "Usage: %s\n", fs.intro)
 	first := true
 	fs.VisitAll(func(f *flag.Flag) {
