@@ -116,8 +116,9 @@ var table = map[string][]string{
 	"untrusted":             {},
 	"mcpserver":             {"browsertool", "llm", "untrusted"},
 	"sqlite":                {"sessions", "settings"},
-	"bot":                   {"bot/gateway", "bot/rest", "brain", "cancel", "consent", "llm", "sessions"},
+	"bot":                   {"bot/gateway", "bot/markup", "bot/rest", "brain", "cancel", "consent", "llm", "sessions"},
 	"bot/gateway":           {},
+	"bot/markup":            {},
 	"bot/rest":              {},
 	"dashboard":             {"cancel", "consent", "sessions", "settings", "tokens"},
 
