@@ -25,6 +25,7 @@ var table = map[string][]string{
 	"browsermgr/chrome":    {},
 	"browsermgr/fault":     {},
 	"browsermgr/cdp":       {},
+	"browsermgr/cover":     {},
 	"browsermgr/har":       {},
 	"browsermgr/doctor":    {},
 	"browsermgr/trash":     {},
@@ -49,7 +50,7 @@ var table = map[string][]string{
 		"browsermgr/address", "browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/outline",
 	},
 	"browsermgr/page": {
-		"browsermgr/act", "browsermgr/address", "browsermgr/aria", "browsermgr/capture", "browsermgr/cdp", "browsermgr/dialog",
+		"browsermgr/act", "browsermgr/address", "browsermgr/aria", "browsermgr/capture", "browsermgr/cdp", "browsermgr/cover", "browsermgr/dialog",
 		"browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/outline",
 	},
 	"browsermgr/login":          {"browsermgr/cdp", "browsermgr/frame", "browsermgr/page"},
