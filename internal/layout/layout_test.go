@@ -24,6 +24,7 @@ var table = map[string][]string{
 
 	"browsermgr/chrome":    {},
 	"browsermgr/fault":     {},
+	"browsermgr/feed":      {},
 	"browsermgr/cdp":       {},
 	"browsermgr/cover":     {},
 	"browsermgr/har":       {},
@@ -51,7 +52,7 @@ var table = map[string][]string{
 	},
 	"browsermgr/page": {
 		"browsermgr/act", "browsermgr/address", "browsermgr/aria", "browsermgr/capture", "browsermgr/cdp", "browsermgr/cover", "browsermgr/dialog",
-		"browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/outline",
+		"browsermgr/fault", "browsermgr/feed", "browsermgr/frame", "browsermgr/input", "browsermgr/outline",
 	},
 	"browsermgr/login":          {"browsermgr/cdp", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr/emulate":        {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
@@ -123,7 +124,6 @@ var table = map[string][]string{
 	"bot/rest":              {},
 	"dashboard":             {"cancel", "consent", "sessions", "settings", "tokens"},
 
-	"internal/browsercli":  {"browsermgr/control/client"},
 	"internal/browsertest": {"browsermgr/chrome", "browsermgr/page"},
 	"internal/cmdline":     {},
 	"internal/demoshop":    {},
@@ -136,6 +136,9 @@ var table = map[string][]string{
 	"internal/playwright":  {},
 	"internal/peers":       {"browsermgr/chrome", "internal/playwright", "internal/running"},
 	"internal/conformance": {"internal/playwright", "internal/running"},
+
+	"internal/browsercli":       {"browsermgr/control/client", "internal/browsercli/shell"},
+	"internal/browsercli/shell": {},
 
 	"internal/hostile":        {"internal/hostile/field", "internal/hostile/ground"},
 	"internal/hostile/canary": {},
