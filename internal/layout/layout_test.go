@@ -32,6 +32,7 @@ var table = map[string][]string{
 	"browsermgr/trash":     {},
 	"browsermgr/graphics":  {"browsermgr/cdp"},
 	"browsermgr/address":   {"browsermgr/fault"},
+	"browsermgr/breaker":   {"browsermgr/fault"},
 	"browsermgr/input":     {"browsermgr/fault"},
 	"browsermgr/outline":   {"browsermgr/fault"},
 	"browsermgr/tabname":   {"browsermgr/fault"},
@@ -64,11 +65,11 @@ var table = map[string][]string{
 	"browsermgr/trace": {
 		"browsermgr/cdp", "browsermgr/frame", "browsermgr/har", "browsermgr/page", "browsermgr/record",
 	},
+	"browsermgr/connect": {"browsermgr/cdp", "browsermgr/chrome", "browsermgr/endpoint", "browsermgr/page", "browsermgr/plan"},
 	"browsermgr": {
-		"browsermgr/arguments", "browsermgr/cdp", "browsermgr/chrome", "browsermgr/doctor", "browsermgr/endpoint", "browsermgr/fault",
-		"browsermgr/frame", "browsermgr/graphics", "browsermgr/page", "browsermgr/plan", "browsermgr/report", "browsermgr/roster", "browsermgr/tabset", "browsermgr/trash",
-		"browsermgr/upkeep",
-		"browsermgr/frame", "browsermgr/graphics", "browsermgr/intent", "browsermgr/page", "browsermgr/plan", "browsermgr/roster", "browsermgr/trash",
+		"browsermgr/arguments", "browsermgr/breaker", "browsermgr/cdp", "browsermgr/chrome", "browsermgr/connect", "browsermgr/doctor",
+		"browsermgr/endpoint", "browsermgr/fault", "browsermgr/frame", "browsermgr/graphics", "browsermgr/intent", "browsermgr/page",
+		"browsermgr/plan", "browsermgr/report", "browsermgr/roster", "browsermgr/tabset", "browsermgr/trash", "browsermgr/upkeep",
 	},
 
 	"browsermgr/egress": {
