@@ -70,9 +70,14 @@ var table = map[string][]string{
 		"browsermgr/arguments", "browsermgr/breaker", "browsermgr/cdp", "browsermgr/chrome", "browsermgr/connect", "browsermgr/doctor",
 		"browsermgr/endpoint", "browsermgr/fault", "browsermgr/frame", "browsermgr/graphics", "browsermgr/intent", "browsermgr/page",
 		"browsermgr/plan", "browsermgr/report", "browsermgr/roster", "browsermgr/tabset", "browsermgr/trash", "browsermgr/upkeep",
+		"browsermgr/address", "browsermgr/arguments", "browsermgr/cdp", "browsermgr/chrome", "browsermgr/doctor", "browsermgr/endpoint", "browsermgr/fault",
+		"browsermgr/frame", "browsermgr/graphics", "browsermgr/page", "browsermgr/plan", "browsermgr/report", "browsermgr/roster", "browsermgr/tabset", "browsermgr/trash",
+		"browsermgr/upkeep",
+		"browsermgr/frame", "browsermgr/graphics", "browsermgr/intent", "browsermgr/page", "browsermgr/plan", "browsermgr/roster", "browsermgr/trash",
 	},
 
 	"browsermgr/egress": {
+		"browsermgr/address",
 		"browsermgr/egress/dial", "browsermgr/egress/ledger", "browsermgr/egress/policy", "browsermgr/egress/relay", "browsermgr/egress/resolve",
 	},
 	"browsermgr/egress/dial":    {},
@@ -85,7 +90,7 @@ var table = map[string][]string{
 	"browsermgr/control/gate":   {},
 	"browsermgr/control/client": {},
 	"browsermgr/control/reply":  {"browsermgr", "browsermgr/page", "browsermgr/tabname", "browsermgr/transfer"},
-	"browsermgr/control/desk":   {"browsermgr", "browsermgr/control/reply", "browsermgr/page", "browsermgr/tabname"},
+	"browsermgr/control/desk":   {"browsermgr", "browsermgr/control/reply", "browsermgr/egress/policy", "browsermgr/page", "browsermgr/tabname"},
 	"browsermgr/control/route":  {"browsermgr", "browsermgr/control/body", "browsermgr/control/desk", "browsermgr/control/reply"},
 	"browsermgr/control/action": {
 		"browsermgr/control/body", "browsermgr/control/desk", "browsermgr/control/reply", "browsermgr/control/route", "browsermgr/emulate",
