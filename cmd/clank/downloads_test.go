@@ -21,6 +21,7 @@ import (
 )
 
 func TestWhoIsAskedBeforeAProgramIsKept(t *testing.T) {
+	t.Parallel()
 	program := transfer.Download{Executable: true, Target: "T", URL: "https://get.test/x.exe", SuggestedFilename: "x.exe"}
 	room := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u"}
 	for _, tt := range []struct {
@@ -80,6 +81,7 @@ func TestWhoIsAskedBeforeAProgramIsKept(t *testing.T) {
 }
 
 func TestOneClickIsOneProgram(t *testing.T) {
+	t.Parallel()
 	p := &programs{clicked: map[string]time.Time{"s1": time.Now(), "s2": time.Now().Add(-agreedFor)}}
 	if !p.agreed("s1") || p.agreed("s1") || p.agreed("s2") || p.agreed("s3") {
 		t.Error("a click counts for more than its download")
@@ -87,6 +89,7 @@ func TestOneClickIsOneProgram(t *testing.T) {
 }
 
 func TestDownloadsComeFromWherePagesMayGo(t *testing.T) {
+	t.Parallel()
 	r := newRange(t)
 	for address, allowed := range map[string]bool{
 		"https://example.com/x": true, "data:text/plain,x": true, "BLOB:https://example.com/1": true, "file:///etc/passwd": false,
@@ -116,6 +119,7 @@ func offering(t *testing.T) string {
 }
 
 func TestTheRoomIsAskedBeforeAProgramIsKept(t *testing.T) {
+	t.Parallel()
 	for label, want := range map[string]int{"Allow": 1, "No": 0} {
 		t.Run(label, func(t *testing.T) {
 			r := newRange(t)

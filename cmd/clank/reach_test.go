@@ -42,6 +42,7 @@ func (a api) do(method, path string, body any) (status int, answer map[string]an
 }
 
 func TestPagesReachTheShopAndNothingElseOnThisMachine(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	environ = append(environ, allowVariable+"=")
 	site := newSite(t)
@@ -86,6 +87,7 @@ func TestPagesReachTheShopAndNothingElseOnThisMachine(t *testing.T) {
 }
 
 func TestDoorsOfThisProgramAreNoPagesWhateverTheSettingsSay(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	site := newSite(t)
 	serving(t, home, environ)
@@ -105,6 +107,7 @@ func TestDoorsOfThisProgramAreNoPagesWhateverTheSettingsSay(t *testing.T) {
 }
 
 func TestPagesThatDoNotLoadAreToldAsWithoutAProxy(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	dead := deadAddress(t)
 	elsewhere := http.NewServeMux()
@@ -165,6 +168,7 @@ func refusals(a api) float64 {
 }
 
 func TestSettingsOfWhatPagesReachAreCheckedTogether(t *testing.T) {
+	t.Parallel()
 	s := settings.Defaults()
 	s.Browser.ExtraArgs = "--lang=de --no-proxy-server"
 	s.Reach.AllowedHosts = "a.example\nb..example:99999"
@@ -183,6 +187,7 @@ func TestSettingsOfWhatPagesReachAreCheckedTogether(t *testing.T) {
 }
 
 func TestBrowsersOfOtherMachinesHaveRulesOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	a := &app{settings: &settings.Live{}}
 	a.own.add(netip.MustParseAddrPort("192.168.1.5:18791"))
 	for address, allowed := range map[string]bool{
