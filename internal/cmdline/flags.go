@@ -1,5 +1,5 @@
-// Package cmdline reads the arguments of a command of clank: flags that may stand anywhere, its help, and the difference between
-// wrong use and failure. It is not for the commands of "clank browser", which one table describes.
+// Package cmdline reads the arguments of a command of clank: flags that may stand anywhere, its help, words that were meant, files, and
+// the difference between wrong use and failure. The flags and the help of "clank browser" it leaves to the one table there.
 package cmdline
 
 import (

@@ -143,7 +143,7 @@ var table = map[string][]string{
 	"internal/peers":       {"browsermgr/chrome", "internal/playwright", "internal/running"},
 	"internal/conformance": {"internal/playwright", "internal/running"},
 
-	"internal/browsercli":       {"browsermgr/control/client", "internal/browsercli/shell"},
+	"internal/browsercli":       {"browsermgr/control/client", "internal/cmdline", "internal/browsercli/shell"},
 	"internal/browsercli/shell": {},
 
 	"internal/hostile":        {"internal/hostile/field", "internal/hostile/ground"},
