@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func white(t testing.TB, width, height int) *image.RGBA {
-	t.Helper()
+func white(tb testing.TB, width, height int) *image.RGBA {
+	tb.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, width, height))
 	for i := range img.Pix {
 		img.Pix[i] = 0xff
@@ -22,8 +22,8 @@ func white(t testing.TB, width, height int) *image.RGBA {
 	return img
 }
 
-func encoded(t testing.TB, format string, img image.Image) []byte {
-	t.Helper()
+func encoded(tb testing.TB, format string, img image.Image) []byte {
+	tb.Helper()
 	var b bytes.Buffer
 	err := png.Encode(&b, img)
 	if format == "jpeg" {
@@ -31,7 +31,7 @@ func encoded(t testing.TB, format string, img image.Image) []byte {
 		err = jpeg.Encode(&b, img, nil)
 	}
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.Bytes()
 }

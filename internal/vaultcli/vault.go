@@ -60,8 +60,8 @@ type Command struct {
 
 // verb is one thing that can be done.
 type verb struct {
-	named bool                                                                              // it takes the name of an entry
-	run   func(c Command, ctx context.Context, o vault.Options, f flags, name string) error //nolint:revive // a method's expression
+	named bool // it takes the name of an entry
+	run   func(c Command, ctx context.Context, o vault.Options, f flags, name string) error
 }
 
 var verbs = map[string]verb{

@@ -82,7 +82,7 @@ func endpoint(ctx context.Context, running []browsermgr.Status) (string, error) 
 	if len(running) != 1 {
 		return "", fmt.Errorf("find the guarded browser: %d are running", len(running))
 	}
-	at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(running[0].Port)) //nolint:gosec // a port
+	at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(running[0].Port))
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at.String()+"/json/version", http.NoBody)
 	if err != nil {
 		return "", fmt.Errorf("find the guarded browser: %w", err)
