@@ -6,7 +6,7 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build test test-peers race lint fmt fuzz smoke bench bench-stop bench-peers conformance range chromium clean help
+.PHONY: run build test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-peers conformance range chromium clean help
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -32,6 +32,9 @@ race: chromium ## run all tests with the race detector
 lint: ## run the linters
 	$(GO) vet ./...
 	$(GOLANGCI) run ./...
+
+vulncheck: ## known vulnerabilities in what the code calls
+	@scripts/vulncheck || [ $$? -eq 75 ] # 75: it says that nothing is known
 
 fmt: ## format the code
 	$(GOLANGCI) fmt ./...

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"clank/bot/markup"
 	"clank/bot/rest"
 	"clank/cancel"
 	"clank/sessions"
@@ -12,6 +13,7 @@ import (
 
 const (
 	maxFiles    = 10      // attachments of a message
+	maxParts    = 4       // messages of one answer; a longer one becomes a file
 	maxUpload   = 9 << 20 // bytes of a message's attachments; Discord takes 10 MiB
 	fileExcerpt = 1500    // characters of an answer that are shown when the whole is a file
 	maxPrompt   = 4000    // characters of a task
@@ -30,7 +32,7 @@ type conclusion struct {
 // compose makes the messages of a conclusion: text over as many as it needs, or
 // an excerpt with a file where it needs too many; the pictures with the last one.
 func compose(c conclusion) []view {
-	text, footer := honest(c.text), c.footer
+	text, footer := markup.Honest(c.text), c.footer
 	files, left := pictureFiles(c.images)
 	bare := len(files) == 0
 	if left > 0 {
@@ -39,10 +41,10 @@ func compose(c conclusion) []view {
 	if strings.TrimSpace(text) == "" && len(files) == 0 {
 		text = nothingText
 	}
-	parts := split(text, maxMessage)
+	parts := markup.Split(text, markup.MaxMessage)
 	if len(parts) > maxParts {
 		whole := rest.File{Name: "answer.md", MediaType: mdType, Data: []byte(text)}
-		head := split(text, fileExcerpt)[0]
+		head := markup.Split(text, fileExcerpt)[0]
 		parts = []string{head + "\n\n*The answer is long; all of it is in the attached file.*"}
 		files = append([]rest.File{whole}, files[:min(len(files), maxFiles-1)]...)
 	}
@@ -51,7 +53,7 @@ func compose(c conclusion) []view {
 	}
 	if last := &parts[len(parts)-1]; footer != "" {
 		switch joined := strings.TrimPrefix(*last+"\n"+footer, "\n"); {
-		case size(joined) <= maxMessage:
+		case markup.Size(joined) <= markup.MaxMessage:
 			*last = joined
 		default:
 			parts = append(parts, footer)
@@ -100,14 +102,14 @@ func pictureFile(name string, im sessions.Image) rest.File {
 func outcome(ctx context.Context, rec sessions.Record, err error) (text, footer string) {
 	if rec.State == "" {
 		if c := cancel.CauseOf(ctx, err); c != nil {
-			return plain(sentence(c.Error()), 500), ""
+			return markup.Plain(markup.Sentence(c.Error()), 500), ""
 		}
 		if err != nil {
-			return plain(sentence(err.Error()), 1000), ""
+			return markup.Plain(markup.Sentence(err.Error()), 1000), ""
 		}
 		return "That did not work, and nobody knows why.", ""
 	}
-	why := plain(sentence(reasonOf(ctx, rec, err)), 1000)
+	why := markup.Plain(markup.Sentence(reasonOf(ctx, rec, err)), 1000)
 	switch rec.State {
 	case sessions.TaskDone:
 		text = rec.Answer

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"clank/bot/markup"
 	"clank/bot/rest"
 	"clank/cancel"
 	"clank/sessions"
@@ -113,12 +114,12 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 		where.interaction = nil
 	}
 	if why := b.disabled(ctx, from); why != "" {
-		b.conclude(ctx, where, conclusion{text: sentence(why)})
+		b.conclude(ctx, where, conclusion{text: markup.Sentence(why)})
 		return
 	}
 	session, err := b.namedSession(ctx, from, o.session)
 	if err != nil {
-		b.conclude(ctx, where, conclusion{text: plain(sentence(err.Error()), 500)})
+		b.conclude(ctx, where, conclusion{text: markup.Plain(markup.Sentence(err.Error()), 500)})
 		return
 	}
 	p := b.watch(ctx, where, work.ID, handle)
@@ -196,10 +197,10 @@ func (b *Bot) sessionList(ctx context.Context, from sessions.Origin) string {
 	}
 	lines := make([]string, len(list))
 	for n, s := range list {
-		page := strings.Trim(strings.TrimSpace(plain(s.Title, 60)+" · "+plain(s.URL, 80)), " ·")
+		page := strings.Trim(strings.TrimSpace(markup.Plain(s.Title, 60)+" · "+markup.Plain(s.URL, 80)), " ·")
 		lines[n] = fmt.Sprintf("`%s` (%s, <t:%d:R>) %s", s.ID, s.State, s.LastUsed.Unix(), page)
 	}
-	for size(strings.Join(lines, "\n")) > maxMessage {
+	for markup.Size(strings.Join(lines, "\n")) > markup.MaxMessage {
 		lines = lines[:len(lines)-1]
 	}
 	return strings.Join(lines, "\n")

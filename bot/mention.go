@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"clank/bot/markup"
 	"clank/brain"
 	"clank/cancel"
 	"clank/llm"
@@ -69,7 +70,7 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 		Private: m.GuildID == "", Roles: who.roles,
 	})
 	if why := b.disabled(ctx, from); why != "" {
-		b.conclude(ctx, where, conclusion{text: sentence(why)})
+		b.conclude(ctx, where, conclusion{text: markup.Sentence(why)})
 		return
 	}
 	turn := brain.Turn{Origin: from, Lines: b.conversation(ctx, m, who)}
@@ -86,13 +87,13 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 // failure says why there is no answer.
 func (b *Bot) failure(ctx context.Context, err error) string {
 	if c := cancel.CauseOf(ctx, err); c != nil {
-		return plain(sentence(c.Error()), 500)
+		return markup.Plain(markup.Sentence(c.Error()), 500)
 	}
 	b.logger().Error("reply failed", "error", err)
 	if e := new(llm.Error); errors.As(err, &e) {
-		return "I could not think of an answer. " + plain(sentence(e.Error()), 800)
+		return "I could not think of an answer. " + markup.Plain(markup.Sentence(e.Error()), 800)
 	}
-	return "That did not work. " + plain(sentence(err.Error()), 800)
+	return "That did not work. " + markup.Plain(markup.Sentence(err.Error()), 800)
 }
 
 func (b *Bot) placeOfReply(m *discordgo.Message, who person) *place {
@@ -168,7 +169,7 @@ func (b *Bot) appendLine(lines []brain.Line, e *discordgo.Message) []brain.Line 
 	if !mine {
 		for _, a := range e.Attachments {
 			if a != nil {
-				line.Notes = append(line.Notes, "attached earlier: "+plain(a.Filename, 80))
+				line.Notes = append(line.Notes, "attached earlier: "+markup.Plain(a.Filename, 80))
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"clank/bot/markup"
 	"clank/llm"
 
 	"github.com/bwmarrin/discordgo"
@@ -27,7 +28,7 @@ func (b *Bot) pictures(ctx context.Context, attached []*discordgo.MessageAttachm
 		if a == nil {
 			continue
 		}
-		name := plain(a.Filename, 80)
+		name := markup.Plain(a.Filename, 80)
 		switch {
 		case !strings.HasPrefix(a.ContentType, "image/") && a.ContentType != "":
 			notes = append(notes, name+" is attached; only pictures can be looked at")

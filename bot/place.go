@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"clank/bot/markup"
 	"clank/bot/rest"
 	"clank/sessions"
 
@@ -217,7 +218,7 @@ func withNote(content, note string) string {
 	if content == "" {
 		return note
 	}
-	if joined := content + "\n" + note; size(joined) <= maxMessage {
+	if joined := content + "\n" + note; markup.Size(joined) <= markup.MaxMessage {
 		return joined
 	}
 	return content

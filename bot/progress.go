@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"clank/bot/markup"
 	"clank/sessions"
 
 	"github.com/bwmarrin/discordgo"
@@ -150,7 +151,7 @@ func (p *progress) view() view {
 // text describes one browse in a few lines, which fit a message with those of
 // the others: of is how many there are.
 func (b browse) text(of int) string {
-	lines := []string{"**" + plain(b.prompt, 150/of) + "**"}
+	lines := []string{"**" + markup.Plain(b.prompt, 150/of) + "**"}
 	switch state := b.record.State; {
 	case state == sessions.TaskQueued && b.record.Position > 0:
 		lines = append(lines, fmt.Sprintf("Waiting for a free browser, number %d in line.", b.record.Position))
@@ -159,11 +160,11 @@ func (b browse) text(of int) string {
 	case state == sessions.TaskDone:
 		lines = append(lines, "Done; writing the answer.")
 	case state.Final() && state != "":
-		lines = append(lines, plain(sentence(or(b.record.Reason, string(state))), 200/of))
+		lines = append(lines, markup.Plain(markup.Sentence(or(b.record.Reason, string(state))), 200/of))
 	default:
 		lines = append(lines, b.stepLine(200/of))
 	}
-	if at := strings.TrimSpace(plain(b.page.Title, 80/of) + " · " + plain(b.page.URL, 120/of)); at != "·" {
+	if at := strings.TrimSpace(markup.Plain(b.page.Title, 80/of) + " · " + markup.Plain(b.page.URL, 120/of)); at != "·" {
 		lines = append(lines, "-# "+strings.Trim(at, " ·"))
 	}
 	return strings.Join(lines, "\n")
@@ -180,11 +181,11 @@ func (b browse) stepLine(limit int) string {
 	case s.Kind == sessions.StepAnswer:
 		return "Writing the answer."
 	case s.Kind != sessions.StepAct:
-		return plain(sentence(or(s.Text, s.Label)), limit)
+		return markup.Plain(markup.Sentence(or(s.Text, s.Label)), limit)
 	case s.Failed:
-		return fmt.Sprintf("Step %d: %s (did not work)", b.act, plain(s.Label, limit))
+		return fmt.Sprintf("Step %d: %s (did not work)", b.act, markup.Plain(s.Label, limit))
 	default:
-		return fmt.Sprintf("Step %d: %s", b.act, plain(s.Label, limit))
+		return fmt.Sprintf("Step %d: %s", b.act, markup.Plain(s.Label, limit))
 	}
 }
 

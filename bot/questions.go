@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"clank/bot/markup"
 	"clank/bot/rest"
 	"clank/consent"
 	"clank/sessions"
@@ -125,16 +126,16 @@ func askText(q consent.Question) string {
 }
 
 func matter(q consent.Question) string {
-	text := "**" + plain(q.Text, 600) + "?**"
+	text := "**" + markup.Plain(q.Text, 600) + "?**"
 	if q.Detail != "" {
-		text += "\nThe page calls it: “" + plain(q.Detail, 300) + "”"
+		text += "\nThe page calls it: “" + markup.Plain(q.Detail, 300) + "”"
 	}
 	return text
 }
 
 // overText is the question once it is over.
 func overText(q consent.Question, a consent.Answer) string {
-	return matter(q) + "\n-# " + plain(sentence(a.String()), 300)
+	return matter(q) + "\n-# " + markup.Plain(markup.Sentence(a.String()), 300)
 }
 
 // onAnswer takes the press of a question's button.
@@ -158,7 +159,7 @@ func (b *Bot) onAnswer(base context.Context, i *discordgo.Interaction, data stri
 		case errors.Is(err, consent.ErrGone):
 			text = "That question is over."
 		default:
-			text = plain(sentence(err.Error()), 300)
+			text = markup.Plain(markup.Sentence(err.Error()), 300)
 		}
 	}
 	b.logger().Info("question button", "question", id, "by", who.id, "say", say, "refused", text)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"clank/bot/markup"
 	"clank/bot/rest"
 	"clank/cancel"
 
@@ -140,7 +141,7 @@ func stopText(who person, stopped, refused []cancel.Work) string {
 	others := slices.DeleteFunc(owners(stopped), func(id string) bool { return id == who.id })
 	switch {
 	case len(others) > 0:
-		return fmt.Sprintf("%s stopped what %s asked for.", plain(who.name, 80), people(others))
+		return fmt.Sprintf("%s stopped what %s asked for.", markup.Plain(who.name, 80), people(others))
 	case len(stopped) > 0:
 		return "Stopped."
 	case len(refused) > 0:

@@ -108,7 +108,7 @@ func (p *Profile) Start(ctx context.Context, opts StartOptions) error {
 		return errNotOurs(p.Name())
 	}
 	if pl.Mode == plan.Joined {
-		p.profile.breaker = breaker{}
+		p.profile.breaker.Close()
 	}
 	b, err := p.profile.useNow(ctx, opts.Headless)
 	if err != nil {

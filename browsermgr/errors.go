@@ -3,8 +3,8 @@ package browsermgr
 import (
 	"errors"
 	"fmt"
-	"time"
 
+	"clank/browsermgr/breaker"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/endpoint"
 	"clank/browsermgr/fault"
@@ -31,7 +31,7 @@ var (
 	// ErrUnavailable says that the profile's browser could not be started or reached. The text around it says why; it
 	// may wrap a *[chrome.PortError], a *[chrome.LockedError], a *[chrome.NotFoundError], an *[endpoint.Error] or an
 	// *[endpoint.RateLimitError].
-	ErrUnavailable = errors.New("browser unavailable")
+	ErrUnavailable = fault.ErrUnavailable
 	// ErrRefused says that what a page asked for may not be reached. The text around it says what, and the way out.
 	ErrRefused = errors.New("navigation blocked by policy")
 	// ErrPolicyBlocked says that the administrator of this machine forbids to drive the browser.
@@ -60,17 +60,12 @@ func (e *NoDisplayError) Unwrap() []error { return []error{ErrUnavailable, chrom
 
 // BreakerError says that a browser is not started now because that has failed several times in a row. It wraps
 // [ErrUnavailable] and the last failure.
-type BreakerError struct {
-	Profile  string
-	Failures int
-	Until    time.Time
-	Err      error
-}
+type BreakerError = breaker.OpenError
 
-func (e *BreakerError) Error() string {
-	return fmt.Sprintf("the browser of profile %q has failed to start %d times in a row, and is not tried again for %s; the last time: %v",
-		e.Profile, e.Failures, max(time.Until(e.Until), time.Second).Round(time.Second), e.Err)
+// unavailable marks a failure to start or reach a browser.
+func unavailable(profile string, err error) error {
+	if errors.Is(err, ErrUnavailable) || errors.Is(err, ErrInvalid) || errors.Is(err, ErrClosed) {
+		return err
+	}
+	return fmt.Errorf("profile %q: %w: %w", profile, ErrUnavailable, err)
 }
-
-// Unwrap lets errors.Is find what it wraps.
-func (e *BreakerError) Unwrap() []error { return []error{ErrUnavailable, e.Err} }

@@ -114,7 +114,7 @@ func (p *Profile) Reset(ctx context.Context) (Moved, error) {
 	if err != nil {
 		return moved, fmt.Errorf("reset profile %q: %w", p.Name(), err)
 	}
-	p.profile.breaker = breaker{}
+	p.profile.breaker.Close()
 	return moved, nil
 }
 

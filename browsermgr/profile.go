@@ -5,14 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
-	"strconv"
 	"sync"
-	"time"
 
+	"clank/browsermgr/breaker"
 	"clank/browsermgr/chrome"
-	"clank/browsermgr/page"
+	"clank/browsermgr/connect"
 	"clank/browsermgr/plan"
 	"clank/browsermgr/tabset"
 )
@@ -23,8 +21,8 @@ type profile struct {
 	name    string
 	turn    chan struct{} // holds a token while the browser is being started, exchanged or ended
 
-	breaker breaker        // used by whoever has the turn
-	numbers tabset.Numbers // of tabs; they go on from one browser to the next
+	breaker breaker.Breaker // used by whoever has the turn
+	numbers tabset.Numbers  // of tabs; they go on from one browser to the next
 
 	mu      sync.Mutex
 	browser *browser // the last that was started; set only by whoever has the turn
@@ -77,11 +75,11 @@ func (p *profile) useNow(ctx context.Context, headless *bool) (*browser, error) 
 			return nil, context.Cause(ctx)
 		}
 	}
-	if err := p.breaker.check(p.name); err != nil {
+	if err := p.breaker.Check(p.name); err != nil {
 		return nil, err
 	}
 	b, err := p.start(ctx, headless)
-	p.breaker.note(ctx, err)
+	p.note(ctx, err)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +119,7 @@ func (p *profile) start(ctx context.Context, headless *bool) (*browser, error) {
 	case pl.Mode != plan.Launched && headless != nil:
 		return nil, errNotOurs(p.name)
 	}
-	if pl.Mode == plan.Launched && pl.CDPURL != "" && listens(ctx, pl.CDPPort) {
+	if pl.Mode == plan.Launched && pl.CDPURL != "" && connect.Listens(ctx, pl.CDPPort) {
 		// Somebody runs it already. Whether it is a browser is found out by connecting.
 		pl.Mode = plan.Attached
 		if pl.At, err = stored.Endpoint(); err != nil {
@@ -145,15 +143,15 @@ func (p *profile) start(ctx context.Context, headless *bool) (*browser, error) {
 	return b, nil
 }
 
-// listens reports whether a program listens on a port of this machine.
-func listens(ctx context.Context, port int) bool {
-	d := net.Dialer{Timeout: time.Second}
-	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		return false
+// note counts the outcome of a start. What the caller asked for wrongly, or gave up, is no failure of the browser's.
+func (p *profile) note(ctx context.Context, err error) {
+	switch {
+	case err == nil:
+		p.breaker.Close()
+	case ctx.Err() != nil, errors.Is(err, ErrInvalid), errors.Is(err, ErrClosed), errors.Is(err, chrome.ErrNoDisplay):
+	default:
+		p.breaker.Failed(err)
 	}
-	_ = conn.Close()
-	return true
 }
 
 // launch starts a process and connects to it.
@@ -174,26 +172,18 @@ func (p *profile) launch(ctx context.Context, b *browser, headless *bool) error 
 	if b.proxy, err = p.proxyFor(ctx, pl); err != nil {
 		return err
 	}
-	process, err := chrome.Launch(ctx, chrome.Options{
-		Proxy:      b.proxy,
-		Executable: executable.Path, UserDataDir: m.userDataDir(p.name), Headless: b.headless, NoSandbox: pl.Config.NoSandbox,
+	got, err := connect.Launch(ctx, executable, chrome.Options{
+		Proxy: b.proxy, UserDataDir: m.userDataDir(p.name), Headless: b.headless, NoSandbox: pl.Config.NoSandbox,
 		Ports: ports, ProfileName: p.name, Color: pl.Color, Args: slices.Concat(pl.Config.Args, pl.Args),
 		Timeout: pl.Config.LaunchTimeout, ReadyTimeout: pl.Config.ReadyTimeout, Logger: m.Logger,
-	})
+	}, b.connection())
 	if err != nil {
 		return err
 	}
-	conn, err := page.Connect(ctx, process.WebSocketURL, b.connection())
-	if err == nil {
-		err = m.roster.Keep(pl.Profile, process.Port)
+	if err := m.roster.Keep(pl.Profile, got.Port); err != nil {
+		return errors.Join(err, got.Close(context.WithoutCancel(ctx)))
 	}
-	if err != nil {
-		if conn != nil {
-			_ = conn.Close()
-		}
-		return errors.Join(err, process.Stop(context.WithoutCancel(ctx)))
-	}
-	b.process, b.executable, b.conn, b.port = process, executable, conn, process.Port
+	b.has(got)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"clank/browsermgr/chrome"
+	"clank/browsermgr/connect"
 	"clank/browsermgr/endpoint"
 	"clank/browsermgr/plan"
 	"clank/browsermgr/report"
@@ -123,7 +124,7 @@ func (p *profile) probe(ctx context.Context, pl plan.Plan, s *ProfileStatus) {
 	switch {
 	case pl.Mode == plan.Launched:
 	case pl.Mode == plan.Joined && pl.At.IsZero():
-		session, err := findSession(pl)
+		session, err := connect.FindSession(pl)
 		if err != nil {
 			s.ProbeError = err.Error()
 			return

@@ -32,7 +32,7 @@ func free(dir string) (uint64, bool) {
 	if syscall.Statfs(dir, &st) != nil {
 		return 0, false
 	}
-	return st.Bavail * uint64(st.Bsize), true
+	return st.Bavail * uint64(st.Bsize), true //nolint:gosec // a block has no negative size
 }
 
 // Subject is what is to run there.

@@ -13,6 +13,7 @@ import (
 
 	"clank/browsermgr/emulate"
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -26,7 +27,7 @@ func TestOfflineHoldsForTheWholeContextAndNoOther(t *testing.T) {
 	tab := openIn(t, b, id, srv.URL+"/framed")
 	other := openIn(t, b, isolated(t, b), srv.URL+"/a")
 	inFrame(t, tab, "1")
-	ctx := within(t, 30*time.Second)
+	ctx := browsertest.Within(t, 30*time.Second)
 	must(t, state.Offline(ctx, tab, true))
 	wantJS(t, tab, reach, `"offline"`)
 	if got := inFrame(t, tab, reach); got != `"offline"` {
@@ -39,17 +40,17 @@ func TestOfflineHoldsForTheWholeContextAndNoOther(t *testing.T) {
 	}
 	must(t, state.Offline(ctx, later, false))
 	wantJS(t, tab, reach, `"online"`)
-	navigate(t, later, srv.URL+"/b")
+	browsertest.Navigate(t, later, srv.URL+"/b")
 }
 
 func TestHeadersReplaceThoseBefore(t *testing.T) {
-	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "%s|%s", r.Header.Get("X-One"), r.Header.Get("X-Two"))
 	})
 	b, state := connect(t)
 	id := isolated(t, b)
 	tab := openIn(t, b, id, "")
-	ctx := within(t, 30*time.Second)
+	ctx := browsertest.Within(t, 30*time.Second)
 	steps := []struct {
 		headers map[string]string
 		want    string
@@ -62,7 +63,7 @@ func TestHeadersReplaceThoseBefore(t *testing.T) {
 		must(t, state.Headers(ctx, tab, step.headers))
 		later := openIn(t, b, id, srv.URL)
 		wantJS(t, later, "document.body.innerText", step.want)
-		navigate(t, tab, srv.URL)
+		browsertest.Navigate(t, tab, srv.URL)
 		wantJS(t, tab, "document.body.innerText", step.want)
 	}
 }
@@ -70,7 +71,7 @@ func TestHeadersReplaceThoseBefore(t *testing.T) {
 // guarded asks for a name and a password, and counts how often it was given which.
 func guarded(t *testing.T, right, wrong *atomic.Int32) string {
 	t.Helper()
-	return serve(t, func(w http.ResponseWriter, r *http.Request) {
+	return browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		user, password, ok := r.BasicAuth()
 		switch {
 		case user == "ada" && password == "p:ss":
@@ -89,7 +90,7 @@ func guarded(t *testing.T, right, wrong *atomic.Int32) string {
 func TestCredentialsAnswerServersOnce(t *testing.T) {
 	var right, wrong atomic.Int32
 	url := guarded(t, &right, &wrong)
-	ctx := within(t, 30*time.Second)
+	ctx := browsertest.Within(t, 30*time.Second)
 	tests := []struct {
 		name        string
 		credentials *emulate.Credentials
@@ -124,7 +125,7 @@ func TestCredentialsAnswerServersOnce(t *testing.T) {
 func TestProxiesAreNotGivenCredentials(t *testing.T) {
 	var told atomic.Value
 	told.Store("")
-	proxy := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	proxy := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if h := r.Header.Get("Proxy-Authorization"); h != "" {
 			text, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(h, "Basic "))
 			told.Store(string(text))
@@ -133,7 +134,7 @@ func TestProxiesAreNotGivenCredentials(t *testing.T) {
 		w.WriteHeader(http.StatusProxyAuthRequired)
 	})
 	b, state := connect(t)
-	ctx := within(t, 45*time.Second)
+	ctx := browsertest.Within(t, browsertest.Patience)
 	id, err := b.NewContext(ctx, proxy.URL)
 	must(t, err)
 	tab := openIn(t, b, id, "")
@@ -153,7 +154,7 @@ func TestGeolocationIsKnownToItsOriginUntilItIsCleared(t *testing.T) {
 	b, state := connect(t)
 	id := isolated(t, b)
 	tab := openIn(t, b, id, host)
-	ctx := within(t, 30*time.Second)
+	ctx := browsertest.Within(t, 30*time.Second)
 	must(t, state.Geolocation(ctx, tab, &emulate.Geolocation{Latitude: 52.5, Longitude: 13.25, Accuracy: 7}))
 	wantJS(t, tab, whereAmI, "[52.5,13.25,7]")
 	later := openIn(t, b, id, host+"/later")
@@ -172,7 +173,7 @@ func TestGeolocationIsKnownToItsOriginUntilItIsCleared(t *testing.T) {
 
 func TestGrantLeavesOutWhatIsOptionalAndUnknown(t *testing.T) {
 	tab, state := open(t, site(t).URL)
-	ctx := within(t, 45*time.Second)
+	ctx := browsertest.Within(t, browsertest.Patience)
 	got, err := state.Grant(ctx, tab, "https://Example.com:443/", []string{"audioCapture"}, []string{"noSuchThing", "audioCapture"}, time.Second)
 	must(t, err)
 	want := emulate.Grant{Origin: "https://example.com", Granted: []string{"audioCapture"}, Unsupported: []string{"noSuchThing"}, Method: "cdp"}
@@ -202,18 +203,18 @@ func TestAFrozenTabDoesNotHoldUpItsContext(t *testing.T) {
 	frozen, tab := openIn(t, b, id, srv.URL), openIn(t, b, id, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1))
 	frozen.Main().Post(evaluate("for (;;) {}"))
 	start := time.Now()
-	must(t, state.Offline(within(t, 45*time.Second), tab, true))
+	must(t, state.Offline(browsertest.Within(t, browsertest.Patience), tab, true))
 	if d := time.Since(start); d > 15*time.Second {
 		t.Errorf("it took %s", d)
 	}
 	wantJS(t, tab, reach, `"offline"`)
-	must(t, frozen.Stop(within(t, 45*time.Second)))
+	must(t, frozen.Stop(browsertest.Within(t, browsertest.Patience)))
 	wantJS(t, frozen, reach, `"offline"`)
 }
 
 func TestSettingsAreTakenWhileADialogIsOpen(t *testing.T) {
 	tab, state := open(t, site(t).URL)
-	ctx := within(t, 30*time.Second)
+	ctx := browsertest.Within(t, 30*time.Second)
 	res, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: "alert('hm')"})
 	must(t, err)
 	if !res.BlockedByDialog {
@@ -229,9 +230,9 @@ func TestClearAllLeavesNothing(t *testing.T) {
 	srv := site(t)
 	b, state := connect(t)
 	tab, other := openIn(t, b, isolated(t, b), srv.URL), openIn(t, b, isolated(t, b), srv.URL)
-	ctx := within(t, 30*time.Second)
+	ctx := browsertest.Within(t, 30*time.Second)
 	fresh := "[" + zone + "," + geometry + ",navigator.language,navigator.userAgent," + darkQuery + "]"
-	before := js(t, tab, fresh)
+	before := browsertest.JS(t, tab, fresh)
 	for _, one := range []*page.Tab{tab, other} {
 		must(t, state.Offline(ctx, one, true))
 		must(t, state.Headers(ctx, one, map[string]string{"X-A": "1"}))
@@ -245,7 +246,7 @@ func TestClearAllLeavesNothing(t *testing.T) {
 	}
 	must(t, state.ClearAll(ctx))
 	for _, one := range []*page.Tab{tab, other} {
-		navigate(t, one, srv.URL+"/again")
+		browsertest.Navigate(t, one, srv.URL+"/again")
 		wantJS(t, one, fresh, before)
 		wantJS(t, one, "navigator.permissions.query({name:'geolocation'}).then(p => p.state !== 'granted')", "true")
 	}
@@ -259,8 +260,8 @@ func TestAClosedTabAndACancelledCallerSaySo(t *testing.T) {
 	if _, err := state.Cookies(gone, tab); !errors.Is(err, stopped) {
 		t.Errorf("got %v, want the cause", err)
 	}
-	must(t, tab.Close(within(t, 45*time.Second)))
-	ctx := within(t, 45*time.Second)
+	must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
+	ctx := browsertest.Within(t, browsertest.Patience)
 	for name, err := range map[string]error{
 		"offline": state.Offline(ctx, tab, true), "scheme": state.ColorScheme(ctx, tab, "dark"), "clear": state.Clear(ctx, tab),
 		"cookies": state.ClearCookies(ctx, tab), "storage": state.ClearStorage(ctx, tab, emulate.Local),

@@ -10,6 +10,7 @@ import (
 
 	"clank/browsermgr/emulate"
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
 	"github.com/google/go-cmp/cmp"
@@ -21,7 +22,7 @@ func TestCookiesAreThoseOfTheContext(t *testing.T) {
 	srv := site(t)
 	b, state := connect(t)
 	tab, other := openIn(t, b, isolated(t, b), srv.URL), openIn(t, b, isolated(t, b), srv.URL)
-	ctx := within(t, 45*time.Second)
+	ctx := browsertest.Within(t, browsertest.Patience)
 	expires := float64(time.Now().Add(time.Hour).Unix())
 	must(t, state.SetCookie(ctx, tab, &emulate.NewCookie{Name: "a", Value: new("1"), URL: srv.URL + "/deep/x"}))
 	must(t, state.SetCookie(ctx, tab, &emulate.NewCookie{
@@ -48,7 +49,7 @@ func TestCookiesAreThoseOfTheContext(t *testing.T) {
 
 func TestWrongCookiesAreRefused(t *testing.T) {
 	tab, state := open(t, site(t).URL)
-	ctx := within(t, 45*time.Second)
+	ctx := browsertest.Within(t, browsertest.Patience)
 	tests := []struct {
 		body, want string
 	}{
@@ -104,7 +105,7 @@ func FuzzCookie(f *testing.F) {
 func TestStorageKeepsKeysAsTheyAre(t *testing.T) {
 	srv := site(t)
 	tab, state := open(t, srv.URL)
-	ctx := within(t, 45*time.Second)
+	ctx := browsertest.Within(t, browsertest.Patience)
 	want := map[string]string{"  padded ": " v ", "__proto__": "p", "length": "l", "ключ🔑": "\x00\n\"", "e": ""}
 	for _, kind := range []emulate.Kind{emulate.Local, emulate.Session} {
 		for k, v := range want {
@@ -127,7 +128,7 @@ func TestStorageKeepsKeysAsTheyAre(t *testing.T) {
 	wantJS(t, tab, "localStorage.getItem('  padded ')", `" v "`)
 	must(t, state.ClearStorage(ctx, tab, emulate.Local))
 	wantJS(t, tab, "[localStorage.length, sessionStorage.length]", "[0,5]")
-	navigate(t, tab, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1))
+	browsertest.Navigate(t, tab, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1))
 	if got, err := state.Storage(ctx, tab, emulate.Session, nil); err != nil || len(got) != 0 {
 		t.Errorf("another origin: got %v, %v", got, err)
 	}
@@ -135,8 +136,8 @@ func TestStorageKeepsKeysAsTheyAre(t *testing.T) {
 
 func TestAHostilePageDoesNotComeBetween(t *testing.T) {
 	tab, state := open(t, site(t).URL)
-	ctx := within(t, 45*time.Second)
-	js(t, tab, `(() => {
+	ctx := browsertest.Within(t, browsertest.Patience)
+	browsertest.JS(t, tab, `(() => {
 		localStorage.setItem('real', '1');
 		Storage.prototype.getItem = Storage.prototype.setItem = Storage.prototype.key = () => 'forged';
 		Object.defineProperty(window, 'localStorage', {get() { throw new Error('gone') }});
@@ -152,7 +153,7 @@ func TestAHostilePageDoesNotComeBetween(t *testing.T) {
 
 func TestStorageThatIsNotThere(t *testing.T) {
 	tab, state := open(t, "")
-	ctx := within(t, 45*time.Second)
+	ctx := browsertest.Within(t, browsertest.Patience)
 	if _, err := state.Storage(ctx, tab, emulate.Local, nil); err == nil || !strings.Contains(err.Error(), "local storage of about:blank") {
 		t.Errorf("about:blank: got %v", err)
 	}
@@ -162,7 +163,7 @@ func TestStorageThatIsNotThere(t *testing.T) {
 	if err := state.SetStorage(ctx, tab, emulate.Local, "", "x"); !errors.Is(err, page.ErrInvalid) {
 		t.Errorf("no key: got %v", err)
 	}
-	navigate(t, tab, site(t).URL)
+	browsertest.Navigate(t, tab, site(t).URL)
 	if err := state.SetStorage(ctx, tab, emulate.Local, "k", strings.Repeat("x", 6<<20)); err == nil || !strings.Contains(err.Error(), "quota") {
 		t.Errorf("too large: got %v", err)
 	}

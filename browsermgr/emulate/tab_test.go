@@ -11,6 +11,7 @@ import (
 
 	"clank/browsermgr/emulate"
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -26,7 +27,7 @@ func TestWhatHoldsForATabReachesItsFramesAndNoOtherTab(t *testing.T) {
 	b, state := connect(t)
 	id := isolated(t, b)
 	tab, other := openIn(t, b, id, srv.URL+"/framed"), openIn(t, b, id, srv.URL+"/a")
-	ctx := within(t, 45*time.Second)
+	ctx := browsertest.Within(t, browsertest.Patience)
 	must(t, state.ColorScheme(ctx, tab, "dark"))
 	must(t, state.Timezone(ctx, tab, "Asia/Tokyo"))
 	must(t, state.Locale(ctx, tab, "de-DE"))
@@ -34,20 +35,20 @@ func TestWhatHoldsForATabReachesItsFramesAndNoOtherTab(t *testing.T) {
 	all := "[" + darkQuery + "," + zone + ",navigator.language,(1.5).toLocaleString()]"
 	for _, path := range []string{"", "/framed"} {
 		if path != "" {
-			navigate(t, tab, srv.URL+path)
+			browsertest.Navigate(t, tab, srv.URL+path)
 		}
 		wantJS(t, tab, all, want)
 		if got := inFrame(t, tab, all); got != want {
 			t.Errorf("frame of another process: got %s, want %s", got, want)
 		}
 	}
-	navigate(t, tab, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1)+"/moved")
+	browsertest.Navigate(t, tab, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1)+"/moved")
 	wantJS(t, tab, all, want) // in another process
 	wantJS(t, other, "[navigator.language,"+darkQuery+"]", `["en-US",false]`)
 
 	must(t, state.Clear(ctx, tab))
 	wantJS(t, tab, "["+darkQuery+",navigator.language,(1.5).toLocaleString()]", `[false,"en-US","1.5"]`)
-	if got := js(t, tab, zone); got == `"Asia/Tokyo"` {
+	if got := browsertest.JS(t, tab, zone); got == `"Asia/Tokyo"` {
 		t.Error("the time zone stayed after Clear")
 	}
 }
@@ -55,7 +56,7 @@ func TestWhatHoldsForATabReachesItsFramesAndNoOtherTab(t *testing.T) {
 func TestAnUnknownTimeZoneIsRefusedAlsoInPlaceOfAKnownOne(t *testing.T) {
 	srv := site(t)
 	tab, state := open(t, srv.URL)
-	ctx := within(t, 10*time.Second)
+	ctx := browsertest.Within(t, 10*time.Second)
 	must(t, state.Timezone(ctx, tab, "Asia/Tokyo"))
 	for range 2 {
 		if err := state.Timezone(ctx, tab, "Mars/Olympus"); err == nil || !strings.Contains(err.Error(), "Invalid timezone ID: Mars/Olympus") {
@@ -65,7 +66,7 @@ func TestAnUnknownTimeZoneIsRefusedAlsoInPlaceOfAKnownOne(t *testing.T) {
 	}
 	must(t, state.Timezone(ctx, tab, "Europe/Oslo"))
 	wantJS(t, tab, zone, `"Europe/Oslo"`)
-	navigate(t, tab, srv.URL+"/a")
+	browsertest.Navigate(t, tab, srv.URL+"/a")
 	wantJS(t, tab, zone, `"Europe/Oslo"`)
 }
 
@@ -91,23 +92,23 @@ func TestWrongValuesChangeNothing(t *testing.T) {
 		}, "latitude"},
 		{"credentials", func(ctx context.Context) error { return state.Credentials(ctx, tab, &emulate.Credentials{}) }, "username"},
 	}
-	before := js(t, tab, "["+zone+","+geometry+",navigator.language]")
+	before := browsertest.JS(t, tab, "["+zone+","+geometry+",navigator.language]")
 	for _, tt := range tests {
-		err := tt.set(within(t, 45*time.Second))
+		err := tt.set(browsertest.Within(t, browsertest.Patience))
 		unknown := tt.name == "zone" || tt.name == "device" // well formed, but the browser or the list does not have them
 		if err == nil || errors.Is(err, page.ErrInvalid) == unknown || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want a refusal with %q", tt.name, err, tt.want)
 		}
 	}
-	navigate(t, tab, tab.URL())
-	if after := js(t, tab, "["+zone+","+geometry+",navigator.language]"); after != before {
+	browsertest.Navigate(t, tab, tab.URL())
+	if after := browsertest.JS(t, tab, "["+zone+","+geometry+",navigator.language]"); after != before {
 		t.Errorf("got %s afterwards, want %s", after, before)
 	}
 }
 
 func TestDeviceChangesGeometryAndIdentity(t *testing.T) {
 	seen := make(chan http.Header, 20)
-	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {
 			seen <- r.Header.Clone()
 		}
@@ -115,7 +116,7 @@ func TestDeviceChangesGeometryAndIdentity(t *testing.T) {
 		fmt.Fprint(w, `<!doctype html><meta name=viewport content="width=device-width">`)
 	})
 	tab, state := open(t, "")
-	ctx := within(t, 30*time.Second)
+	ctx := browsertest.Within(t, 30*time.Second)
 	tests := []struct{ device, geometry, agent, hints string }{
 		{"iPhone 12", `[390,664,3,390,844,"portrait-primary",5]`, "iPhone OS 14_4", ""},
 		{"pixel 7  LANDSCAPE", `[863,360,2.625,915,412,"landscape-primary",5]`, "Pixel 7", `"Android"`},
@@ -124,7 +125,7 @@ func TestDeviceChangesGeometryAndIdentity(t *testing.T) {
 	for _, tt := range tests {
 		d, err := state.Device(ctx, tab, tt.device)
 		must(t, err)
-		navigate(t, tab, srv.URL)
+		browsertest.Navigate(t, tab, srv.URL)
 		wantJS(t, tab, geometry, tt.geometry)
 		header := <-seen
 		if got := header.Get("User-Agent"); got != d.UserAgent || !strings.Contains(got, tt.agent) {
@@ -144,11 +145,11 @@ func TestDeviceChangesGeometryAndIdentity(t *testing.T) {
 func TestClientHintsAgreeWithTheUserAgent(t *testing.T) {
 	srv := site(t)
 	tab, state := open(t, "")
-	_, err := state.Device(within(t, 45*time.Second), tab, "Pixel 7")
+	_, err := state.Device(browsertest.Within(t, browsertest.Patience), tab, "Pixel 7")
 	must(t, err)
 	// Client hints are for secure origins: localhost counts as one.
-	navigate(t, tab, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1))
-	got := js(t, tab, `navigator.userAgentData.getHighEntropyValues(['model','platformVersion','uaFullVersion']).then(h =>
+	browsertest.Navigate(t, tab, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1))
+	got := browsertest.JS(t, tab, `navigator.userAgentData.getHighEntropyValues(['model','platformVersion','uaFullVersion']).then(h =>
 		[h.mobile, h.platform, h.model, h.platformVersion, navigator.userAgent.includes('Chrome/' + h.uaFullVersion.split('.')[0] + '.0.0.0 Mobile'), navigator.platform])`)
 	if want := `[true,"Android","Pixel 7","14.0.0",true,"Linux armv8l"]`; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -157,11 +158,11 @@ func TestClientHintsAgreeWithTheUserAgent(t *testing.T) {
 
 func TestLocaleAndDeviceDoNotUndoEachOther(t *testing.T) {
 	tab, state := open(t, site(t).URL)
-	ctx := within(t, 45*time.Second)
+	ctx := browsertest.Within(t, browsertest.Patience)
 	must(t, state.Locale(ctx, tab, "fr-FR"))
 	_, err := state.Device(ctx, tab, "iPhone 12")
 	must(t, err)
-	navigate(t, tab, tab.URL())
+	browsertest.Navigate(t, tab, tab.URL())
 	wantJS(t, tab, "[navigator.language, navigator.userAgent.includes('iPhone'), (1.5).toLocaleString()]", `["fr-FR",true,"1,5"]`)
 	must(t, state.Locale(ctx, tab, "de-DE"))
 	wantJS(t, tab, "[navigator.language, navigator.userAgent.includes('iPhone')]", `["de-DE",true]`)
@@ -170,13 +171,13 @@ func TestLocaleAndDeviceDoNotUndoEachOther(t *testing.T) {
 func TestDeviceOutlivesACrash(t *testing.T) {
 	srv := site(t)
 	tab, state := open(t, srv.URL)
-	_, err := state.Device(within(t, 45*time.Second), tab, "iPhone 12")
+	_, err := state.Device(browsertest.Within(t, browsertest.Patience), tab, "iPhone 12")
 	must(t, err)
 	crash(t, tab)
-	if err := state.ColorScheme(within(t, 45*time.Second), tab, "dark"); !errors.Is(err, page.ErrTabCrashed) {
+	if err := state.ColorScheme(browsertest.Within(t, browsertest.Patience), tab, "dark"); !errors.Is(err, page.ErrTabCrashed) {
 		t.Errorf("got %v, want it to say that the page crashed", err)
 	}
-	navigate(t, tab, srv.URL)
+	browsertest.Navigate(t, tab, srv.URL)
 	wantJS(t, tab, "[innerWidth,devicePixelRatio,navigator.userAgent.includes('iPhone')]", "[390,3,true]")
 }
 
@@ -186,7 +187,7 @@ func crash(t *testing.T, tab *page.Tab) {
 	tab.Main().Post(proto.PageCrash{})
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for ctx := within(t, 45*time.Second); tab.Err() == nil; {
+	for ctx := browsertest.Within(t, browsertest.Patience); tab.Err() == nil; {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

@@ -1,5 +1,5 @@
-// Package fault holds the errors by which a request to a page is told to be wrong or out of reach, for the packages that
-// share them. It is not for what Chromium or the connection does wrong.
+// Package fault holds the errors by which a request to a page is told to be wrong or out of reach, or its browser not to
+// be had, for the packages that share them. It is not for what Chromium or the connection does wrong later.
 package fault
 
 import (
@@ -18,6 +18,8 @@ var (
 	// ErrNotInteractable says that an element was found but could not be acted upon in time: covered, disabled, hidden
 	// or moving. The text around it names the reason.
 	ErrNotInteractable = errors.New("not interactable")
+	// ErrUnavailable says that a browser could not be started or reached.
+	ErrUnavailable = errors.New("browser unavailable")
 )
 
 // Invalidf reports a malformed request, as an error that wraps [ErrInvalid]. The text is for the person who made it.

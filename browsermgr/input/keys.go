@@ -135,7 +135,7 @@ func runeKey(r rune) key {
 		return namedKeys["space"]
 	}
 	if i := strings.IndexRune(shiftedDigits, r); i >= 0 {
-		return key{name: text, code: "Digit" + string(rune('0'+i)), num: '0' + i, text: text}
+		return key{name: text, code: "Digit" + string(rune('0'+i)), num: '0' + i, text: text} //nolint:gosec // there are ten digits
 	}
 	for _, p := range punctuation {
 		if strings.ContainsRune(p.symbols, r) {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"clank/browsermgr/intent"
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 )
 
 // sample is a little piece of a page and what it would set off to click (or, in a
@@ -150,7 +150,7 @@ var corpus = []sample{
 // shop serves the corpus: the samples of a path stand on one page.
 func shop(t *testing.T) string {
 	t.Helper()
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprint(w, "<!doctype html><title>Corpus</title>")
 		for i, c := range corpus {
@@ -159,9 +159,7 @@ func shop(t *testing.T) string {
 				fmt.Fprintf(w, "<section id=c%d>%s</section>\n", i, html)
 			}
 		}
-	}))
-	t.Cleanup(srv.Close)
-	return srv.URL
+	}).URL
 }
 
 // press is what a person would do with the element of a sample.
@@ -186,7 +184,7 @@ func TestTheCorpusIsJudgedAsPeopleWould(t *testing.T) {
 		if tabs[c.at] == nil {
 			tabs[c.at] = openTab(t, base+"/"+strings.TrimPrefix(c.at, "/"))
 		}
-		ctx := within(t, time.Minute)
+		ctx := browsertest.Within(t, time.Minute)
 		selector := fmt.Sprintf("#c%d .t", i)
 		a, err := c.press(ctx, tabs[c.at], selector)
 		if err != nil {

@@ -3,13 +3,13 @@ package intent_test
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"clank/browsermgr/intent"
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -17,22 +17,20 @@ import (
 // site serves one page, and whatever else is asked of it as it is named.
 func site(t *testing.T, body string, more map[string]string) string {
 	t.Helper()
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		if text, ok := more[r.URL.Path]; ok {
 			fmt.Fprint(w, text)
 			return
 		}
 		fmt.Fprintf(w, "<!doctype html><title>start</title>%s<script>const done = []; addEventListener('click', (e) => done.push(e.target.textContent))</script>", body)
-	}))
-	t.Cleanup(srv.Close)
-	return srv.URL
+	}).URL
 }
 
 // value is what an expression in the page is.
 func value(t *testing.T, tab *page.Tab, fn string) string {
 	t.Helper()
-	res, err := tab.Act(within(t, 20*time.Second), page.Action{Kind: page.KindEvaluate, Fn: fn})
+	res, err := tab.Act(browsertest.Within(t, 20*time.Second), page.Action{Kind: page.KindEvaluate, Fn: fn})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +39,7 @@ func value(t *testing.T, tab *page.Tab, fn string) string {
 
 func of(t *testing.T, tab *page.Tab, a page.Action) intent.Judgement {
 	t.Helper()
-	j, err := intent.Of(within(t, 20*time.Second), tab, a)
+	j, err := intent.Of(browsertest.Within(t, 20*time.Second), tab, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +49,7 @@ func of(t *testing.T, tab *page.Tab, a page.Action) intent.Judgement {
 // try holds an action to mark, does it, and reports whether the page refused it.
 func try(t *testing.T, tab *page.Tab, a page.Action, mark string) (same, refused bool) {
 	t.Helper()
-	ctx := within(t, 30*time.Second)
+	ctx := browsertest.Within(t, 30*time.Second)
 	g, same, err := intent.Hold(ctx, tab, a, mark)
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +204,7 @@ func TestWhatIsNotThereSetsNothingOff(t *testing.T) {
 func TestAnElementThatComesLateIsHeld(t *testing.T) {
 	tab := openTab(t, site(t, "", nil))
 	a := page.Action{Kind: page.KindClick, Selector: "#late"}
-	ctx := within(t, 30*time.Second)
+	ctx := browsertest.Within(t, 30*time.Second)
 	g, same, err := intent.Hold(ctx, tab, a, of(t, tab, a).Mark)
 	if err != nil || !same {
 		t.Fatal(same, err)

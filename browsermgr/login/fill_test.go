@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"clank/browsermgr/login"
+	"clank/internal/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -115,7 +116,7 @@ func TestAPageOfAnotherOriginGetsNothing(t *testing.T) {
 	tab, origin := show(t, form)
 	for _, other := range []string{strings.Replace(origin, "127.0.0.1", "localhost", 1), strings.Replace(origin, "http:", "https:", 1), origin[:len(origin)-1], "https://shop.example"} {
 		n := 0
-		_, err := keeper.Fill(within(t, time.Minute), tab, request(&n, other))
+		_, err := keeper.Fill(browsertest.Within(t, time.Minute), tab, request(&n, other))
 		if !errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), origin) || n != 0 {
 			t.Errorf("%s: got %v; revealed %d times", other, err, n)
 		}
@@ -128,7 +129,7 @@ func TestAPageOfAnotherOriginGetsNothing(t *testing.T) {
 func TestASandboxedPageOfTheOriginGetsNothing(t *testing.T) {
 	url := site(t, map[string]string{"/": `<iframe sandbox="allow-scripts allow-forms" src=/in></iframe>`, "/in": form})
 	n := 0
-	_, err := keeper.Fill(within(t, time.Minute), open(t, url+"/"), request(&n, url))
+	_, err := keeper.Fill(browsertest.Within(t, time.Minute), open(t, url+"/"), request(&n, url))
 	if !errors.Is(err, login.ErrRefused) || n != 0 {
 		t.Errorf("got %v; revealed %d times", err, n)
 	}
@@ -174,7 +175,7 @@ func TestADocumentThatGoesAwayTakesNothingAlong(t *testing.T) {
 			s, err := reveal(ctx, origin)
 			return s, errors.Join(err, goTo(ctx, tab.Main(), to))
 		}
-		if _, err := keeper.Fill(within(t, time.Minute), tab, r); err == nil {
+		if _, err := keeper.Fill(browsertest.Within(t, time.Minute), tab, r); err == nil {
 			t.Errorf("%s: it was filled in", to)
 		}
 		if got := js(t, tab, `() => location.pathname + ' ' + [...document.querySelectorAll('input')].map((e) => e.value).join('|')`); got != "/evil |" {
@@ -209,7 +210,7 @@ func TestALoginInTwoStepsIsFilledInWhenItIsSent(t *testing.T) {
 	tab := open(t, url+"/")
 	r := request(new(int), url)
 	r.Submit = true
-	res, err := keeper.Fill(within(t, time.Minute), tab, r)
+	res, err := keeper.Fill(browsertest.Within(t, time.Minute), tab, r)
 	if want := (login.Result{Origin: url, Username: true, Password: true, Submitted: true}); err != nil || res != want {
 		t.Errorf("got %+v, %v, want %+v", res, err, want)
 	}
@@ -222,7 +223,7 @@ func TestAFormThatDoesNotTakeTheLoginIsNotSaidToBeSent(t *testing.T) {
 	tab, origin := show(t, `<form action=/in><input name=email type=email><input type=password><button>Sign in</button></form>`)
 	r := request(new(int), origin)
 	r.Submit = true
-	if _, err := keeper.Fill(within(t, time.Minute), tab, r); !errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), "@") {
+	if _, err := keeper.Fill(browsertest.Within(t, time.Minute), tab, r); !errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), "@") {
 		t.Errorf("got %v, want what the browser says of the address", err)
 	}
 }
@@ -242,7 +243,7 @@ func TestASecretThatIsNotGivenIsNotFilledIn(t *testing.T) {
 	tab, origin := show(t, form)
 	no := errors.New("not today")
 	r := login.Request{Name: "shop", Origins: []string{origin}, Reveal: func(context.Context, string) (login.Secret, error) { return nil, no }}
-	if _, err := keeper.Fill(within(t, time.Minute), tab, r); !errors.Is(err, no) {
+	if _, err := keeper.Fill(browsertest.Within(t, time.Minute), tab, r); !errors.Is(err, no) {
 		t.Errorf("got %v", err)
 	}
 	if got := js(t, tab, values); got != "|" {
@@ -262,7 +263,7 @@ func TestOneTimeCodesGoIntoTheirOwnFields(t *testing.T) {
 	} {
 		tab, origin := show(t, c.html)
 		asked := 0
-		_, err := keeper.FillCode(within(t, time.Minute), tab, "shop", []string{origin}, 6, func(context.Context, string) (string, error) {
+		_, err := keeper.FillCode(browsertest.Within(t, time.Minute), tab, "shop", []string{origin}, 6, func(context.Context, string) (string, error) {
 			asked++
 			return "123456", nil
 		})

@@ -15,6 +15,7 @@ import (
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
 	"clank/browsermgr/picture"
+	"clank/internal/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -71,7 +72,7 @@ func TestPicturesDoNotShowWhatWasFilledIn(t *testing.T) {
 	}
 	js(t, tab, echo)
 	for _, format := range []string{"png", "jpeg"} {
-		data, err := tab.Screenshot(within(t, time.Minute), page.ScreenshotOptions{Format: format})
+		data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: format})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,14 +86,14 @@ func TestPicturesDoNotShowWhatWasFilledIn(t *testing.T) {
 		}
 	}
 	js(t, tab, `() => scrollTo(0, 3000)`)
-	data, err := tab.Screenshot(within(t, time.Minute), page.ScreenshotOptions{Format: "png"})
+	data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: "png"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := covered(t, data, boxOf(t, tab, "low")); got < 0.99 {
 		t.Errorf("scrolled: %.0f %% is covered", 100*got)
 	}
-	whole, err := picture.Screenshot(within(t, time.Minute), tab, picture.Options{FullPage: true})
+	whole, err := picture.Screenshot(browsertest.Within(t, time.Minute), tab, picture.Options{FullPage: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,17 +102,17 @@ func TestPicturesDoNotShowWhatWasFilledIn(t *testing.T) {
 			t.Errorf("full page: %.0f %% of #%s is covered", 100*got, id)
 		}
 	}
-	one, err := picture.Screenshot(within(t, time.Minute), tab, picture.Options{Element: "#p"})
+	one, err := picture.Screenshot(browsertest.Within(t, time.Minute), tab, picture.Options{Element: "#p"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := covered(t, one.Data, image.Rect(0, 0, one.Width, one.Height)); got < 0.95 {
 		t.Errorf("element: %.0f %% is covered", 100*got)
 	}
-	if _, err := picture.PDF(within(t, time.Minute), tab); err == nil || !strings.Contains(err.Error(), "secret") {
+	if _, err := picture.PDF(browsertest.Within(t, time.Minute), tab); err == nil || !strings.Contains(err.Error(), "secret") {
 		t.Errorf("printed: %v", err)
 	}
-	if _, err := tab.Screenshot(within(t, time.Minute), page.ScreenshotOptions{Format: "webp"}); err == nil {
+	if _, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: "webp"}); err == nil {
 		t.Error("a webp was made, which cannot be covered")
 	}
 }
@@ -131,10 +132,10 @@ func TestPicturesDoNotShowWhatTheNextPageRepeats(t *testing.T) {
 	if _, err := fill(t, tab, url); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tab.Navigate(within(t, time.Minute), url+"/next#"+word); err != nil {
+	if _, err := tab.Navigate(browsertest.Within(t, time.Minute), url+"/next#"+word); err != nil {
 		t.Fatal(err)
 	}
-	data, err := tab.Screenshot(within(t, time.Minute), page.ScreenshotOptions{})
+	data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +154,7 @@ func TestPicturesDoNotShowWhatWasFilledIntoAFrame(t *testing.T) {
 	if _, err := fill(t, tab, strings.Replace(url, "127.0.0.1", "localhost", 1)); err != nil {
 		t.Fatal(err)
 	}
-	data, err := tab.Screenshot(within(t, time.Minute), page.ScreenshotOptions{})
+	data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,11 +171,11 @@ func TestTheLiveViewDoesNotShowWhatWasFilledIn(t *testing.T) {
 	}
 	js(t, tab, echo)
 	for range 2 {
-		data, err := tab.Capture(within(t, time.Minute), 30*time.Second, jpegRequest())
+		data, err := tab.Capture(browsertest.Within(t, time.Minute), 30*time.Second, jpegRequest())
 		if err != nil {
 			t.Fatal(err)
 		}
-		veiled, err := tab.Veil(within(t, time.Minute), plain(t, tab), viewWidth(t, tab), 1)
+		veiled, err := tab.Veil(browsertest.Within(t, time.Minute), plain(t, tab), viewWidth(t, tab), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +192,7 @@ func TestAPageThatCannotBeAskedIsNotShown(t *testing.T) {
 	if _, err := fill(t, tab, origin); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(within(t, time.Minute), 2*time.Second)
+	ctx, cancel := context.WithTimeout(browsertest.Within(t, time.Minute), 2*time.Second)
 	defer cancel()
 	js(t, tab, `() => { setTimeout(() => { const end = Date.now() + 4000; while (Date.now() < end); }, 0) }`)
 	if _, err := tab.Screenshot(ctx, page.ScreenshotOptions{}); err == nil {
@@ -216,7 +217,7 @@ func jpegRequest() proto.PageCaptureScreenshot {
 // plain is a picture as Chromium makes it, with nothing covered.
 func plain(tb testing.TB, tab *page.Tab) []byte {
 	tb.Helper()
-	res, err := cdp.Ask[proto.PageCaptureScreenshotResult](within(tb, time.Minute), tab.Main().Session, jpegRequest())
+	res, err := cdp.Ask[proto.PageCaptureScreenshotResult](browsertest.Within(tb, time.Minute), tab.Main().Session, jpegRequest())
 	if err != nil {
 		tb.Fatal(err)
 	}

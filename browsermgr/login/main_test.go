@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/login"
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 )
 
 const word = "correct-horse-battery"
@@ -52,33 +52,18 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// within is a context that ends before the test does.
-func within(tb testing.TB, d time.Duration) context.Context {
-	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), d)
-	tb.Cleanup(cancel)
-	return ctx
-}
-
 // site serves pages by path; OTHER in them is the server under the name of another site.
 func site(tb testing.TB, pages map[string]string) string {
 	tb.Helper()
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, port, _ := strings.Cut(r.Host, ":")
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, "<!doctype html><meta charset=utf-8><title>Test</title>"+strings.ReplaceAll(pages[r.URL.Path], "OTHER", "http://localhost:"+port))
-	}))
-	tb.Cleanup(func() {
-		srv.CloseClientConnections()
-		srv.Close()
-	})
-	return srv.URL
+	return browsertest.Serve(tb, func(w http.ResponseWriter, r *http.Request) {
+		browsertest.HTML(w, "<!doctype html><meta charset=utf-8><title>Test</title>"+strings.ReplaceAll(pages[r.URL.Path], "OTHER", browsertest.Elsewhere(r)))
+	}).URL
 }
 
 // open opens a tab at an address.
 func open(tb testing.TB, url string) *page.Tab {
 	tb.Helper()
-	ctx := within(tb, time.Minute)
+	ctx := browsertest.Within(tb, time.Minute)
 	w, _, err := manager.Window(ctx, browsermgr.WindowOptions{Key: tb.Name() + url, URL: url, Ephemeral: true})
 	if err != nil {
 		tb.Fatal(err)
@@ -105,7 +90,7 @@ func show(tb testing.TB, html string) (tab *page.Tab, origin string) {
 // js evaluates an expression in the page.
 func js(tb testing.TB, tab *page.Tab, expression string) string {
 	tb.Helper()
-	res, err := tab.Act(within(tb, 30*time.Second), page.Action{Kind: page.KindEvaluate, Fn: expression})
+	res, err := tab.Act(browsertest.Within(tb, 30*time.Second), page.Action{Kind: page.KindEvaluate, Fn: expression})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -139,5 +124,5 @@ func request(revealed *int, origins ...string) login.Request {
 func fill(tb testing.TB, tab *page.Tab, origins ...string) (login.Result, error) {
 	tb.Helper()
 	n := 0
-	return keeper.Fill(within(tb, time.Minute), tab, request(&n, origins...))
+	return keeper.Fill(browsertest.Within(tb, time.Minute), tab, request(&n, origins...))
 }

@@ -11,6 +11,7 @@ import (
 
 	"clank/browsermgr/address"
 	"clank/browsermgr/cdp"
+	"clank/browsermgr/feed"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -78,7 +79,7 @@ type Browser struct {
 	openers  map[string]string     // target id → target id of the opener, for tabs that are not attached yet
 	lastTab  int
 	changed  chan struct{} // closed and replaced whenever tabs come or go
-	feeds    map[*feed]struct{}
+	feeds    map[*feed.Feed[Event]]struct{}
 	closed   bool
 	wg       sync.WaitGroup
 }
@@ -94,7 +95,7 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 	}
 	b := &Browser{
 		log: opts.Logger, observers: opts.Observers, hidden: opts.Hidden, lastTab: max(opts.FirstTab-1, 0), sessions: map[string]attachment{}, openers: map[string]string{},
-		changed: make(chan struct{}), feeds: map[*feed]struct{}{},
+		changed: make(chan struct{}), feeds: map[*feed.Feed[Event]]struct{}{},
 	}
 	c, err := cdp.Dial(ctx, wsURL, cdp.Options{
 		Timeout: opts.CallTimeout, Sent: opts.Sent, Header: opts.Header, Handshake: opts.Handshake, Clean: opts.Clean,
@@ -140,7 +141,7 @@ func (b *Browser) watchConnection() {
 	}
 	b.mu.Lock()
 	for f := range b.feeds {
-		f.end()
+		f.End()
 	}
 	b.mu.Unlock()
 }

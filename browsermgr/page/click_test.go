@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 )
 
 func TestClickSendsTrustedEvents(t *testing.T) {
@@ -24,10 +25,10 @@ func TestClickSendsTrustedEvents(t *testing.T) {
 	}
 	js(t, tab, "seen = []")
 	act(t, tab, page.Action{Kind: page.KindClick, Ref: ref, DoubleClick: true, Modifiers: []string{"Shift"}})
-	wantContains(t, jsString(t, tab, "seen.join(' ')"), "dblclick,true,0,true")
+	browsertest.WantContains(t, jsString(t, tab, "seen.join(' ')"), "dblclick,true,0,true")
 	js(t, tab, "seen = []")
 	act(t, tab, page.Action{Kind: page.KindClick, Ref: ref, Button: "right"})
-	wantContains(t, jsString(t, tab, "seen.join(' ')"), "contextmenu,true,2,false")
+	browsertest.WantContains(t, jsString(t, tab, "seen.join(' ')"), "contextmenu,true,2,false")
 }
 
 func TestClickSaysWhyItCannot(t *testing.T) {
@@ -125,7 +126,7 @@ func TestClickThatNavigatesReturnsWithTheNewPage(t *testing.T) {
 		if !res.Navigated || !strings.HasPrefix(res.URL, srv.URL+"/next") || res.Status != 200 {
 			t.Errorf("%s: got %+v, want a navigation to /next", name, res)
 		}
-		wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Arrived")
+		browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Arrived")
 		if _, err := tab.Back(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -163,12 +164,12 @@ func TestNextLookShowsWhatTheClickLedTo(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, body.String())
 	})
-	tab := openTab(t, serve(t, mux).URL)
+	tab := openTab(t, browsertest.Serve(t, mux.ServeHTTP).URL)
 	for name := range ways {
 		for range 3 {
 			js(t, tab, "show('Before')")
 			click(t, tab, refOf(t, tab, fmt.Sprintf("%q", name)))
-			wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: "+name)
+			browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: "+name)
 		}
 		if text, err := tab.Text(t.Context(), ""); err != nil || !strings.Contains(text, name) {
 			t.Errorf("got text %q, %v; want %s", text, err, name)
@@ -181,8 +182,8 @@ func TestClickThatOpensATabReportsIt(t *testing.T) {
 		"/":     `<a href=/next target=_blank>Blank</a><button onclick="window.open('/next')">Window</button><a href=/next target=_blank rel=opener>Opener</a>`,
 		"/next": `<title>Next</title>`,
 	})
-	b := connect(t)
-	tab := openTabIn(t, b, srv.URL)
+	b := browser.Connect(t, page.Options{})
+	tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 	for _, name := range []string{"Blank", "Window", "Opener"} {
 		res := click(t, tab, refOf(t, tab, name))
 		if len(res.Opened) != 1 {
@@ -203,10 +204,10 @@ func TestClickThatOpensATabReportsIt(t *testing.T) {
 }
 
 func TestPopupIsAnnounced(t *testing.T) {
-	b := connect(t)
+	b := browser.Connect(t, page.Options{})
 	events, stop := b.Events()
 	defer stop()
-	tab := openTabIn(t, b, site(t, map[string]string{"/": `<title>P</title>`}).URL)
+	tab := browsertest.Tab(t, b, page.TabOptions{URL: site(t, map[string]string{"/": `<title>P</title>`}).URL})
 	js(t, tab, "void open('about:blank')")
 	deadline := time.After(30 * time.Second)
 	for {
@@ -225,10 +226,10 @@ func TestPopupIsAnnounced(t *testing.T) {
 }
 
 func TestBackgroundTabTakesInput(t *testing.T) {
-	b := connect(t)
+	b := browser.Connect(t, page.Options{})
 	html := `<button onclick="window.ok=(window.ok||0)+1">Go</button><input aria-label=In>`
 	srv := site(t, map[string]string{"/": html})
-	first, second := openTabIn(t, b, srv.URL), openTabIn(t, b, srv.URL)
+	first, second := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL}), browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 	if err := second.Activate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -255,19 +256,19 @@ func TestHoverDragAndCoordinates(t *testing.T) {
 		t.Errorf("got %s, want the hover style", got)
 	}
 	act(t, tab, page.Action{Kind: page.KindDrag, StartRef: refOf(t, tab, "Start"), EndRef: refOf(t, tab, "End")})
-	wantContains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
+	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
 	act(t, tab, page.Action{Kind: page.KindDrag, StartRef: refOf(t, tab, "Native"), EndRef: refOf(t, tab, "End")})
-	wantContains(t, jsString(t, tab, "log.join(' ')"), "drop x")
+	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "drop x")
 	act(t, tab, page.Action{Kind: page.KindClickCoords, X: 700, Y: 20})
-	wantContains(t, jsString(t, tab, "log.join(' ')"), "at 700,20")
+	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "at 700,20")
 	js(t, tab, "log = []")
 	act(t, tab, page.Action{Kind: page.KindDragCoords, X: 140, Y: 140, EndX: 440, EndY: 340})
-	wantContains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
+	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
 	act(t, tab, page.Action{Kind: page.KindDragCoords, X: 140, Y: 340, EndX: 440, EndY: 340})
-	wantContains(t, jsString(t, tab, "log.join(' ')"), "drop x")
+	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "drop x")
 	js(t, tab, "log = []")
 	act(t, tab, page.Action{Kind: page.KindDrag, StartSelector: "#a", EndSelector: "#z"})
-	wantContains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
+	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
 }
 
 func TestCoordinatesAreHeldAndClickedTwice(t *testing.T) {
@@ -282,8 +283,8 @@ func TestCoordinatesAreHeldAndClickedTwice(t *testing.T) {
 }
 
 func TestCloseIsAnAction(t *testing.T) {
-	b := connect(t)
-	tab, err := b.NewTab(within(t, 20*time.Second), page.TabOptions{})
+	b := browser.Connect(t, page.Options{})
+	tab, err := b.NewTab(browsertest.Within(t, 20*time.Second), page.TabOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -41,7 +41,7 @@ func TestClosedShadowRootsAreSeenAndActedUpon(t *testing.T) {
 	if got := js(t, tab, "hits"); got != "[1,2]" {
 		t.Errorf("got clicks %s, want both buttons", got)
 	}
-	wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `"Field" [active]`, ": typed more")
+	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `"Field" [active]`, ": typed more")
 	act(t, tab, page.Action{Kind: page.KindWait, Text: "Boxed", TimeoutMs: 5000})
 	act(t, tab, page.Action{Kind: page.KindClick, Selector: "a[href='/deep']"})
 	if !strings.HasSuffix(tab.URL(), "/deep") {
@@ -61,16 +61,12 @@ func TestClosedRootOfALaterElementIsSeen(t *testing.T) {
 func TestPagesWithoutClosedRootsCostNothingMore(t *testing.T) {
 	var mu sync.Mutex
 	sent := map[string]int{}
-	b, err := page.Connect(within(t, 20*time.Second), shared.url, page.Options{Sent: func(method string) {
+	b := browser.Connect(t, page.Options{Sent: func(method string) {
 		mu.Lock()
 		sent[method]++
 		mu.Unlock()
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.Close() })
-	tab := openTabIn(t, b, site(t, map[string]string{"/": form + `<div></div><span></span><div><p>x</p></div>`}).URL)
+	tab := browsertest.Tab(t, b, page.TabOptions{URL: site(t, map[string]string{"/": form + `<div></div><span></span><div><p>x</p></div>`}).URL})
 	snapshot(t, tab, page.SnapshotOptions{})
 	count := func() (all, asked int) {
 		mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 )
 
 // fresh takes a compared snapshot and checks how many elements it calls new; -1 for one that has nothing to compare with.
@@ -32,7 +33,7 @@ func TestSnapshotsAreComparedWithThePrevious(t *testing.T) {
 	fresh(t, tab, aria, -1)
 	fresh(t, tab, role, 0)
 	js(t, tab, "b.after('text', Object.assign(b.cloneNode(true), {id: 'c'}))")
-	wantContains(t, fresh(t, tab, role, 1).Text, "- button \"Go\" [ref=e2] [nth=1] [new]", "\n\n1 new element(s) since last snapshot")
+	browsertest.WantContains(t, fresh(t, tab, role, 1).Text, "- button \"Go\" [ref=e2] [nth=1] [new]", "\n\n1 new element(s) since last snapshot")
 	fresh(t, tab, role, 0)
 	js(t, tab, "b.textContent = 'Went'")
 	fresh(t, tab, role, 1)
@@ -52,7 +53,7 @@ func TestComparisonBeginsAnewWithTheDocumentOfTheFrame(t *testing.T) {
 	for name, html := range map[string]string{"same process": near, "other process": far} {
 		t.Run(name, func(t *testing.T) {
 			tab := openTab(t, scopedSite(t, html, `<button>Inner</button>`).URL)
-			waitFor(t, func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner") })
+			browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner") })
 			opts := page.SnapshotOptions{Refs: page.RefsRole, Frame: "iframe"}
 			fresh(t, tab, opts, -1)
 			fresh(t, tab, opts, 0)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -61,7 +62,7 @@ func TestDialogBlocksReadingWithAdvice(t *testing.T) {
 	tab := show(t, dialogs)
 	ref := refOf(t, tab, `"Later"`)
 	click(t, tab, ref)
-	waitFor(t, func() bool { return len(tab.Dialogs().Pending) == 1 })
+	browsertest.Eventually(t, "a dialog waits", func() bool { return len(tab.Dialogs().Pending) == 1 })
 	var dialog *page.DialogError
 	for name, call := range map[string]func(context.Context) error{
 		"snapshot": func(ctx context.Context) error { _, err := tab.Snapshot(ctx, page.SnapshotOptions{}); return err },
@@ -116,15 +117,15 @@ func TestDialogWhileLoading(t *testing.T) {
 	if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
 		t.Fatal(err)
 	}
-	wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: b")
+	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: b")
 }
 
 const sticky = `<button onclick="window.onbeforeunload = e => { e.preventDefault(); return 'stay' }">Stick</button><a href=/other>Go</a>`
 
 func TestBeforeunloadDoesNotKeepThePage(t *testing.T) {
 	srv := site(t, map[string]string{"/": sticky, "/other": "<p>other"})
-	b := connect(t)
-	tab := openTabIn(t, b, srv.URL)
+	b := browser.Connect(t, page.Options{})
+	tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 	click(t, tab, refOf(t, tab, "Stick"))
 	res, err := tab.Navigate(t.Context(), srv.URL+"/other")
 	if err != nil || res.URL != srv.URL+"/other" {
@@ -195,7 +196,7 @@ func TestDialogAnsweredByAPersonIsRemote(t *testing.T) {
 	tab := show(t, dialogs)
 	click(t, tab, refOf(t, tab, `"Confirm"`))
 	tab.Main().Post(proto.PageHandleJavaScriptDialog{Accept: true}) // behind our back
-	waitFor(t, func() bool { return len(tab.Dialogs().Pending) == 0 })
+	browsertest.Eventually(t, "no dialog waits", func() bool { return len(tab.Dialogs().Pending) == 0 })
 	if d := tab.Dialogs().Recent[0]; d.ClosedBy != "remote" {
 		t.Errorf("got %+v", d)
 	}
@@ -219,9 +220,9 @@ func TestScriptGoesOnAfterItsDialog(t *testing.T) {
 }
 
 func TestPageThatOpensDialogsForEverCanBeLeft(t *testing.T) {
-	b := connect(t)
+	b := browser.Connect(t, page.Options{})
 	srv := site(t, map[string]string{"/": `<button onclick="for (;;) alert('again')">Loop</button><p>Text</p>`, "/ok": "<p>Fine"})
-	tab, other := openTabIn(t, b, srv.URL), openTabIn(t, b, foreign(srv)+"/ok")
+	tab, other := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL}), browsertest.Tab(t, b, page.TabOptions{URL: foreign(srv) + "/ok"})
 	ref := refOf(t, tab, `"Loop"`)
 	if res := click(t, tab, ref); !res.BlockedByDialog {
 		t.Fatalf("got %+v", res)
@@ -230,29 +231,14 @@ func TestPageThatOpensDialogsForEverCanBeLeft(t *testing.T) {
 		if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, func() bool { return len(tab.Dialogs().Pending) == 1 })
+		browsertest.Eventually(t, "a dialog waits", func() bool { return len(tab.Dialogs().Pending) == 1 })
 	}
 	if _, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: ref}); err == nil || !strings.Contains(err.Error(), `"again"`) {
 		t.Errorf("got %v, want the dialog named", err)
 	}
-	wantContains(t, snapshot(t, other, page.SnapshotOptions{}).Text, "Fine")
+	browsertest.WantContains(t, snapshot(t, other, page.SnapshotOptions{}).Text, "Fine")
 	start := time.Now()
 	if err := tab.Close(t.Context()); err != nil {
 		t.Errorf("close: %v after %s", err, time.Since(start))
-	}
-}
-
-// waitFor looks at an external process until something holds.
-func waitFor(tb testing.TB, cond func() bool) {
-	tb.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(30 * time.Second)
-	for !cond() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			tb.Fatal("it did not happen within 30s")
-		}
 	}
 }

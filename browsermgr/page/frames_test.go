@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -21,7 +22,7 @@ func foreign(srv *httptest.Server) string {
 func framed(t *testing.T) *httptest.Server {
 	t.Helper()
 	var srv *httptest.Server
-	srv = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		pages := map[string]string{
 			"/": `<h1>Top</h1><iframe title=Near src=/near></iframe><div style=height:1500px></div>
@@ -32,7 +33,7 @@ func framed(t *testing.T) *httptest.Server {
 			"/deep": `<div style=height:600px></div><button onclick="this.textContent='Pressed deep'">Deep button</button>`,
 		}
 		_, _ = w.Write([]byte("<!doctype html>" + pages[r.URL.Path]))
-	}))
+	})
 	return srv
 }
 
@@ -46,13 +47,13 @@ func TestFramesAreInlined(t *testing.T) {
   - textbox "Far field" [ref=f2e2]
   - Iframe "Deep" [ref=f2e3]:
     - button "Deep button" [ref=f3e1]`
-	waitFor(t, func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button") })
+	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button") })
 	again := snapshot(t, tab, page.SnapshotOptions{}).Text
 	if d := cmp.Diff(sameFrames(want), sameFrames(again)); d != "" {
 		t.Errorf("snapshot (-want +got)\n%s", d)
 	}
 	flat := snapshot(t, tab, page.SnapshotOptions{Interactive: true}).Text
-	wantContains(t, flat, "\n- button \"Far button\" [ref=f", "\n- button \"Deep button\" [ref=f")
+	browsertest.WantContains(t, flat, "\n- button \"Far button\" [ref=f", "\n- button \"Deep button\" [ref=f")
 }
 
 // sameFrames forgets the numbers in frames of other processes: they depend on which process answers first.
@@ -62,13 +63,13 @@ func sameFrames(text string) string {
 
 func TestActionsReachAllFrames(t *testing.T) {
 	tab := openTab(t, framed(t).URL)
-	waitFor(t, func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button") })
+	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button") })
 	for _, name := range []string{"Near button", "Far button", "Deep button"} {
 		click(t, tab, refOf(t, tab, name))
 	}
 	act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, "Far field"), Text: "far text"})
 	text := snapshot(t, tab, page.SnapshotOptions{}).Text
-	wantContains(t, text, `button "Pressed"`, `button "Pressed deep"`, `"Far field" [active]`, ": far text")
+	browsertest.WantContains(t, text, `button "Pressed"`, `button "Pressed deep"`, `"Far field" [active]`, ": far text")
 	act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, "Far field"), Text: " more", Slowly: true})
 	if got := string(act(t, tab, page.Action{Kind: page.KindEvaluate, Ref: refOf(t, tab, "Far field"), Fn: "el => el.value"}).Value); got != `"far text more"` {
 		t.Errorf("got %s, want keys to reach the frame", got)
@@ -81,7 +82,7 @@ func TestActionsReachAllFrames(t *testing.T) {
 func TestCoveredFrameIsNamed(t *testing.T) {
 	srv := framed(t)
 	tab := openTab(t, srv.URL)
-	waitFor(t, func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Far button") })
+	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Far button") })
 	ref := refOf(t, tab, "Far button")
 	js(t, tab, `document.body.insertAdjacentHTML('beforeend', '<div id=veil role=dialog aria-label=Wall style="position:fixed;inset:0"></div>')`)
 	_ = refused(t, tab, page.Action{Kind: page.KindClick, Ref: ref}, ref+" ", `is covered by dialog "Wall" (div#veil)`)
@@ -89,7 +90,7 @@ func TestCoveredFrameIsNamed(t *testing.T) {
 
 func TestRefOfARemovedFrameIsGone(t *testing.T) {
 	tab := openTab(t, framed(t).URL)
-	waitFor(t, func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Far button") })
+	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Far button") })
 	near, far := refOf(t, tab, "Near button"), refOf(t, tab, "Far button")
 	js(t, tab, "document.querySelectorAll('iframe').forEach(f => f.remove())")
 	for _, ref := range []string{near, far} {

@@ -1,41 +1,22 @@
 package page
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"image"
-	"image/color"
-	"image/draw"
-	"image/jpeg"
-	"image/png"
-	"math"
 	"time"
 
+	"clank/browsermgr/cover"
 	"clank/browsermgr/frame"
 
 	"github.com/go-rod/rod/lib/proto"
-	_ "golang.org/x/image/webp" // frames of a live view may come as one
 )
 
 // Area is a part of the main frame's viewport, in CSS pixels.
-type Area struct {
-	Left   float64 `json:"left"`
-	Top    float64 `json:"top"`
-	Right  float64 `json:"right"`
-	Bottom float64 `json:"bottom"`
-}
+type Area = cover.Area
 
 // hideLimit bounds finding out what a picture must not show.
 const hideLimit = 5 * time.Second
-
-// veil is what must not be seen, in CSS pixels of the main document, and how the viewport lay in that.
-type veil struct {
-	areas     []Area
-	left, top float64 // corner of what shows
-	zoom      float64 // by pinching
-	pixels    float64 // of the device for a CSS pixel
-}
 
 // whereabouts asks how the viewport lies in the document.
 const whereabouts = `() => {
@@ -44,7 +25,7 @@ const whereabouts = `() => {
 }`
 
 // veil finds out what must not be seen now; nil if that is nothing.
-func (t *Tab) veil(ctx context.Context) (*veil, error) {
+func (t *Tab) veil(ctx context.Context) (*cover.Veil, error) {
 	if t.browser.hidden == nil {
 		return nil, nil //nolint:nilnil // nothing is hidden
 	}
@@ -61,40 +42,22 @@ func (t *Tab) veil(ctx context.Context) (*veil, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find where the picture is: %w", err)
 	}
-	v := &veil{left: at.Left, top: at.Top, zoom: at.Zoom, pixels: at.Pixels}
+	v := &cover.Veil{Left: at.Left, Top: at.Top, Zoom: at.Zoom, Pixels: at.Pixels}
 	for _, a := range areas {
-		v.areas = append(v.areas, Area{Left: a.Left + at.X, Top: a.Top + at.Y, Right: a.Right + at.X, Bottom: a.Bottom + at.Y})
+		v.Areas = append(v.Areas, Area{Left: a.Left + at.X, Top: a.Top + at.Y, Right: a.Right + at.X, Bottom: a.Bottom + at.Y})
 	}
 	return v, nil
 }
 
-// frayed is by how much, in CSS pixels, more is covered than was found.
-const frayed = 2
-
-// boxes are what is to be covered in a picture whose corner is at left, top of the document.
-func (v *veil) boxes(left, top, scale float64) []image.Rectangle {
-	if v == nil {
-		return nil
-	}
-	rs := make([]image.Rectangle, len(v.areas))
-	for i, a := range v.areas {
-		rs[i] = image.Rect(
-			int(math.Floor((a.Left-frayed-left)*scale)), int(math.Floor((a.Top-frayed-top)*scale)),
-			int(math.Ceil((a.Right+frayed-left)*scale)), int(math.Ceil((a.Bottom+frayed-top)*scale)),
-		)
-	}
-	return rs
-}
-
-// shot are the boxes in a screenshot.
-func (v *veil) shot(clip *proto.PageViewport) []image.Rectangle {
+// veiled are the boxes of a veil in a screenshot.
+func veiled(v *cover.Veil, clip *proto.PageViewport) []image.Rectangle {
 	switch {
 	case v == nil:
 		return nil
 	case clip == nil:
-		return v.boxes(v.left, v.top, v.zoom*v.pixels)
+		return v.Viewport(v.Zoom * v.Pixels)
 	}
-	return v.boxes(clip.X, clip.Y, clip.Scale*v.pixels)
+	return v.Clip(clip.X, clip.Y, clip.Scale*v.Pixels)
 }
 
 // Veil covers what a picture of the viewport must not show: one that shows so many CSS pixels in its width at a zoom, as
@@ -112,51 +75,15 @@ func (t *Tab) Veil(ctx context.Context, data []byte, width, zoom float64) ([]byt
 	if now == nil && before == nil {
 		return data, nil
 	}
-	config, _, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil || width <= 0 {
-		return nil, fmt.Errorf("cover a part of the picture: it cannot be read: %w", err)
+	scale, err := cover.Scale(data, width, zoom)
+	if err != nil {
+		return nil, err
 	}
-	if zoom <= 0 {
-		zoom = 1
-	}
-	scale := float64(config.Width) / width * zoom
-	var boxes []image.Rectangle
-	for _, v := range []*veil{before, now} {
-		if v != nil {
-			boxes = append(boxes, v.boxes(v.left, v.top, scale)...)
-		}
-	}
-	return cover(data, boxes)
+	return cover.Paint(data, append(before.Viewport(scale), now.Viewport(scale)...))
 }
 
 // Hides reports whether the page shows now what pictures must not show.
 func (t *Tab) Hides(ctx context.Context) (bool, error) {
 	v, err := t.veil(ctx)
 	return v != nil, err
-}
-
-// cover draws over parts of a picture.
-func cover(data []byte, boxes []image.Rectangle) ([]byte, error) {
-	if len(boxes) == 0 {
-		return data, nil
-	}
-	img, format, err := image.Decode(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("cover a part of the picture: %w", err)
-	}
-	canvas := image.NewRGBA(img.Bounds())
-	draw.Draw(canvas, canvas.Bounds(), img, img.Bounds().Min, draw.Src)
-	for _, box := range boxes {
-		draw.Draw(canvas, box.Add(canvas.Bounds().Min), image.NewUniform(color.RGBA{R: 0x60, G: 0x60, B: 0x60, A: 0xff}), image.Point{}, draw.Src)
-	}
-	var out bytes.Buffer
-	if format == "png" {
-		err = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&out, canvas)
-	} else {
-		err = jpeg.Encode(&out, canvas, &jpeg.Options{Quality: 85})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cover a part of the picture: %w", err)
-	}
-	return out.Bytes(), nil
 }

@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 )
 
 func TestNavigateReportsStatusAndTitle(t *testing.T) {
-	srv := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		switch r.URL.Path {
 		case "/missing":
@@ -23,7 +24,7 @@ func TestNavigateReportsStatusAndTitle(t *testing.T) {
 			return
 		}
 		_, _ = w.Write([]byte("<title>T " + r.URL.Path + "</title><p>x"))
-	}))
+	})
 	tab := openTab(t, "")
 	tests := []struct {
 		path, url string
@@ -60,7 +61,7 @@ func TestTitleFollowsWhatActionsDoToIt(t *testing.T) {
 func TestPageWithoutTitleHasNone(t *testing.T) {
 	srv := site(t, map[string]string{"/": `<title>One</title>`, "/bare": `<p>no title</p>`})
 	tab := openTab(t, srv.URL)
-	if _, err := tab.Navigate(within(t, 20*time.Second), srv.URL+"/bare"); err != nil {
+	if _, err := tab.Navigate(browsertest.Within(t, 20*time.Second), srv.URL+"/bare"); err != nil {
 		t.Fatal(err)
 	}
 	if got := tab.Title(); got != "" {
@@ -70,25 +71,21 @@ func TestPageWithoutTitleHasNone(t *testing.T) {
 
 func TestNewDocumentIsMadeReadyOnce(t *testing.T) {
 	var worlds atomic.Int32
-	b, err := page.Connect(within(t, 30*time.Second), shared.url, page.Options{Sent: func(method string) {
+	b := browser.Connect(t, page.Options{Sent: func(method string) {
 		if method == "Page.createIsolatedWorld" {
 			worlds.Add(1)
 		}
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.Close() })
 	srv := site(t, map[string]string{"/": "<title>One</title>", "/next": "<title>Two</title>"})
-	tab := openTabIn(t, b, srv.URL)
+	tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 	var wg sync.WaitGroup
 	for _, path := range []string{"/?again", "/next"} {
 		worlds.Store(0)
-		if _, err := tab.Navigate(within(t, 30*time.Second), srv.URL+path); err != nil {
+		if _, err := tab.Navigate(browsertest.Within(t, 30*time.Second), srv.URL+path); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
-			wg.Go(func() { _, _, _ = tab.Describe(within(t, 30*time.Second), "e1") })
+			wg.Go(func() { _, _, _ = tab.Describe(browsertest.Within(t, 30*time.Second), "e1") })
 		}
 		snapshot(t, tab, page.SnapshotOptions{})
 		wg.Wait()
@@ -102,12 +99,12 @@ func TestNavigateInWords(t *testing.T) {
 	tab := openTab(t, "")
 	closed := site(t, nil)
 	closed.Close()
-	hangUp := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
-	circle := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }))
-	download := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	hangUp := browsertest.Serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	circle := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) })
+	download := browsertest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Disposition", "attachment; filename=a.bin")
 		_, _ = w.Write([]byte("x"))
-	}))
+	})
 	tests := map[string]string{
 		closed.URL:                  "refused the connection",
 		hangUp.URL:                  "closed the connection without an answer",
@@ -126,7 +123,7 @@ func TestNavigateInWords(t *testing.T) {
 }
 
 func TestNavigateToASilentServerEnds(t *testing.T) {
-	srv := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	srv := browsertest.Serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	tab := openTab(t, "")
 	stop := errors.New("stopped by @ada")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -148,7 +145,7 @@ func TestNavigateToASilentServerEnds(t *testing.T) {
 }
 
 func TestTheCallerSaysHowLongANavigationMayTake(t *testing.T) {
-	srv := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	srv := browsertest.Serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	_, err := openTab(t, "").NavigateWithin(t.Context(), srv.URL, 400*time.Millisecond)
 	wantError(t, err, "the server did not answer within 400ms")
 }
@@ -165,7 +162,7 @@ func TestHistory(t *testing.T) {
 	if res := act(t, tab, page.Action{Kind: page.KindBack}); res.URL != srv.URL+"/a" {
 		t.Errorf("back: got %+v", res)
 	}
-	wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: a")
+	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: a")
 	if res := act(t, tab, page.Action{Kind: page.KindForward}); res.URL != srv.URL+"/b" {
 		t.Errorf("forward: got %+v", res)
 	}

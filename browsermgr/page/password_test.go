@@ -11,6 +11,7 @@ import (
 
 	"clank/browseagent"
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -41,7 +42,7 @@ func TestPasswordFieldsAreMarkedAndNeverShown(t *testing.T) {
 					t.Errorf("%s is not marked in %s", name, got)
 				}
 			}
-			wantContains(t, got, `- textbox "Name" [ref=`, ": Ada")
+			browsertest.WantContains(t, got, `- textbox "Name" [ref=`, ": Ada")
 		}
 	}
 	check()
@@ -139,7 +140,7 @@ func TestAgentKeepsPasswordsOutOfWhatPeopleRead(t *testing.T) {
 		Model:   func(context.Context, string) (llm.Model, error) { return model, nil },
 	}
 	typed := false
-	for step, err := range agent.Run(within(t, 30*time.Second), sessions.Session{ID: "s1"}, sessions.Task{ID: "k1", Prompt: "sign in"}) {
+	for step, err := range agent.Run(browsertest.Within(t, 30*time.Second), sessions.Session{ID: "s1"}, sessions.Task{ID: "k1", Prompt: "sign in"}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 )
 
 // What a key led to is read from the title as it was when press returned: nothing in between gives the page time.
@@ -44,14 +45,14 @@ func TestPressInAFrameReturnsWithoutWaitingForItsKeysHere(t *testing.T) {
 		shows := func(text string) func() bool {
 			return func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, text) }
 		}
-		waitFor(t, shows("Field"))
+		browsertest.Eventually(t, "it shows", shows("Field"))
 		act(t, tab, page.Action{Kind: page.KindClick, Ref: refOf(t, tab, "Field")})
 		begin := time.Now()
 		act(t, tab, page.Action{Kind: page.KindPress, Key: "a"})
 		if took := time.Since(begin); took > atOnce {
 			t.Errorf("%s: press took %s", path, took)
 		}
-		waitFor(t, shows("seen"))
+		browsertest.Eventually(t, "it shows", shows("seen"))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 )
 
 const rows = `<ul id=l><li><button onclick="hit('a')">Delete</button><li><button onclick="hit('b')">Delete</button><li><button onclick="hit('c')">Delete</button></ul>
@@ -100,7 +101,7 @@ func TestRefOfOddNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	html := strings.Replace(buttons, "NAMES", string(text), 1)
-	b := connect(t)
+	b := browser.Connect(t, page.Options{})
 	srv := site(t, map[string]string{"/": "<!doctype html><meta charset=utf-8>" + html, "/outer": "<!doctype html><script>window.hits = []</script><iframe width=900 height=900 src=/ title=In>"})
 	modes := map[string]page.SnapshotOptions{
 		"own": {}, "role": {Refs: page.RefsRole}, "aria": {Refs: page.RefsAria}, "efficient": page.EfficientSnapshot(),
@@ -112,13 +113,13 @@ func TestRefOfOddNames(t *testing.T) {
 			if opts.Frame != "" {
 				path = "/outer"
 			}
-			tab := openTabIn(t, b, srv.URL+path)
+			tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL + path})
 			snapshot(t, tab, page.SnapshotOptions{})
 			clickAll(t, tab, snapshot(t, tab, opts).Refs(), len(names))
 		})
 	}
 	t.Run("tree", func(t *testing.T) {
-		tab := openTabIn(t, b, srv.URL)
+		tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 		nodes, err := tab.Tree(t.Context(), 0, 0)
 		if err != nil {
 			t.Fatal(err)

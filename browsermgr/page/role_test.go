@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -16,7 +17,7 @@ import (
 func TestRoleSnapshotNumbersElementsInOrder(t *testing.T) {
 	tab := show(t, `<h1>Shop</h1><button>Go</button><button>Buy</button><button onclick=1>Go</button><main><img alt=cat><a href=/x>Go</a></main>
 		<div style=cursor:pointer>Card</div><iframe title=In srcdoc="<button>Go</button><h1></h1>"></iframe>`)
-	waitFor(t, func() bool { return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "Go") == 4 })
+	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "Go") == 4 })
 	js(t, tab, "document.querySelector('button').before(document.querySelectorAll('button')[1])")
 	snap := snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole})
 	want := `- heading "Shop" [level=1] [ref=e1]
@@ -111,7 +112,7 @@ func TestLinksAppendixIsScoped(t *testing.T) {
 		"frame":    {page.SnapshotOptions{Frame: "iframe", Interactive: true}, "\n1. In frame -> U/f"},
 		"itself":   {page.SnapshotOptions{Selector: "a"}, "\n1. A -> U/a"},
 	}
-	waitFor(t, func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "In frame") })
+	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "In frame") })
 	for name, tt := range tests {
 		tt.opts.Refs, tt.opts.URLs = page.RefsRole, true
 		snap := snapshot(t, tab, tt.opts)
@@ -151,7 +152,7 @@ func TestEmptySnapshotsSayWhyAtOnce(t *testing.T) {
 			t.Errorf("%+v: got %q, %q, %v", tt.opts, snap.Text, snap.Reason, refs)
 		}
 	}
-	if snap := snapshot(t, openTabIn(t, connect(t), ""), page.SnapshotOptions{}); snap.Text != "(empty)" || snap.Reason != "the page is empty" {
+	if snap := snapshot(t, browsertest.Tab(t, browser.Connect(t, page.Options{}), page.TabOptions{}), page.SnapshotOptions{}); snap.Text != "(empty)" || snap.Reason != "the page is empty" {
 		t.Errorf("got %q, %q", snap.Text, snap.Reason)
 	}
 }
@@ -211,7 +212,7 @@ func TestCancelledSnapshotLeavesTheRefs(t *testing.T) {
 
 func TestAriaRefsEndWhenAFrameNavigates(t *testing.T) {
 	tab := openTab(t, framed(t).URL)
-	waitFor(t, func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Near button") })
+	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Near button") })
 	for _, tt := range []struct {
 		refs  page.SnapshotOptions
 		holds bool
@@ -231,7 +232,7 @@ func busyFrames(t *testing.T) *page.Tab {
 	srv := scopedSite(t, `<iframe id=one src=/frame></iframe><iframe id=two src=/frame></iframe><iframe id=far src="OTHER/frame"></iframe>`,
 		`<button>Inner</button><script>addEventListener('message', () => { const end = Date.now() + 1500; while (Date.now() < end); })</script>`)
 	tab := openTab(t, srv.URL)
-	waitFor(t, func() bool { return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner") == 3 })
+	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner") == 3 })
 	js(t, tab, "setInterval(() => one.contentWindow.location.reload(), 150), far.contentWindow.postMessage('busy', '*')")
 	return tab
 }
@@ -260,19 +261,19 @@ func TestNavigationOfASiblingFrameDoesNotMatter(t *testing.T) {
 
 func TestSnapshotWaitsForAPageThatIsStillEmpty(t *testing.T) {
 	gate := make(chan struct{})
-	srv := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/data" {
 			<-gate
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte(`<!doctype html><div id=app></div><script>fetch('/data').then(() => { app.innerHTML = '<button>Ready</button>' })</script>`))
-	}))
+	})
 	tab := openTab(t, "")
 	if _, err := tab.Navigate(t.Context(), srv.URL); err != nil {
 		t.Fatal(err)
 	}
 	timer := time.AfterFunc(200*time.Millisecond, func() { close(gate) })
 	defer timer.Stop()
-	wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Ready")
+	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Ready")
 }

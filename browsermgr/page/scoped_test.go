@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 )
 
 // btn is a button that tells the top page its id when it is clicked.
@@ -22,7 +23,7 @@ const hitLog = `<script>window.hits = []; addEventListener('message', e => hits.
 func scopedSite(t *testing.T, html, inner string) *httptest.Server {
 	t.Helper()
 	var srv *httptest.Server
-	srv = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		body := hitLog + html
 		if r.URL.Path == "/frame" {
@@ -30,7 +31,7 @@ func scopedSite(t *testing.T, html, inner string) *httptest.Server {
 		}
 		body = strings.NewReplacer("ORIGIN", srv.URL, "OTHER", foreign(srv)).Replace(body)
 		_, _ = w.Write([]byte("<!doctype html><meta charset=utf-8>" + body))
-	}))
+	})
 	return srv
 }
 
@@ -110,12 +111,12 @@ func scopedCases() []scoped {
 }
 
 func TestScopedRefsAreTheCapturedElements(t *testing.T) {
-	b := connect(t)
+	b := browser.Connect(t, page.Options{})
 	for _, tt := range scopedCases() {
 		t.Run(tt.name, func(t *testing.T) {
-			tab := openTabIn(t, b, scopedSite(t, tt.html, tt.inner).URL)
+			tab := browsertest.Tab(t, b, page.TabOptions{URL: scopedSite(t, tt.html, tt.inner).URL})
 			if tt.inner != "" {
-				waitFor(t, func() bool {
+				browsertest.Eventually(t, "the frames are seen", func() bool {
 					return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "button") >= strings.Count(tt.html+tt.inner, "<button")
 				})
 			}
@@ -140,7 +141,7 @@ func TestScopedRefsAreTheCapturedElements(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			waitFor(t, func() bool { return js(t, tab, "hits") != "[]" })
+			browsertest.Eventually(t, "the page is hit", func() bool { return js(t, tab, "hits") != "[]" })
 			if got := js(t, tab, "hits.join()"); got != `"`+tt.hit+`"` {
 				t.Errorf("got clicks %s, want %s, in\n%s", got, tt.hit, snap.Text)
 			}

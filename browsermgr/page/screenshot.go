@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"clank/browsermgr/cdp"
+	"clank/browsermgr/cover"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/frame"
 	"clank/browsermgr/input"
@@ -145,11 +146,11 @@ func (t *Tab) Capture(ctx context.Context, limit time.Duration, req proto.PageCa
 	if err != nil {
 		return nil, err
 	}
-	boxes := append(before.shot(req.Clip), after.shot(req.Clip)...)
+	boxes := append(veiled(before, req.Clip), veiled(after, req.Clip)...)
 	if len(boxes) > 0 && req.Format == proto.PageCaptureScreenshotFormatWebp {
 		return nil, fault.Invalidf("the page shows what must be covered, which is not possible in webp: use png or jpeg")
 	}
-	return cover(data, boxes)
+	return cover.Paint(data, boxes)
 }
 
 func (t *Tab) draw(ctx context.Context, limit time.Duration, req proto.PageCaptureScreenshot) ([]byte, error) {

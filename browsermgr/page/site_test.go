@@ -2,7 +2,6 @@ package page_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -11,30 +10,20 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 )
 
 // site serves pages by path. Paths that are not given are 404.
 func site(tb testing.TB, pages map[string]string) *httptest.Server {
 	tb.Helper()
-	return serve(tb, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return browsertest.Serve(tb, func(w http.ResponseWriter, r *http.Request) {
 		html, ok := pages[r.URL.Path]
 		if !ok {
 			http.NotFound(w, r)
 			return
 		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, html)
-	}))
-}
-
-func serve(tb testing.TB, h http.Handler) *httptest.Server {
-	tb.Helper()
-	srv := httptest.NewServer(h)
-	tb.Cleanup(func() {
-		srv.CloseClientConnections()
-		srv.Close()
+		browsertest.HTML(w, html)
 	})
-	return srv
 }
 
 // show opens a tab with one page.
@@ -45,7 +34,7 @@ func show(tb testing.TB, html string) *page.Tab {
 
 func snapshot(tb testing.TB, tab *page.Tab, opts page.SnapshotOptions) page.Snapshot {
 	tb.Helper()
-	snap, err := tab.Snapshot(within(tb, 30*time.Second), opts)
+	snap, err := tab.Snapshot(browsertest.Within(tb, 30*time.Second), opts)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -71,7 +60,7 @@ func refOf(tb testing.TB, tab *page.Tab, text string) string {
 
 func act(tb testing.TB, tab *page.Tab, a page.Action) page.Result {
 	tb.Helper()
-	res, err := tab.Act(within(tb, 30*time.Second), a)
+	res, err := tab.Act(browsertest.Within(tb, 30*time.Second), a)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -96,15 +85,6 @@ func jsString(tb testing.TB, tab *page.Tab, expression string) string {
 		tb.Fatal(err)
 	}
 	return s
-}
-
-func wantContains(tb testing.TB, got string, want ...string) {
-	tb.Helper()
-	for _, w := range want {
-		if !strings.Contains(got, w) {
-			tb.Errorf("got\n%s\nwant it to contain %q", got, w)
-		}
-	}
 }
 
 // refused acts until it is told why that cannot be: where the machine is too busy to find the reason in a short time,
@@ -138,5 +118,5 @@ func wantError(tb testing.TB, err error, want ...string) {
 	if err == nil {
 		tb.Fatalf("got no error, want one that contains %q", want)
 	}
-	wantContains(tb, err.Error(), want...)
+	browsertest.WantContains(tb, err.Error(), want...)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -52,13 +53,13 @@ func TestSnapshotGrammar(t *testing.T) {
 		{"role none", `<ul role=none><li role=presentation><a href=#>x</a></ul>`, `- link "x" [ref=e1]`},
 		{"focus", `<input aria-label=F autofocus>`, `- textbox "F" [active] [ref=e1]`},
 	}
-	b := connect(t)
+	b := browser.Connect(t, page.Options{})
 	pages := map[string]string{}
 	for _, tt := range tests {
 		pages["/"+strings.ReplaceAll(tt.name, " ", "-")] = "<!doctype html><meta charset=utf-8><body>" + tt.html
 	}
 	srv := site(t, pages)
-	tab := openTabIn(t, b, "")
+	tab := browsertest.Tab(t, b, page.TabOptions{})
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if _, err := tab.Navigate(t.Context(), srv.URL+"/"+strings.ReplaceAll(tt.name, " ", "-")); err != nil {
@@ -131,7 +132,7 @@ func TestSnapshotOptions(t *testing.T) {
 		})
 	}
 	urls := snapshot(t, tab, page.SnapshotOptions{URLs: true}).Text
-	wantContains(t, urls, "\n\nLinks:\n1. A -> http://127.0.0.1", "\n2. B -> ")
+	browsertest.WantContains(t, urls, "\n\nLinks:\n1. A -> http://127.0.0.1", "\n2. B -> ")
 	if _, err := tab.Snapshot(t.Context(), page.SnapshotOptions{Selector: "]["}); err == nil {
 		t.Error("got no error for a malformed selector")
 	}
@@ -173,7 +174,7 @@ func TestTextReadsTheMainPart(t *testing.T) {
 	if err != nil || strings.Contains(text, "Menu") {
 		t.Errorf("got %q, %v; want the article only", text, err)
 	}
-	wantContains(t, text, "Title", "Body text")
+	browsertest.WantContains(t, text, "Title", "Body text")
 	text, err = tab.Text(t.Context(), refOf(t, tab, `heading "Title"`))
 	if err != nil || text != "Title" {
 		t.Errorf("got %q, %v; want the heading's text", text, err)

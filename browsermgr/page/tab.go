@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr/cdp"
+	"clank/browsermgr/cover"
 	"clank/browsermgr/dialog"
 	"clank/browsermgr/frame"
 
@@ -44,7 +45,7 @@ type Tab struct {
 	refs     frame.Registry
 	opened   []*Tab // tabs this page opened, since the beginning
 	drag     chan<- proto.InputDragData
-	veiled   *veil // what the last frame of a live view did not show; nil for nothing
+	veiled   *cover.Veil // what the last frame of a live view did not show; nil for nothing
 }
 
 func newTab(b *Browser, main *frame.Frame, id string, info targetInfo) *Tab {

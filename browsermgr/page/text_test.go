@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 )
 
 const form = `<form onsubmit="event.preventDefault(); window.sent = true">
@@ -120,7 +121,7 @@ func TestPressSendsChords(t *testing.T) {
 	if got := js(t, tab, "i.value"); got != `"X+"` {
 		t.Errorf("got value %s, want the selection replaced", got)
 	}
-	wantContains(t, jsString(t, tab, "log.join(' ')"), "Control,ControlLeft,true,false A,KeyA,true,false", "X,KeyX,false,true", "Escape,Escape,false,false")
+	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "Control,ControlLeft,true,false A,KeyA,true,false", "X,KeyX,false,true", "Escape,Escape,false,false")
 }
 
 func TestMalformedActionsAreRefused(t *testing.T) {
@@ -161,7 +162,7 @@ func TestMalformedActionsAreRefused(t *testing.T) {
 
 func TestScriptThatThrowsASyntaxErrorRunsOnce(t *testing.T) {
 	tab := show(t, "<p>x")
-	ctx := within(t, 20*time.Second)
+	ctx := browsertest.Within(t, 20*time.Second)
 	for fn, want := range map[string]string{
 		"window.runs = (window.runs || 0) + 1, JSON.parse('{')":                              "SyntaxError",
 		"() => { window.runs = (window.runs || 0) + 1; throw new SyntaxError('of my own') }": "of my own",

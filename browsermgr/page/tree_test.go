@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 )
 
 // nodeOf finds the first node of a role and name.
@@ -31,7 +32,7 @@ func tree(t *testing.T, tab *page.Tab, limit int) []page.Node {
 
 func TestTreeHasAllFramesAndItsRefsAct(t *testing.T) {
 	tab := openTab(t, framed(t).URL)
-	waitFor(t, func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button") })
+	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button") })
 	nodes := tree(t, tab, 0)
 	top, deep := nodeOf(t, nodes, "heading", "Top"), nodeOf(t, nodes, "button", "Deep button")
 	if nodes[0].Ref != "ax1" || nodes[0].Depth != 0 || top.BackendDOMNodeID == 0 || deep.Depth <= top.Depth {
@@ -41,7 +42,7 @@ func TestTreeHasAllFramesAndItsRefsAct(t *testing.T) {
 		click(t, tab, nodeOf(t, nodes, "button", name).Ref)
 	}
 	act(t, tab, page.Action{Kind: page.KindType, Ref: strings.ToUpper(nodeOf(t, nodes, "textbox", "Far field").Ref), Text: "via tree"})
-	wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Pressed"`, `button "Pressed deep"`, ": via tree")
+	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Pressed"`, `button "Pressed deep"`, ": via tree")
 	field := nodeOf(t, tree(t, tab, 0), "textbox", "Far field")
 	if field.Value != "via tree" {
 		t.Errorf("got %+v, want its value", field)

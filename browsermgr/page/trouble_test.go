@@ -11,14 +11,15 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 
 	"github.com/coder/websocket"
 )
 
 func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
-	b := connect(t)
+	b := browser.Connect(t, page.Options{})
 	srv := site(t, map[string]string{"/": `<button onclick="for (;;);">Loop</button><p>Text</p>`})
-	tab := openTabIn(t, b, srv.URL)
+	tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 	ref := refOf(t, tab, "Loop")
 	stop := errors.New("stopped by @ada")
 	for name, call := range map[string]func(context.Context) error{
@@ -46,7 +47,7 @@ func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
 		if took := time.Since(start); took > atOnce {
 			t.Errorf("%s: stop took %s", name, took)
 		}
-		wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
+		browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
 	}
 }
 
@@ -54,22 +55,22 @@ func TestClickThatLoopsIsNamedAndEnded(t *testing.T) {
 	tab := show(t, `<button onclick="for (;;);">Loop</button><button onclick="setTimeout(() => { for (;;); }, 0)">Later</button><p>Text</p>`)
 	for _, name := range []string{"Loop", "Later"} {
 		_ = refused(t, tab, page.Action{Kind: page.KindClick, Ref: refOf(t, tab, name)}, "does not answer", "busy")
-		wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
+		browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
 	}
 }
 
 func TestLoopingTabBlocksNoOther(t *testing.T) {
-	b := connect(t)
+	b := browser.Connect(t, page.Options{})
 	srv := site(t, map[string]string{"/": `<button onclick="for (;;);">Loop</button>`, "/ok": "<title>Fine</title><p>Text"})
-	tab := openTabIn(t, b, srv.URL)
+	tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 	ref := refOf(t, tab, "Loop")
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { _, _ = tab.Act(ctx, page.Action{Kind: page.KindClick, Ref: ref}) })
 	defer wg.Wait()
 	defer cancel()
-	other := openTabIn(t, b, foreign(srv)+"/ok")
-	wantContains(t, snapshot(t, other, page.SnapshotOptions{}).Text, "Text")
+	other := browsertest.Tab(t, b, page.TabOptions{URL: foreign(srv) + "/ok"})
+	browsertest.WantContains(t, snapshot(t, other, page.SnapshotOptions{}).Text, "Text")
 	if got := len(b.Tabs()); got < 2 {
 		t.Errorf("got %d tabs", got)
 	}
@@ -80,7 +81,7 @@ func TestLoopingTabBlocksNoOther(t *testing.T) {
 	}
 	// Somebody else connects meanwhile.
 	start := time.Now()
-	second := connect(t)
+	second := browser.Connect(t, page.Options{})
 	if took := time.Since(start); took > 10*time.Second || len(second.Tabs()) < 2 {
 		t.Errorf("a second connection took %s and sees %d tabs", took, len(second.Tabs()))
 	}
@@ -104,10 +105,10 @@ func TestStopOfAnIdleTabHarmsNothing(t *testing.T) {
 }
 
 func TestCrashedTabIsReportedAndRevived(t *testing.T) {
-	b := connect(t)
+	b := browser.Connect(t, page.Options{})
 	srv := site(t, map[string]string{"/": `<button>Go</button>`})
-	tab := openTabIn(t, b, srv.URL)
-	other := openTabIn(t, b, foreign(srv))
+	tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
+	other := browsertest.Tab(t, b, page.TabOptions{URL: foreign(srv)})
 	snapshot(t, tab, page.SnapshotOptions{})
 	events, stop := b.Events()
 	defer stop()
@@ -143,7 +144,7 @@ func TestCrashedTabIsReportedAndRevived(t *testing.T) {
 // crash kills the process of a tab's page over a connection of its own.
 func crash(t *testing.T, tab *page.Tab) {
 	t.Helper()
-	ws, resp, err := websocket.Dial(t.Context(), strings.Split(shared.url, "/devtools/")[0]+"/devtools/page/"+tab.TargetID(), nil)
+	ws, resp, err := websocket.Dial(t.Context(), strings.Split(browser.Process(t).WebSocketURL, "/devtools/")[0]+"/devtools/page/"+tab.TargetID(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,30 +155,22 @@ func crash(t *testing.T, tab *page.Tab) {
 	if err := ws.Write(t.Context(), websocket.MessageText, []byte(`{"id":1,"method":"Page.crash"}`)); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, func() bool { return tab.Err() != nil })
+	browsertest.Eventually(t, "the tab is gone", func() bool { return tab.Err() != nil })
 }
 
 func TestLostBrowserFailsEverythingAtOnce(t *testing.T) {
-	own, err := launch()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer own.stop()
-	b, err := page.Connect(t.Context(), own.url, page.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = b.Close() }()
+	own := browsertest.Launch(t)
+	b := browsertest.Connect(t, own, page.Options{})
 	events, stop := b.Events()
 	defer stop()
-	tab := openTabIn(t, b, "")
+	tab := browsertest.Tab(t, b, page.TabOptions{})
 	failed := make(chan error, 1)
 	go func() {
 		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindWait, Text: "never", TimeoutMs: 30000})
 		failed <- err
 	}()
-	waitFor(t, func() bool { return len(b.Tabs()) > 0 })
-	own.stop()
+	browsertest.Eventually(t, "the tab is known", func() bool { return len(b.Tabs()) > 0 })
+	browsertest.Kill(t, own)
 	select {
 	case err := <-failed:
 		if !errors.Is(err, page.ErrBrowserGone) {
@@ -216,11 +209,11 @@ func TestClosedTabSaysSo(t *testing.T) {
 }
 
 func TestPageClosingItself(t *testing.T) {
-	b := connect(t)
-	tab := openTabIn(t, b, site(t, map[string]string{"/": `<button onclick="window.close()">Close</button>`}).URL)
+	b := browser.Connect(t, page.Options{})
+	tab := browsertest.Tab(t, b, page.TabOptions{URL: site(t, map[string]string{"/": `<button onclick="window.close()">Close</button>`}).URL})
 	js(t, tab, "void window.open(location.href)")
 	var popup *page.Tab
-	waitFor(t, func() bool {
+	browsertest.Eventually(t, "the popup is there", func() bool {
 		for _, other := range b.Tabs() {
 			if other.Opener() == tab {
 				popup = other
@@ -233,13 +226,13 @@ func TestPageClosingItself(t *testing.T) {
 	if err != nil && !errors.Is(err, page.ErrTabGone) {
 		t.Errorf("got %v", err)
 	}
-	waitFor(t, func() bool { return popup.Err() != nil })
+	browsertest.Eventually(t, "the popup is gone", func() bool { return popup.Err() != nil })
 }
 
 func TestConnectToSomethingElse(t *testing.T) {
-	silent := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
-	plain := serve(t, http.NotFoundHandler())
-	garbage := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	silent := browsertest.Serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	plain := browsertest.Serve(t, http.NotFound)
+	garbage := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		ws, err := websocket.Accept(w, r, nil)
 		if err != nil {
 			return
@@ -247,7 +240,7 @@ func TestConnectToSomethingElse(t *testing.T) {
 		defer func() { _ = ws.CloseNow() }()
 		_ = ws.Write(r.Context(), websocket.MessageText, []byte(`{"id":"x"} not json`))
 		<-r.Context().Done()
-	}))
+	})
 	for name, srv := range map[string]*httptest.Server{"silent": silent, "plain": plain, "garbage": garbage} {
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		start := time.Now()
@@ -260,13 +253,13 @@ func TestConnectToSomethingElse(t *testing.T) {
 }
 
 func TestContextsAreIsolated(t *testing.T) {
-	b := connect(t)
+	b := browser.Connect(t, page.Options{})
 	srv := site(t, map[string]string{"/": `<p>x`})
 	id, err := b.NewContext(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	normal := openTabIn(t, b, srv.URL)
+	normal := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 	js(t, normal, "void (document.cookie = 'who=normal')")
 	hidden, err := b.NewTab(t.Context(), page.TabOptions{URL: srv.URL, ContextID: id})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 )
 
 func TestWaitEndsWhenTheConditionHolds(t *testing.T) {
@@ -158,7 +159,7 @@ func TestEndlessScriptIsTerminated(t *testing.T) {
 			t.Errorf("%+v: took %s", a, took)
 		}
 		start = time.Now()
-		wantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
+		browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
 		if took := time.Since(start); took > 15*time.Second {
 			t.Errorf("%+v: the page was kept for %s", a, took)
 		}
@@ -177,11 +178,11 @@ func TestWaitGivesEachConditionItsLimit(t *testing.T) {
 }
 
 func TestEvaluateUnderStrictPolicy(t *testing.T) {
-	srv := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	srv := browsertest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; require-trusted-types-for 'script'")
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<button>Go</button>"))
-	}))
+	})
 	tab := openTab(t, srv.URL)
 	click(t, tab, refOf(t, tab, "Go"))
 	if got := js(t, tab, "return document.querySelectorAll('button').length"); got != "1" {

@@ -13,6 +13,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/picture"
+	"clank/internal/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
 	_ "golang.org/x/image/webp"
@@ -24,7 +25,7 @@ func live(t *testing.T, html string) (*page.Tab, *picture.Casts, func(method str
 	var starts, stops, acks atomic.Int64
 	counters := map[string]*atomic.Int64{"Page.startScreencast": &starts, "Page.stopScreencast": &stops, "Page.screencastFrameAck": &acks}
 	casts := picture.NewCasts(nil)
-	b, err := page.Connect(within(t, 45*time.Second), shared(t).url, page.Options{
+	b := browser.Connect(t, page.Options{
 		Observers: []page.Observer{casts},
 		Sent: func(method string) {
 			if n := counters[method]; n != nil {
@@ -32,8 +33,6 @@ func live(t *testing.T, html string) (*page.Tab, *picture.Casts, func(method str
 			}
 		},
 	})
-	must(t, err)
-	t.Cleanup(func() { _ = b.Close() })
 	tab := openIn(t, b, site(t, map[string]string{"/": html, "/next": `<body style="background:#ff00ff">`}))
 	t.Cleanup(casts.Close)
 	return tab, casts, func(method string) int64 { return counters[method].Load() }
@@ -41,7 +40,7 @@ func live(t *testing.T, html string) (*page.Tab, *picture.Casts, func(method str
 
 func watch(t *testing.T, casts *picture.Casts, tab *page.Tab, o picture.WatchOptions) *picture.View {
 	t.Helper()
-	v, err := casts.Watch(within(t, 45*time.Second), tab, o)
+	v, err := casts.Watch(browsertest.Within(t, browsertest.Patience), tab, o)
 	must(t, err)
 	t.Cleanup(v.Close)
 	return v
@@ -49,7 +48,7 @@ func watch(t *testing.T, casts *picture.Casts, tab *page.Tab, o picture.WatchOpt
 
 func next(t *testing.T, v *picture.View) picture.Frame {
 	t.Helper()
-	f, err := v.Next(within(t, 45*time.Second))
+	f, err := v.Next(browsertest.Within(t, browsertest.Patience))
 	must(t, err)
 	return f
 }
@@ -57,7 +56,7 @@ func next(t *testing.T, v *picture.View) picture.Frame {
 // until takes frames until the middle of one has this colour.
 func until(t *testing.T, v *picture.View, color string) picture.Frame {
 	t.Helper()
-	ctx := within(t, 30*time.Second)
+	ctx := browsertest.Within(t, 30*time.Second)
 	for {
 		f, err := v.Next(ctx)
 		if err != nil {
@@ -94,13 +93,13 @@ func TestLiveViewFollowsThePage(t *testing.T) {
 	if f.Width > 400 || f.Height > 400 || f.ViewWidth < 1000 || f.Type != "jpeg" || f.Number < 1 || time.Since(f.At) > time.Minute {
 		t.Errorf("got frame %dx%d of a viewport %gx%g at %s", f.Width, f.Height, f.ViewWidth, f.ViewHeight, f.At)
 	}
-	js(t, tab, "(document.body.style.background = '#0000ff', 1)")
+	browsertest.JS(t, tab, "(document.body.style.background = '#0000ff', 1)")
 	until(t, v, "#0000ff")
-	navigate(t, tab, strings.Replace(tab.URL(), "127.0.0.1", "localhost", 1)+"next") // in another process
+	browsertest.Navigate(t, tab, strings.Replace(tab.URL(), "127.0.0.1", "localhost", 1)+"next") // in another process
 	until(t, v, "#ff00ff")
 	tab.Main().Post(proto.PageCrash{})
 	<-crashed(t, tab)
-	navigate(t, tab, strings.Replace(tab.URL(), "/next", "/", 1))
+	browsertest.Navigate(t, tab, strings.Replace(tab.URL(), "/next", "/", 1))
 	until(t, v, "#00ff00")
 }
 
@@ -120,7 +119,7 @@ func TestStillPageIsShownToANewViewer(t *testing.T) {
 		t.Errorf("got frame %d, want a new one", g.Number)
 	}
 	first.Close()
-	js(t, tab, "(document.body.style.background = '#0000ff', 1)")
+	browsertest.JS(t, tab, "(document.body.style.background = '#0000ff', 1)")
 	until(t, second, "#0000ff")
 	second.Close()
 	stops := sent("Page.stopScreencast")
@@ -199,9 +198,9 @@ func TestViewEndsWithItsReason(t *testing.T) {
 	if _, err := v.Next(ctx); !errors.Is(err, stopped) {
 		t.Errorf("got %v, want the cause", err)
 	}
-	must(t, tab.Close(within(t, 45*time.Second)))
+	must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
 	for {
-		_, err := v.Next(within(t, 45*time.Second))
+		_, err := v.Next(browsertest.Within(t, browsertest.Patience))
 		if err == nil {
 			continue
 		}

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/picture"
+	"clank/internal/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -50,9 +50,9 @@ func TestLabelsAreWhereTheElementsAre(t *testing.T) {
 			tab := show(t, labelled, dpr)
 			size(t, tab, 400, 300, dpr, false)
 			found := refs(t, tab, 5)
-			js(t, tab, "(gone.remove(), hid.style.visibility = 'hidden', scrollTo(0, 17), 1)")
+			browsertest.JS(t, tab, "(gone.remove(), hid.style.visibility = 'hidden', scrollTo(0, 17), 1)")
 			labels := []picture.Label{found["One"], found["Two"], found["Below"], found["Gone"], found["Hid"], {Ref: "rubbish"}, {}}
-			before := js(t, tab, geometry+"+document.documentElement.outerHTML")
+			before := browsertest.JS(t, tab, geometry+"+document.documentElement.outerHTML")
 			tests := []struct {
 				name    string
 				opts    picture.Options
@@ -82,7 +82,7 @@ func TestLabelsAreWhereTheElementsAre(t *testing.T) {
 						}
 					}
 				}
-				if after := js(t, tab, geometry+"+document.documentElement.outerHTML"); after != before {
+				if after := browsertest.JS(t, tab, geometry+"+document.documentElement.outerHTML"); after != before {
 					t.Errorf("%s: the page changed", tt.name)
 				}
 			}
@@ -93,7 +93,7 @@ func TestLabelsAreWhereTheElementsAre(t *testing.T) {
 func TestLabelsOfAPinchedPageAndItsFrames(t *testing.T) {
 	tab := open(t, "")
 	size(t, tab, 390, 664, 2, true)
-	navigate(t, tab, site(t, map[string]string{
+	browsertest.Navigate(t, tab, site(t, map[string]string{
 		"/": labelled + `<iframe style="position:absolute;left:40px;top:150px;width:200px;height:120px;border:4px solid;padding:3px" src="HOST/far"></iframe>`,
 		"/far": `<style>button{position:absolute;border:0;padding:0;left:21px;top:31px;width:60px;height:20px;background:#0000ff;color:#00f}</style>
 			<button>Far</button><button style="top:500px">Deep</button>`,
@@ -101,8 +101,8 @@ func TestLabelsOfAPinchedPageAndItsFrames(t *testing.T) {
 	found := refs(t, tab, 7)
 	labels := []picture.Label{found["One"], found["Far"], found["Deep"]}
 	for _, scale := range []float64{1, 1.6} {
-		must(t, tab.Main().Do(within(t, 45*time.Second), proto.EmulationSetPageScaleFactor{PageScaleFactor: scale}))
-		before := js(t, tab, geometry)
+		must(t, tab.Main().Do(browsertest.Within(t, browsertest.Patience), proto.EmulationSetPageScaleFactor{PageScaleFactor: scale}))
+		before := browsertest.JS(t, tab, geometry)
 		for _, o := range []picture.Options{{}, {FullPage: true}, {Ref: found["One"].Ref}} {
 			_, plain := shoot(t, tab, o)
 			o.Labels = labels
@@ -120,7 +120,7 @@ func TestLabelsOfAPinchedPageAndItsFrames(t *testing.T) {
 				t.Errorf("scale %g, %+v: got %d drawn of %d", scale, o.FullPage, shot.Drawn, len(shot.Annotations))
 			}
 		}
-		if after := js(t, tab, geometry); after != before {
+		if after := browsertest.JS(t, tab, geometry); after != before {
 			t.Errorf("scale %g: got geometry %s afterwards, want %s", scale, after, before)
 		}
 	}
@@ -128,7 +128,7 @@ func TestLabelsOfAPinchedPageAndItsFrames(t *testing.T) {
 
 func TestAtMostSoManyLabels(t *testing.T) {
 	tab := show(t, strings.Repeat("<button>x</button>", 180), 1)
-	snap, err := tab.Snapshot(within(t, 45*time.Second), page.SnapshotOptions{})
+	snap, err := tab.Snapshot(browsertest.Within(t, browsertest.Patience), page.SnapshotOptions{})
 	must(t, err)
 	var labels []picture.Label
 	for _, r := range snap.Refs() {

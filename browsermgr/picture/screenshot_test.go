@@ -10,6 +10,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/picture"
+	"clank/internal/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -31,8 +32,8 @@ func TestPictureShowsWhatItShouldAndLeavesThePageAlone(t *testing.T) {
 			tab := show(t, tall, dpr)
 			size(t, tab, 640, 600, dpr, false)
 			found := refs(t, tab, 2)
-			js(t, tab, "(scrollTo(0, 450), document.querySelector('.scroller').scrollTop = 30, 1)")
-			before := js(t, tab, geometry)
+			browsertest.JS(t, tab, "(scrollTo(0, 450), document.querySelector('.scroller').scrollTop = 30, 1)")
+			before := browsertest.JS(t, tab, geometry)
 			n := int(dpr)
 			tests := []struct {
 				name          string
@@ -57,7 +58,7 @@ func TestPictureShowsWhatItShouldAndLeavesThePageAlone(t *testing.T) {
 				for at, want := range tt.colors {
 					wantColor(t, img, int(float64(at[0])*scale), int(float64(at[1])*scale), want)
 				}
-				if after := js(t, tab, geometry); after != before {
+				if after := browsertest.JS(t, tab, geometry); after != before {
 					t.Errorf("%s: got geometry %s afterwards, want %s", tt.name, after, before)
 				}
 			}
@@ -68,7 +69,7 @@ func TestPictureShowsWhatItShouldAndLeavesThePageAlone(t *testing.T) {
 			wantColor(t, img, 5, 5, "#00ffff")
 			wantColor(t, img, int(60*2000/3000), int(2010*2000/3000), "#ff0000")
 			wantColor(t, img, 5, 1990, "#0000ff") // the height of the viewport is still 600
-			if after := js(t, tab, geometry); after != before {
+			if after := browsertest.JS(t, tab, geometry); after != before {
 				t.Errorf("full page: got geometry %s afterwards, want %s", after, before)
 			}
 		})
@@ -78,9 +79,9 @@ func TestPictureShowsWhatItShouldAndLeavesThePageAlone(t *testing.T) {
 func TestSmallPictureIsChromiumsOwn(t *testing.T) {
 	tab := open(t, "")
 	size(t, tab, 390, 664, 3, true)
-	navigate(t, tab, site(t, map[string]string{"/": tall}))
-	js(t, tab, "(scrollTo(0, 700), 1)")
-	before := js(t, tab, geometry)
+	browsertest.Navigate(t, tab, site(t, map[string]string{"/": tall}))
+	browsertest.JS(t, tab, "(scrollTo(0, 700), 1)")
+	before := browsertest.JS(t, tab, geometry)
 	shot, _ := shoot(t, tab, picture.Options{Type: "gif"})
 	if shot.Type != "png" || shot.Width != 1170 || shot.Height != 1992 {
 		t.Errorf("got %s of %dx%d, want a png of 1170x1992", shot.Type, shot.Width, shot.Height)
@@ -89,25 +90,25 @@ func TestSmallPictureIsChromiumsOwn(t *testing.T) {
 	if shot.Height != 2000 || shot.Type != "jpeg" {
 		t.Errorf("full page: got %s of %dx%d", shot.Type, shot.Width, shot.Height)
 	}
-	if after := js(t, tab, geometry); after != before {
+	if after := browsertest.JS(t, tab, geometry); after != before {
 		t.Errorf("got geometry %s afterwards, want %s", after, before)
 	}
 }
 
 func TestScrollBarsComeBack(t *testing.T) {
 	tab := open(t, site(t, map[string]string{"/": tall + `<div style="position:absolute;right:0;top:10px;width:40px;height:40px;background:#ff0000"></div>`}))
-	js(t, tab, "(scrollTo(0, 450), 1)")
-	before := js(t, tab, geometry)
-	if js(t, tab, "innerWidth > document.documentElement.clientWidth") != "true" {
+	browsertest.JS(t, tab, "(scrollTo(0, 450), 1)")
+	before := browsertest.JS(t, tab, geometry)
+	if browsertest.JS(t, tab, "innerWidth > document.documentElement.clientWidth") != "true" {
 		t.Skip("this browser's scroll bars take no room")
 	}
 	_, img := shoot(t, tab, picture.Options{FullPage: true})
 	wantColor(t, img, img.Bounds().Dx()-3, int(20*2000/3000), "#ff0000") // nothing is cut off at the right
 	shoot(t, tab, picture.Options{Element: "body > button"})
-	if after := js(t, tab, geometry); after != before {
+	if after := browsertest.JS(t, tab, geometry); after != before {
 		t.Errorf("got geometry %s afterwards, want %s", after, before)
 	}
-	if got := js(t, tab, "document.adoptedStyleSheets.length"); got != "0" {
+	if got := browsertest.JS(t, tab, "document.adoptedStyleSheets.length"); got != "0" {
 		t.Errorf("got %s style sheets of ours left", got)
 	}
 }
@@ -115,7 +116,7 @@ func TestScrollBarsComeBack(t *testing.T) {
 func TestElementsOfFramesAndShadowRoots(t *testing.T) {
 	tab := open(t, "")
 	size(t, tab, 800, 600, 2, false)
-	navigate(t, tab, site(t, map[string]string{
+	browsertest.Navigate(t, tab, site(t, map[string]string{
 		"/": `<div style="height:1500px"></div><div id=host></div>
 			<iframe style="width:400px;height:200px;border:5px solid;padding:7px;margin:3px" src="HOST/far"></iframe>
 			<script>host.attachShadow({mode:'open'}).innerHTML = '<button style="width:80px;height:30px;border:0;background:#ff00ff;color:#f0f">Shade</button>'</script>`,
@@ -123,7 +124,7 @@ func TestElementsOfFramesAndShadowRoots(t *testing.T) {
 			<div style="height:700px"></div>`,
 	}))
 	found := refs(t, tab, 2)
-	before := js(t, tab, geometry)
+	before := browsertest.JS(t, tab, geometry)
 	_, img := shoot(t, tab, picture.Options{Ref: found["Shade"].Ref})
 	if got := img.Bounds().Size(); got.X != 160 || got.Y != 60 {
 		t.Errorf("shadow root: got %v", got)
@@ -135,7 +136,7 @@ func TestElementsOfFramesAndShadowRoots(t *testing.T) {
 	}
 	wantColor(t, img, 170, 70, "#00ff00")
 	wantColor(t, img, 2, 78, "#ffb020")
-	if after := js(t, tab, geometry); after != before {
+	if after := browsertest.JS(t, tab, geometry); after != before {
 		t.Errorf("got geometry %s afterwards, want %s", after, before)
 	}
 }
@@ -143,7 +144,7 @@ func TestElementsOfFramesAndShadowRoots(t *testing.T) {
 func TestRemoteFramesAreDrawnInAFullPage(t *testing.T) {
 	tab := open(t, "")
 	size(t, tab, 800, 600, 1, false)
-	navigate(t, tab, site(t, map[string]string{
+	browsertest.Navigate(t, tab, site(t, map[string]string{
 		"/":    `<div style="height:1200px"></div><iframe style="width:400px;height:200px;border:0;display:block" src="HOST/far"></iframe>`,
 		"/far": `<body style="background:#00ff00"><button>Far</button>`,
 	}))
@@ -155,7 +156,7 @@ func TestRemoteFramesAreDrawnInAFullPage(t *testing.T) {
 func TestWhatCannotBeShown(t *testing.T) {
 	tab := show(t, `<button>Here</button><button id=hid>Hidden later</button>`, 1)
 	found := refs(t, tab, 2)
-	js(t, tab, "(hid.hidden = true, 1)")
+	browsertest.JS(t, tab, "(hid.hidden = true, 1)")
 	tests := []struct {
 		name string
 		opts picture.Options
@@ -172,7 +173,7 @@ func TestWhatCannotBeShown(t *testing.T) {
 	}
 	for _, tt := range tests {
 		start := time.Now()
-		_, err := picture.Screenshot(within(t, 45*time.Second), tab, tt.opts)
+		_, err := picture.Screenshot(browsertest.Within(t, browsertest.Patience), tab, tt.opts)
 		if err == nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
 			t.Errorf("%s: got %v, want %v with %q", tt.name, err, tt.want, tt.text)
 		}
@@ -211,22 +212,22 @@ func TestPictureEndsWithItsReason(t *testing.T) {
 			t.Errorf("got %v, want the cause", err)
 		}
 	}
-	res, err := tab.Act(within(t, 45*time.Second), page.Action{Kind: page.KindEvaluate, Fn: "alert(1)"})
+	res, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: page.KindEvaluate, Fn: "alert(1)"})
 	must(t, err)
 	var dialog *page.DialogError
 	for _, o := range []picture.Options{{}, {FullPage: true}} {
-		if _, err := picture.Screenshot(within(t, 45*time.Second), tab, o); !res.BlockedByDialog || !errors.As(err, &dialog) {
+		if _, err := picture.Screenshot(browsertest.Within(t, browsertest.Patience), tab, o); !res.BlockedByDialog || !errors.As(err, &dialog) {
 			t.Errorf("behind a dialog: got %v", err)
 		}
 	}
-	must(t, tab.AnswerDialog(within(t, 45*time.Second), true, ""))
+	must(t, tab.AnswerDialog(browsertest.Within(t, browsertest.Patience), true, ""))
 	tab.Main().Post(proto.PageCrash{})
 	<-crashed(t, tab)
-	if _, err := picture.Screenshot(within(t, 45*time.Second), tab, picture.Options{FullPage: true}); !errors.Is(err, page.ErrTabCrashed) {
+	if _, err := picture.Screenshot(browsertest.Within(t, browsertest.Patience), tab, picture.Options{FullPage: true}); !errors.Is(err, page.ErrTabCrashed) {
 		t.Errorf("crashed: got %v", err)
 	}
-	must(t, tab.Close(within(t, 45*time.Second)))
-	if _, err := picture.Screenshot(within(t, 45*time.Second), tab, picture.Options{}); !errors.Is(err, page.ErrTabGone) {
+	must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
+	if _, err := picture.Screenshot(browsertest.Within(t, browsertest.Patience), tab, picture.Options{}); !errors.Is(err, page.ErrTabGone) {
 		t.Errorf("closed: got %v", err)
 	}
 }
@@ -236,7 +237,7 @@ func crashed(t *testing.T, tab *page.Tab) <-chan struct{} {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for ctx := within(t, 45*time.Second); tab.Err() == nil; {
+	for ctx := browsertest.Within(t, browsertest.Patience); tab.Err() == nil; {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -250,7 +251,7 @@ func crashed(t *testing.T, tab *page.Tab) <-chan struct{} {
 
 func TestPDF(t *testing.T) {
 	tab := show(t, `<body style="background:#ff0000"><h1>Paper</h1>`, 1)
-	data, err := picture.PDF(within(t, 30*time.Second), tab)
+	data, err := picture.PDF(browsertest.Within(t, 30*time.Second), tab)
 	must(t, err)
 	if !strings.HasPrefix(string(data), "%PDF-") || !strings.Contains(string(data), "/MediaBox [0 0 59") && !strings.Contains(string(data), "/MediaBox [0 0 595") {
 		t.Errorf("got %d bytes that begin with %.20q", len(data), data)
@@ -263,18 +264,18 @@ func TestHighlightShowsForAWhile(t *testing.T) {
 	found := refs(t, tab, 1)
 	want, got := `"rgb(255, 69, 0) solid 3px / 2px"`, ""
 	for tries := 0; tries < 5 && got != want; tries++ { // it shows for two seconds, which a busy machine may miss
-		must(t, picture.Highlight(within(t, 45*time.Second), tab, found["B"].Ref))
-		got = js(t, tab, "getComputedStyle(b).outline + ' / ' + getComputedStyle(b).outlineOffset")
+		must(t, picture.Highlight(browsertest.Within(t, browsertest.Patience), tab, found["B"].Ref))
+		got = browsertest.JS(t, tab, "getComputedStyle(b).outline + ' / ' + getComputedStyle(b).outlineOffset")
 	}
 	if got != want {
 		t.Errorf("got outline %s, want %s", got, want)
 	}
-	js(t, tab, "Promise.all(b.getAnimations().map(a => a.finished)).then(() => 1)")
-	if got := js(t, tab, "getComputedStyle(b).outlineStyle + changes + b.getAnimations().length"); got != `"none00"` {
+	browsertest.JS(t, tab, "Promise.all(b.getAnimations().map(a => a.finished)).then(() => 1)")
+	if got := browsertest.JS(t, tab, "getComputedStyle(b).outlineStyle + changes + b.getAnimations().length"); got != `"none00"` {
 		t.Errorf("got %s afterwards", got)
 	}
 	for ref, want := range map[string]error{"e99": page.ErrUnknownRef, "": page.ErrInvalid} {
-		if err := picture.Highlight(within(t, 45*time.Second), tab, ref); !errors.Is(err, want) {
+		if err := picture.Highlight(browsertest.Within(t, browsertest.Patience), tab, ref); !errors.Is(err, want) {
 			t.Errorf("%q: got %v, want %v", ref, err, want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/record"
+	"clank/internal/browsertest"
 )
 
 // quietAndRecorded runs a benchmark without and with a recorder.
@@ -18,7 +19,7 @@ func quietAndRecorded(b *testing.B, html string, run func(b *testing.B, tab *pag
 			if recorded {
 				opts.Observers = []page.Observer{record.New()}
 			}
-			run(b, openTab(b, connect(b, shared(b), opts), site(b, map[string]any{"/": html})))
+			run(b, browsertest.Tab(b, browser.Connect(b, opts), page.TabOptions{URL: browsertest.Routes(b, map[string]any{"/": html})}))
 		})
 	}
 }

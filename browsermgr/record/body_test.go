@@ -13,6 +13,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/record"
+	"clank/internal/browsertest"
 )
 
 // reply is how a response, or the lack of one, arrives.
@@ -30,7 +31,7 @@ func await(ctx context.Context, t *testing.T, r *record.Recorder, tab *page.Tab,
 		res, err := r.ResponseBody(ctx, tab, pattern, timeout, maxChars)
 		out <- reply{res, err}
 	}()
-	eventually(t, "it waits", func() bool { return r.Waiting(tab) == waiting+1 || len(out) == 1 })
+	browsertest.Eventually(t, "it waits", func() bool { return r.Waiting(tab) == waiting+1 || len(out) == 1 })
 	return out
 }
 
@@ -67,7 +68,7 @@ var bodySite = map[string]any{
 }
 
 func TestResponseBodyIsThatOfTheNextMatch(t *testing.T) {
-	r, tab := open(t, site(t, bodySite))
+	r, tab := open(t, browsertest.Routes(t, bodySite))
 	run(t, tab, `() => fetch('/data?old').then(() => 1)`)
 	out := await(t.Context(), t, r, tab, "**/data?*", 20*time.Second, record.DefaultBodyChars)
 	run(t, tab, `() => fetch('/odd').then(() => fetch('/data?token=x')).then(() => 1)`)
@@ -88,7 +89,7 @@ func TestResponseBodyIsThatOfTheNextMatch(t *testing.T) {
 }
 
 func TestResponseBodiesOfAllForms(t *testing.T) {
-	r, tab := open(t, site(t, bodySite))
+	r, tab := open(t, browsertest.Routes(t, bodySite))
 	for _, c := range []struct {
 		name, path string
 		maxChars   int
@@ -121,23 +122,23 @@ func TestResponseBodiesOfAllForms(t *testing.T) {
 }
 
 func TestResponseBodyOfAPageThatIsNavigatedTo(t *testing.T) {
-	r, tab := open(t, site(t, bodySite))
+	r, tab := open(t, browsertest.Routes(t, bodySite))
 	out := await(t.Context(), t, r, tab, "/next", 20*time.Second, 1000)
 	run(t, tab, `() => { location.href = '/next' }`)
 	got := <-out
 	if got.err != nil {
 		t.Fatal(got.err)
 	}
-	wantContains(t, got.res.Body, "<p>next page")
+	browsertest.WantContains(t, got.res.Body, "<p>next page")
 }
 
 func TestResponseBodySaysWhatWasMissing(t *testing.T) {
-	r, tab := open(t, site(t, bodySite))
+	r, tab := open(t, browsertest.Routes(t, bodySite))
 	_, err := r.ResponseBody(t.Context(), tab, "/nobody", 200*time.Millisecond, 10)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("got %v, want a timeout", err)
 	}
-	wantContains(t, err.Error(), `no response matched "/nobody"`, "200ms", "requests command")
+	browsertest.WantContains(t, err.Error(), `no response matched "/nobody"`, "200ms", "requests command")
 
 	limit := 300 * time.Millisecond
 	for {
@@ -151,7 +152,7 @@ func TestResponseBodySaysWhatWasMissing(t *testing.T) {
 		}
 		limit *= 5 // the response came too late on a busy machine
 	}
-	wantContains(t, err.Error(), fmt.Sprintf("Response body read timed out after %dms", limit.Milliseconds()), "/never")
+	browsertest.WantContains(t, err.Error(), fmt.Sprintf("Response body read timed out after %dms", limit.Milliseconds()), "/never")
 
 	_, err = r.ResponseBody(t.Context(), tab, "  ", time.Second, 10)
 	if !errors.Is(err, page.ErrInvalid) {
@@ -164,7 +165,7 @@ func TestResponseBodyThatBreaksOffIsAnError(t *testing.T) {
 		w.Header().Set("Content-Length", "1000")
 		_, _ = w.Write(bytes.Repeat([]byte("x"), 10))
 	}}
-	r, tab := open(t, site(t, routes))
+	r, tab := open(t, browsertest.Routes(t, routes))
 	out := await(t.Context(), t, r, tab, "/cut", 20*time.Second, 10)
 	run(t, tab, `() => fetch('/cut').then(r => r.text()).catch(() => {})`)
 	if got := <-out; got.err == nil || !strings.Contains(got.err.Error(), "net::ERR_") {
@@ -174,8 +175,8 @@ func TestResponseBodyThatBreaksOffIsAnError(t *testing.T) {
 
 func TestResponseBodyEndsWithTheTabOrTheContext(t *testing.T) {
 	r := record.New()
-	b := connect(t, shared(t), page.Options{Observers: []page.Observer{r}})
-	tab := openTab(t, b, site(t, bodySite))
+	b := browser.Connect(t, page.Options{Observers: []page.Observer{r}})
+	tab := browsertest.Tab(t, b, page.TabOptions{URL: browsertest.Routes(t, bodySite)})
 
 	stopped := errors.New("stopped by a person")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -189,7 +190,7 @@ func TestResponseBodyEndsWithTheTabOrTheContext(t *testing.T) {
 	two := await(t.Context(), t, r, tab, "/never", time.Minute, 10)
 	run(t, tab, `() => { fetch('/never') }`)
 	find(t, r, tab, "/never", answered)
-	if err := tab.Close(within(t, 45*time.Second)); err != nil {
+	if err := tab.Close(browsertest.Within(t, browsertest.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	for _, out := range []<-chan reply{one, two} {

@@ -9,6 +9,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/record"
+	"clank/internal/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -22,12 +23,12 @@ func texts(entries []record.ConsoleEntry) []string {
 }
 
 func TestConsoleIsRecordedFromTheStartOfThePage(t *testing.T) {
-	url := site(t, map[string]any{"/": `<script>console.log('first', 1, {a: 'x', b: [1]}, [1, 'two'], null, undefined, -0)
+	url := browsertest.Routes(t, map[string]any{"/": `<script>console.log('first', 1, {a: 'x', b: [1]}, [1, 'two'], null, undefined, -0)
 console.warn('careful'); console.debug('detail'); console.error(new TypeError('bad')); console.info(function f() {})</script>`})
 	before := time.Now().Add(-time.Minute)
 	r, tab := open(t, url)
 	var got []record.ConsoleEntry
-	eventually(t, "five messages", func() bool { got = r.Console(tab, "", false); return len(got) == 5 })
+	browsertest.Eventually(t, "five messages", func() bool { got = r.Console(tab, "", false); return len(got) == 5 })
 	want := []string{
 		`log first 1 {a: x, b: Array(1)} [1, two] null undefined -0`, "warning careful", "debug detail", "error TypeError: bad", "info function f() {}",
 	}
@@ -46,8 +47,8 @@ console.warn('careful'); console.debug('detail'); console.error(new TypeError('b
 }
 
 func TestConsoleLevelIsAMinimum(t *testing.T) {
-	r, tab := open(t, site(t, map[string]any{"/": `<script>for (const k of ['debug', 'log', 'info', 'warn', 'error', 'table']) console[k](k)</script>`}))
-	eventually(t, "six messages", func() bool { return len(r.Console(tab, "", false)) == 6 })
+	r, tab := open(t, browsertest.Routes(t, map[string]any{"/": `<script>for (const k of ['debug', 'log', 'info', 'warn', 'error', 'table']) console[k](k)</script>`}))
+	browsertest.Eventually(t, "six messages", func() bool { return len(r.Console(tab, "", false)) == 6 })
 	for level, want := range map[string][]string{
 		"":        {"debug debug", "log log", "info info", "warning warn", "error error", "table table"},
 		"debug":   {"debug debug", "log log", "info info", "warning warn", "error error", "table table"},
@@ -65,20 +66,20 @@ func TestConsoleLevelIsAMinimum(t *testing.T) {
 }
 
 func TestConsoleTellsOfFailedLoadsAndOfOtherProcesses(t *testing.T) {
-	inner := strings.Replace(site(t, map[string]any{"/": `<script>console.log('from the frame')</script>`}), "127.0.0.1", "localhost", 1)
-	r, tab := open(t, site(t, map[string]any{"/{$}": `<img src=/missing.png><iframe src="` + inner + `"></iframe>`}))
+	inner := strings.Replace(browsertest.Routes(t, map[string]any{"/": `<script>console.log('from the frame')</script>`}), "127.0.0.1", "localhost", 1)
+	r, tab := open(t, browsertest.Routes(t, map[string]any{"/{$}": `<img src=/missing.png><iframe src="` + inner + `"></iframe>`}))
 	var got []string
-	eventually(t, "both messages", func() bool { got = texts(r.Console(tab, "", false)); return len(got) == 2 })
+	browsertest.Eventually(t, "both messages", func() bool { got = texts(r.Console(tab, "", false)); return len(got) == 2 })
 	slices.Sort(got)
-	wantContains(t, got[0], "error Failed to load resource", "404")
-	wantContains(t, got[1], "log from the frame")
+	browsertest.WantContains(t, got[0], "error Failed to load resource", "404")
+	browsertest.WantContains(t, got[1], "log from the frame")
 }
 
 func TestConsoleKeepsTheLastFiveHundredOfManyMessages(t *testing.T) {
-	r, tab := open(t, site(t, map[string]any{"/": `<p>quiet`}))
+	r, tab := open(t, browsertest.Routes(t, map[string]any{"/": `<p>quiet`}))
 	run(t, tab, `() => { for (let i = 1; i <= 2000; i++) console.log('line ' + i, {i}) }`)
 	var got []record.ConsoleEntry
-	eventually(t, "the last message", func() bool {
+	browsertest.Eventually(t, "the last message", func() bool {
 		got = r.Console(tab, "", false)
 		return len(got) > 0 && strings.HasPrefix(got[len(got)-1].Text, "line 2000 ")
 	})
@@ -94,8 +95,8 @@ func TestConsoleKeepsTheLastFiveHundredOfManyMessages(t *testing.T) {
 }
 
 func TestConsoleCutsHugeMessages(t *testing.T) {
-	r, tab := open(t, site(t, map[string]any{"/": `<script>for (let i = 0; i < 5; i++) console.log('é'.repeat(200_000))</script>`}))
-	eventually(t, "all messages", func() bool { return len(r.Console(tab, "", false)) == 5 })
+	r, tab := open(t, browsertest.Routes(t, map[string]any{"/": `<script>for (let i = 0; i < 5; i++) console.log('é'.repeat(200_000))</script>`}))
+	browsertest.Eventually(t, "all messages", func() bool { return len(r.Console(tab, "", false)) == 5 })
 	for _, e := range r.Console(tab, "", false) {
 		if n := len([]rune(e.Text)); n != 16_000 {
 			t.Fatalf("got %d characters, want 16000", n)
@@ -104,11 +105,11 @@ func TestConsoleCutsHugeMessages(t *testing.T) {
 }
 
 func TestErrorsTellWhatWasThrown(t *testing.T) {
-	r, tab := open(t, site(t, map[string]any{"/": `<script>class PaymentError extends Error { name = 'PaymentError' }
+	r, tab := open(t, browsertest.Routes(t, map[string]any{"/": `<script>class PaymentError extends Error { name = 'PaymentError' }
 setTimeout(() => { throw new RangeError('too: far') }); setTimeout(() => { throw 'plain' }); setTimeout(() => { throw {code: 7} })
 setTimeout(() => { throw new Error() }); setTimeout(() => Promise.reject(new TypeError('unheard')))</script>`}))
 	var got []record.PageError
-	eventually(t, "five errors", func() bool { got = r.Errors(tab, false); return len(got) == 5 })
+	browsertest.Eventually(t, "five errors", func() bool { got = r.Errors(tab, false); return len(got) == 5 })
 	names := map[string]string{}
 	for _, e := range got {
 		names[e.Message] = e.Name
@@ -126,10 +127,10 @@ setTimeout(() => { throw new Error() }); setTimeout(() => Promise.reject(new Typ
 }
 
 func TestErrorsKeepTheLastTwoHundred(t *testing.T) {
-	r, tab := open(t, site(t, map[string]any{"/": `<p>quiet`}))
+	r, tab := open(t, browsertest.Routes(t, map[string]any{"/": `<p>quiet`}))
 	run(t, tab, `() => { for (let i = 1; i <= 250; i++) setTimeout(() => { throw new Error('e' + i) }) }`)
 	var got []record.PageError
-	eventually(t, "the last error", func() bool {
+	browsertest.Eventually(t, "the last error", func() bool {
 		got = r.Errors(tab, false)
 		return len(got) > 0 && got[len(got)-1].Message == "e250"
 	})
@@ -139,14 +140,14 @@ func TestErrorsKeepTheLastTwoHundred(t *testing.T) {
 }
 
 func TestTabsOfTheirOwnAreKeptApartAndForgottenWhenTheyClose(t *testing.T) {
-	url := site(t, map[string]any{"/": `<script>console.log(location.search)</script>`})
+	url := browsertest.Routes(t, map[string]any{"/": `<script>console.log(location.search)</script>`})
 	r := record.New()
-	b := connect(t, shared(t), page.Options{Observers: []page.Observer{r}})
-	one := openTab(t, b, url+"/?one")
+	b := browser.Connect(t, page.Options{Observers: []page.Observer{r}})
+	one := browsertest.Tab(t, b, page.TabOptions{URL: url + "/?one"})
 	var two *page.Tab
-	eventually(t, "the first message", func() bool { return len(r.Console(one, "", false)) == 1 })
+	browsertest.Eventually(t, "the first message", func() bool { return len(r.Console(one, "", false)) == 1 })
 	run(t, one, `() => { window.open('/?two') }`)
-	eventually(t, "the second tab", func() bool {
+	browsertest.Eventually(t, "the second tab", func() bool {
 		for _, tab := range b.Tabs() {
 			if tab.Opener() == one {
 				two = tab
@@ -157,17 +158,17 @@ func TestTabsOfTheirOwnAreKeptApartAndForgottenWhenTheyClose(t *testing.T) {
 	if diff := cmp.Diff([]string{"log ?two"}, texts(r.Console(two, "", false))); diff != "" {
 		t.Error(diff)
 	}
-	if err := two.Close(within(t, 45*time.Second)); err != nil {
+	if err := two.Close(browsertest.Within(t, browsertest.Patience)); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the closed tab is forgotten", func() bool { return len(r.Console(two, "", false)) == 0 })
+	browsertest.Eventually(t, "the closed tab is forgotten", func() bool { return len(r.Console(two, "", false)) == 0 })
 	if diff := cmp.Diff([]string{"log ?one"}, texts(r.Console(one, "", false))); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestAWatcherIsToldUntilItStops(t *testing.T) {
-	r, tab := open(t, site(t, map[string]any{"/": `<p>quiet`}))
+	r, tab := open(t, browsertest.Routes(t, map[string]any{"/": `<p>quiet`}))
 	told := make(chan string, 10)
 	stop := r.Watch(func(n record.Notice) {
 		if n.Console != nil {
@@ -180,7 +181,7 @@ func TestAWatcherIsToldUntilItStops(t *testing.T) {
 	}
 	stop()
 	run(t, tab, `() => console.log('two')`)
-	eventually(t, "both messages", func() bool { return len(r.Console(tab, "", false)) == 2 })
+	browsertest.Eventually(t, "both messages", func() bool { return len(r.Console(tab, "", false)) == 2 })
 	if len(told) != 0 {
 		t.Errorf("got %q after stopping", <-told)
 	}

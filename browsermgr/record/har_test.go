@@ -10,10 +10,11 @@ import (
 
 	"clank/browsermgr/har"
 	"clank/browsermgr/record"
+	"clank/internal/browsertest"
 )
 
 func TestHARHasTheTimesAndSizesOfTheRequests(t *testing.T) {
-	r, tab := open(t, site(t, map[string]any{
+	r, tab := open(t, browsertest.Routes(t, map[string]any{
 		"/{$}": `<p>quiet`,
 		"/go":  func(w http.ResponseWriter, req *http.Request) { http.Redirect(w, req, "/data", http.StatusSeeOther) },
 		"/data": func(w http.ResponseWriter, _ *http.Request) {
@@ -23,7 +24,7 @@ func TestHARHasTheTimesAndSizesOfTheRequests(t *testing.T) {
 	}))
 	run(t, tab, `() => fetch('/go?a=b%20c&secret=hunter2', {method: 'POST', body: 'password=hunter2'}).then(r => r.text()).then(() => 1)`)
 	var log har.Log
-	eventually(t, "three ended entries", func() bool {
+	browsertest.Eventually(t, "three ended entries", func() bool {
 		log = r.HAR(tab).Log
 		return len(log.Entries) == 3 && log.Entries[2].Response.Content.Size == 5000 && log.Entries[2].Response.TransferSize > 5000
 	})

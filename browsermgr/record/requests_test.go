@@ -6,15 +6,15 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"clank/browsermgr/record"
+	"clank/internal/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestRequestsTellTheWholeExchangeWithoutSecrets(t *testing.T) {
-	r, tab := open(t, site(t, map[string]any{
+	r, tab := open(t, browsertest.Routes(t, map[string]any{
 		"/{$}": `<p>quiet`,
 		"POST /api/login": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Add("Set-Cookie", "sid=verysecret")
@@ -40,7 +40,7 @@ headers: {'content-type': 'application/json', 'x-api-key': 'verysecret', 'x-trac
 	if diff := cmp.Diff(want, req); diff != "" {
 		t.Error(diff)
 	}
-	wantContains(t, req.URL, "/api/login?token=[REDACTED]&page=2")
+	browsertest.WantContains(t, req.URL, "/api/login?token=[REDACTED]&page=2")
 	for name, want := range map[string]string{"x-api-key": record.Redacted, "x-trace": "told", "cookie": record.Redacted, "content-type": "application/json"} {
 		if got := req.RequestHeaders[name]; got != want {
 			t.Errorf("request header %s: got %q, want %q", name, got, want)
@@ -60,13 +60,13 @@ func TestRedirectsAreExchangesOfTheirOwn(t *testing.T) {
 			http.Redirect(w, r, to, http.StatusFound)
 		}
 	}
-	r, tab := open(t, site(t, map[string]any{"/start": hop("/middle", "1"), "/middle": hop("/end", "2"), "/end": `<p>there`, "/{$}": `<p>quiet`}))
-	if _, err := tab.Navigate(within(t, 45*time.Second), tab.URL()+"start"); err != nil {
+	r, tab := open(t, browsertest.Routes(t, map[string]any{"/start": hop("/middle", "1"), "/middle": hop("/end", "2"), "/end": `<p>there`, "/{$}": `<p>quiet`}))
+	if _, err := tab.Navigate(browsertest.Within(t, browsertest.Patience), tab.URL()+"start"); err != nil {
 		t.Fatal(err)
 	}
 	find(t, r, tab, "/end", func(req record.Request) bool { return answered(req) && len(req.ResponseHeaders) > 0 })
 	var got []string
-	eventually(t, "the headers of both redirects", func() bool {
+	browsertest.Eventually(t, "the headers of both redirects", func() bool {
 		got = nil
 		for _, req := range r.Requests(tab, "", false) {
 			if req.OK != nil && !strings.HasSuffix(req.URL, "/") {
@@ -81,7 +81,7 @@ func TestRedirectsAreExchangesOfTheirOwn(t *testing.T) {
 }
 
 func TestRequestsSayWhyTheyFailed(t *testing.T) {
-	r, tab := open(t, site(t, map[string]any{"/{$}": `<p>quiet`, "/cut": func(w http.ResponseWriter, _ *http.Request) {
+	r, tab := open(t, browsertest.Routes(t, map[string]any{"/{$}": `<p>quiet`, "/cut": func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err == nil {
 			_ = conn.Close()
@@ -89,14 +89,14 @@ func TestRequestsSayWhyTheyFailed(t *testing.T) {
 	}}))
 	run(t, tab, `() => fetch('/cut').catch(() => {})`)
 	req := find(t, r, tab, "/cut", func(req record.Request) bool { return req.FailureText != "" })
-	wantContains(t, req.FailureText, "net::ERR_")
+	browsertest.WantContains(t, req.FailureText, "net::ERR_")
 	if req.OK != nil || req.Status != 0 {
 		t.Errorf("got %+v, want no status", req)
 	}
 }
 
 func TestRequestBodiesAreCutOrLeftOut(t *testing.T) {
-	r, tab := open(t, site(t, map[string]any{"/{$}": `<p>quiet`, "/take": func(http.ResponseWriter, *http.Request) {}}))
+	r, tab := open(t, browsertest.Routes(t, map[string]any{"/{$}": `<p>quiet`, "/take": func(http.ResponseWriter, *http.Request) {}}))
 	run(t, tab, `async () => { const send = (name, body) => fetch('/take?' + name, {method: 'POST', body});
 await send('long', 'é'.repeat(64001)); await send('huge', 'x'.repeat(400_000)); await send('binary', new Uint8Array([0, 1, 255]));
 await send('file', new Blob(['abc'])); await send('short', 'abc'); }`)
@@ -116,7 +116,7 @@ await send('file', new Blob(['abc'])); await send('short', 'abc'); }`)
 }
 
 func TestHeadersAreBounded(t *testing.T) {
-	r, tab := open(t, site(t, map[string]any{
+	r, tab := open(t, browsertest.Routes(t, map[string]any{
 		"/{$}": `<p>quiet`,
 		"/many": func(w http.ResponseWriter, _ *http.Request) {
 			for i := range 200 {
@@ -137,7 +137,7 @@ func TestHeadersAreBounded(t *testing.T) {
 }
 
 func TestRequestsKeepTheLastFiveHundredAndCanBeCleared(t *testing.T) {
-	r, tab := open(t, site(t, map[string]any{"/{$}": `<p>quiet`, "/n": func(http.ResponseWriter, *http.Request) {}}))
+	r, tab := open(t, browsertest.Routes(t, map[string]any{"/{$}": `<p>quiet`, "/n": func(http.ResponseWriter, *http.Request) {}}))
 	run(t, tab, `async () => { for (let i = 1; i <= 520; i += 20) await Promise.all([...Array(20).keys()].map(k => fetch('/n?i=' + (i + k) + '.'))) }`)
 	find(t, r, tab, "/n?i=520.", answered)
 	got := r.Requests(tab, "/n?", false)
@@ -159,7 +159,7 @@ func TestRequestsKeepTheLastFiveHundredAndCanBeCleared(t *testing.T) {
 }
 
 func TestAnAnswerStaysBelowOneMebibyte(t *testing.T) {
-	r, tab := open(t, site(t, map[string]any{"/{$}": `<p>quiet`, "/big": func(http.ResponseWriter, *http.Request) {}}))
+	r, tab := open(t, browsertest.Routes(t, map[string]any{"/{$}": `<p>quiet`, "/big": func(http.ResponseWriter, *http.Request) {}}))
 	run(t, tab, `async () => { for (let i = 0; i < 80; i++) await fetch('/big?' + i, {method: 'POST', body: 'x'.repeat(60_000)}) }`)
 	find(t, r, tab, "/big?79", answered)
 	got := r.Requests(tab, "", false)
@@ -176,10 +176,10 @@ func TestAnAnswerStaysBelowOneMebibyte(t *testing.T) {
 }
 
 func TestRequestsOfFramesAndSocketsAreSeen(t *testing.T) {
-	inner := strings.Replace(site(t, map[string]any{
+	inner := strings.Replace(browsertest.Routes(t, map[string]any{
 		"/{$}": `<script>fetch('/from-frame')</script>`, "/from-frame": func(http.ResponseWriter, *http.Request) {},
 	}), "127.0.0.1", "localhost", 1)
-	r, tab := open(t, site(t, map[string]any{
+	r, tab := open(t, browsertest.Routes(t, map[string]any{
 		"/{$}": `<iframe src="` + inner + `"></iframe><script>new WebSocket('ws://' + location.host + '/socket?token=abc')</script>`,
 	}))
 	if req := find(t, r, tab, "/from-frame", answered); req.ResourceType != "fetch" {

@@ -21,6 +21,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/trace"
+	"clank/internal/browsertest"
 )
 
 // patient are the options of somebody whose machine is slow.
@@ -93,37 +94,37 @@ document.querySelector('b').textContent = 'Sold'; setTimeout(() => { throw new R
 // buy traces opening the shop and buying, and returns where the trace is.
 func buy(t *testing.T, w world, opts trace.Options, url string) string {
 	t.Helper()
-	tab := openTab(t, w.browser, "about:blank")
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: "about:blank"})
 	if err := w.tracer.Start(w.browser, opts); err != nil {
 		t.Fatal(err)
 	}
 	end := w.tracer.Begin(t.Context(), tab, "navigate", map[string]any{"url": url + "/?token=hunter2"})
-	_, err := tab.Navigate(within(t, 45*time.Second), url)
+	_, err := tab.Navigate(browsertest.Within(t, browsertest.Patience), url)
 	end(err)
 	act := page.Action{Kind: page.KindClick, Selector: "button"}
 	end = w.tracer.Begin(t.Context(), tab, "act", act)
-	_, err = tab.Act(within(t, 45*time.Second), act)
+	_, err = tab.Act(browsertest.Within(t, browsertest.Patience), act)
 	end(err)
 	act = page.Action{Kind: page.KindClick, Selector: "#missing", TimeoutMs: 500}
 	end = w.tracer.Begin(t.Context(), tab, "act", act)
-	_, err = tab.Act(within(t, 45*time.Second), act)
+	_, err = tab.Act(browsertest.Within(t, browsertest.Patience), act)
 	end(err)
 	w.tracer.Begin(t.Context(), tab, "act", map[string]any{"kind": "type", "ref": "e1", "text": "hunter2"})(nil)
-	eventually(t, "the error and the answer are recorded", func() bool {
+	browsertest.Eventually(t, "the error and the answer are recorded", func() bool {
 		requests := w.recorder.Requests(tab, "/api", false)
 		return len(w.recorder.Errors(tab, false)) == 1 && len(requests) == 1 && len(w.recorder.HAR(tab).Log.Entries) > 2 &&
 			w.recorder.HAR(tab).Log.Entries[2].Response.TransferSize > 0
 	})
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(within(t, 45*time.Second), path); err != nil {
+	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
 func TestATraceTellsWhatHappened(t *testing.T) {
-	w := open(t, shared(t))
-	url := site(t, shop)
+	w := open(t, browser.Process(t))
+	url := browsertest.Routes(t, shop)
 	lines, network, files := contents(t, buy(t, w, patient, url))
 	w.wantNothingLeft(t)
 	for name, data := range files {
@@ -150,7 +151,7 @@ func TestATraceTellsWhatHappened(t *testing.T) {
 		t.Fatalf("got %d documents, want one before and after each of 4 actions", len(snaps))
 	}
 	text, _ := json.Marshal(snaps)
-	wantContains(t, string(text), `"Basket"`, `"Sold"`, `"in the shadow"`, `__playwright_shadow_root_`, `"__playwright_value_":"Ada"`, `"html":[[1,`)
+	browsertest.WantContains(t, string(text), `"Basket"`, `"Sold"`, `"in the shadow"`, `__playwright_shadow_root_`, `"__playwright_value_":"Ada"`, `"html":[[1,`)
 	pictures := of(lines, "screencast-frame")
 	if len(pictures) == 0 {
 		t.Fatal("got no picture")
@@ -158,8 +159,8 @@ func TestATraceTellsWhatHappened(t *testing.T) {
 	if _, err := jpeg.Decode(bytes.NewReader(files[pictures[0]["file"].(string)])); err != nil {
 		t.Errorf("the first picture: %v", err)
 	}
-	wantContains(t, fmt.Sprint(of(lines, "console")), "text:bought {n: 1}")
-	wantContains(t, fmt.Sprint(of(lines, "event")), "pageError", "too many", "RangeError")
+	browsertest.WantContains(t, fmt.Sprint(of(lines, "console")), "text:bought {n: 1}")
+	browsertest.WantContains(t, fmt.Sprint(of(lines, "event")), "pageError", "too many", "RangeError")
 	bodies := map[string]string{}
 	for _, l := range network {
 		s := l["snapshot"].(line)
@@ -174,28 +175,28 @@ func TestATraceTellsWhatHappened(t *testing.T) {
 }
 
 func TestATraceWithoutPicturesAndDocuments(t *testing.T) {
-	w := open(t, shared(t))
-	lines, _, _ := contents(t, buy(t, w, trace.Options{Sources: true}, site(t, shop)))
+	w := open(t, browser.Process(t))
+	lines, _, _ := contents(t, buy(t, w, trace.Options{Sources: true}, browsertest.Routes(t, shop)))
 	if n := len(of(lines, "frame-snapshot")) + len(of(lines, "screencast-frame")); n != 0 {
 		t.Errorf("got %d documents and pictures, want none", n)
 	}
 	if n := len(of(lines, "before")); n != 4 {
 		t.Errorf("got %d actions, want 4", n)
 	}
-	wantContains(t, fmt.Sprint(of(lines, "stderr")), "sources were asked for")
+	browsertest.WantContains(t, fmt.Sprint(of(lines, "stderr")), "sources were asked for")
 }
 
 func TestFramesOfOtherProcessesAreInTheTrace(t *testing.T) {
-	w := open(t, shared(t))
-	inner := strings.Replace(site(t, map[string]any{"/": `<p>from elsewhere<iframe srcdoc="<p>innermost"></iframe>`}), "127.0.0.1", "localhost", 1)
-	tab := openTab(t, w.browser, site(t, map[string]any{"/": `<iframe src="` + inner + `"></iframe><iframe srcdoc="<p>beside"></iframe>`}))
+	w := open(t, browser.Process(t))
+	inner := strings.Replace(browsertest.Routes(t, map[string]any{"/": `<p>from elsewhere<iframe srcdoc="<p>innermost"></iframe>`}), "127.0.0.1", "localhost", 1)
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<iframe src="` + inner + `"></iframe><iframe srcdoc="<p>beside"></iframe>`})})
 	if err := w.tracer.Start(w.browser, patient); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the frame is attached", func() bool { return len(tab.Frames()) == 2 })
+	browsertest.Eventually(t, "the frame is attached", func() bool { return len(tab.Frames()) == 2 })
 	w.tracer.Begin(t.Context(), tab, "look", nil)(nil)
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(within(t, 45*time.Second), path); err != nil {
+	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
 		t.Fatal(err)
 	}
 	lines, _, _ := contents(t, path)
@@ -207,32 +208,32 @@ func TestFramesOfOtherProcessesAreInTheTrace(t *testing.T) {
 		}
 	}
 	mainID, otherID := "frame@"+string(tab.Main().ID()), "frame@"+string(tab.Frames()[1].ID())
-	wantContains(t, byID[mainID], `"/snapshot/`+otherID+`"`, `"/snapshot/`+mainID+`.2"`)
-	wantContains(t, byID[otherID], "from elsewhere", `"/snapshot/`+otherID+`.1"`)
-	wantContains(t, byID[mainID+".2"], "beside")
-	wantContains(t, byID[otherID+".1"], "innermost")
+	browsertest.WantContains(t, byID[mainID], `"/snapshot/`+otherID+`"`, `"/snapshot/`+mainID+`.2"`)
+	browsertest.WantContains(t, byID[otherID], "from elsewhere", `"/snapshot/`+otherID+`.1"`)
+	browsertest.WantContains(t, byID[mainID+".2"], "beside")
+	browsertest.WantContains(t, byID[otherID+".1"], "innermost")
 }
 
 func TestAHugeDocumentIsLeftOutAndSaidSo(t *testing.T) {
-	w := open(t, shared(t))
-	tab := openTab(t, w.browser, site(t, map[string]any{"/": `<p>short<script>document.body.append('x'.repeat(3_000_000))</script>`}))
+	w := open(t, browser.Process(t))
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<p>short<script>document.body.append('x'.repeat(3_000_000))</script>`})})
 	if err := w.tracer.Start(w.browser, patient); err != nil {
 		t.Fatal(err)
 	}
 	w.tracer.Begin(t.Context(), tab, "look", nil)(nil)
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(within(t, 45*time.Second), path); err != nil {
+	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
 		t.Fatal(err)
 	}
 	lines, _, _ := contents(t, path)
 	if n := len(of(lines, "frame-snapshot")); n != 0 {
 		t.Errorf("got %d documents, want none", n)
 	}
-	wantContains(t, fmt.Sprint(of(lines, "log")), "no document before the action", "2097152 characters")
+	browsertest.WantContains(t, fmt.Sprint(of(lines, "log")), "no document before the action", "2097152 characters")
 }
 
 func TestOneTraceAtATime(t *testing.T) {
-	w := open(t, shared(t))
+	w := open(t, browser.Process(t))
 	if err := w.tracer.Stop(t.Context(), filepath.Join(t.TempDir(), "none.zip")); !errors.Is(err, trace.ErrNone) {
 		t.Errorf("got %v without a trace, want ErrNone", err)
 	}
@@ -257,7 +258,9 @@ func TestOneTraceAtATime(t *testing.T) {
 	dir := t.TempDir()
 	stopped := 0
 	for i := range errs {
-		wg.Go(func() { errs[i] = w.tracer.Stop(within(t, 45*time.Second), filepath.Join(dir, strconv.Itoa(i))) })
+		wg.Go(func() {
+			errs[i] = w.tracer.Stop(browsertest.Within(t, browsertest.Patience), filepath.Join(dir, strconv.Itoa(i)))
+		})
 	}
 	wg.Wait()
 	for _, err := range errs {
@@ -274,8 +277,8 @@ func TestOneTraceAtATime(t *testing.T) {
 }
 
 func TestNothingIsLeftOfATraceThatIsGivenUp(t *testing.T) {
-	w := open(t, shared(t))
-	tab := openTab(t, w.browser, site(t, shop))
+	w := open(t, browser.Process(t))
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, shop)})
 	start := func() func(error) {
 		if err := w.tracer.Start(w.browser, patient); err != nil {
 			t.Fatal(err)
@@ -298,7 +301,7 @@ func TestNothingIsLeftOfATraceThatIsGivenUp(t *testing.T) {
 	w.wantNothingLeft(t)
 
 	start()(nil)
-	if err := w.tracer.Stop(within(t, 45*time.Second), filepath.Join(dir, "missing", "trace.zip")); !errors.Is(err, os.ErrNotExist) {
+	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), filepath.Join(dir, "missing", "trace.zip")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v, want that the directory is missing", err)
 	}
 	w.wantNothingLeft(t)
@@ -308,28 +311,18 @@ func TestNothingIsLeftOfATraceThatIsGivenUp(t *testing.T) {
 }
 
 func TestNothingIsLeftWhenTheBrowserIsKilled(t *testing.T) {
-	browser, err := launch()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = browser.Stop(context.Background()) }()
-	w := open(t, browser)
-	tab := openTab(t, w.browser, site(t, shop))
+	own := browsertest.Launch(t)
+	w := open(t, own)
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, shop)})
 	if err := w.tracer.Start(w.browser, patient); err != nil {
 		t.Fatal(err)
 	}
 	end := w.tracer.Begin(t.Context(), tab, "look", nil)
-	process, err := os.FindProcess(browser.PID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Kill(t, own)
 	<-w.browser.Done()
 	end(errors.New("gone"))
-	eventually(t, "the directory is empty", func() bool { files, err := os.ReadDir(w.dir); return err == nil && len(files) == 0 })
-	err = w.tracer.Stop(t.Context(), filepath.Join(t.TempDir(), "trace.zip"))
+	browsertest.Eventually(t, "the directory is empty", func() bool { files, err := os.ReadDir(w.dir); return err == nil && len(files) == 0 })
+	err := w.tracer.Stop(t.Context(), filepath.Join(t.TempDir(), "trace.zip"))
 	if !errors.Is(err, trace.ErrNone) || !errors.Is(err, page.ErrBrowserGone) {
 		t.Errorf("got %v, want that there is none because the browser is gone", err)
 	}
@@ -339,42 +332,42 @@ func TestNothingIsLeftWhenTheBrowserIsKilled(t *testing.T) {
 }
 
 func TestADialogDoesNotHoldUpATrace(t *testing.T) {
-	w := open(t, shared(t))
-	tab := openTab(t, w.browser, site(t, map[string]any{"/": `<button onclick="alert('stop')">Ask</button>`}))
+	w := open(t, browser.Process(t))
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<button onclick="alert('stop')">Ask</button>`})})
 	if err := w.tracer.Start(w.browser, patient); err != nil {
 		t.Fatal(err)
 	}
 	end := w.tracer.Begin(t.Context(), tab, "click", nil)
-	if _, err := tab.Act(within(t, 45*time.Second), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+	if _, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
 		t.Fatal(err)
 	}
 	end(nil)
-	if err := tab.AnswerDialog(within(t, 45*time.Second), true, ""); err != nil {
+	if err := tab.AnswerDialog(browsertest.Within(t, browsertest.Patience), true, ""); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(within(t, 45*time.Second), path); err != nil {
+	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
 		t.Fatal(err)
 	}
 	lines, _, _ := contents(t, path)
-	wantContains(t, fmt.Sprint(of(lines, "log")), "no document after the action: a dialog is open")
+	browsertest.WantContains(t, fmt.Sprint(of(lines, "log")), "no document after the action: a dialog is open")
 }
 
 func TestPicturesComeAtABoundedRate(t *testing.T) {
-	w := open(t, shared(t))
-	tab := openTab(t, w.browser, site(t, map[string]any{"/": `<p id=p>0</p><script>const draw = () => { p.textContent++; requestAnimationFrame(draw) }; draw()</script>`}))
+	w := open(t, browser.Process(t))
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<p id=p>0</p><script>const draw = () => { p.textContent++; requestAnimationFrame(draw) }; draw()</script>`})})
 	if err := w.tracer.Start(w.browser, trace.Options{Screenshots: true}); err != nil {
 		t.Fatal(err)
 	}
 	// The page runs for as long as it takes to draw a hundred frames.
-	_, err := tab.Act(within(t, 60*time.Second), page.Action{
+	_, err := tab.Act(browsertest.Within(t, 60*time.Second), page.Action{
 		Kind: page.KindWait, TimeoutMs: 50_000, Fn: `() => { const first = window.first ??= +p.textContent; return +p.textContent > first + 100 }`,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(within(t, 45*time.Second), path); err != nil {
+	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
 		t.Fatal(err)
 	}
 	lines, _, _ := contents(t, path)
@@ -395,18 +388,18 @@ func TestPicturesComeAtABoundedRate(t *testing.T) {
 }
 
 func TestWhatThereIsNoRoomForIsLeftOutAndSaidOnce(t *testing.T) {
-	w := open(t, shared(t))
-	tab := openTab(t, w.browser, site(t, shop))
+	w := open(t, browser.Process(t))
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, shop)})
 	if err := w.tracer.Start(w.browser, patient); err != nil {
 		t.Fatal(err)
 	}
 	w.tracer.LeaveRoom("bodies", 3)
 	for range 2 {
-		if _, err := tab.Act(within(t, 45*time.Second), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+		if _, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "both answers are recorded", func() bool {
+	browsertest.Eventually(t, "both answers are recorded", func() bool {
 		ended := 0
 		for _, e := range w.recorder.HAR(tab).Log.Entries {
 			if strings.HasSuffix(e.Request.URL, "/api") && e.Time > 0 && e.Response.TransferSize > 0 {
@@ -416,7 +409,7 @@ func TestWhatThereIsNoRoomForIsLeftOutAndSaidOnce(t *testing.T) {
 		return ended == 2
 	})
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(within(t, 45*time.Second), path); err != nil {
+	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
 		t.Fatal(err)
 	}
 	lines, network, _ := contents(t, path)

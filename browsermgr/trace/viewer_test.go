@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 )
 
 // viewer finds the command line of the trace viewer, or skips the test: it needs node and an unpacked playwright-core.
@@ -29,8 +30,8 @@ func viewer(t *testing.T) (node, cli string) {
 
 func TestTheViewersOwnReaderOpensATrace(t *testing.T) {
 	node, cli := viewer(t)
-	w := open(t, shared(t))
-	path := buy(t, w, patient, site(t, shop))
+	w := open(t, browser.Process(t))
+	path := buy(t, w, patient, browsertest.Routes(t, shop))
 	dir := t.TempDir()
 	command := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), node, append([]string{cli, "trace"}, args...)...)
@@ -45,11 +46,11 @@ func TestTheViewersOwnReaderOpensATrace(t *testing.T) {
 		return string(out)
 	}
 	ask("open", path)
-	wantContains(t, ask("actions"), "navigate http://", "click button", "click #missing")
-	wantContains(t, ask("action", "2"), `selector: "button"`, "before, after")
-	wantContains(t, ask("console"), "bought {n: 1}", "too many")
-	wantContains(t, ask("errors"), "#missing", "not found or not visible")
-	wantContains(t, ask("requests"), "style.css", "POST")
+	browsertest.WantContains(t, ask("actions"), "navigate http://", "click button", "click #missing")
+	browsertest.WantContains(t, ask("action", "2"), `selector: "button"`, "before, after")
+	browsertest.WantContains(t, ask("console"), "bought {n: 1}", "too many")
+	browsertest.WantContains(t, ask("errors"), "#missing", "not found or not visible")
+	browsertest.WantContains(t, ask("requests"), "style.css", "POST")
 	ask("screenshot", "2")
 
 	serve := command("snapshot", "2", "--phase", "after", "--serve")
@@ -70,11 +71,11 @@ func TestTheViewersOwnReaderOpensATrace(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatalf("got %q (%v), want where the document is served", text, err)
 	}
-	tab := openTab(t, w.browser, "http://"+address)
-	if _, err := tab.Act(within(t, 30*time.Second), page.Action{Kind: page.KindWait, URL: "**/snapshot/**", TimeoutMs: 20_000}); err != nil {
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: "http://" + address})
+	if _, err := tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: page.KindWait, URL: "**/snapshot/**", TimeoutMs: 20_000}); err != nil {
 		t.Fatal(err)
 	}
-	res, err := tab.Act(within(t, 30*time.Second), page.Action{Kind: page.KindEvaluate, TimeoutMs: 20_000, Fn: `async () => {
+	res, err := tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: page.KindEvaluate, TimeoutMs: 20_000, Fn: `async () => {
 	const shown = () => { const b = document.querySelector('b'); return b && [b.textContent, getComputedStyle(b).color,
 		document.querySelector('#name')?.value, document.querySelector('#host')?.shadowRoot?.textContent].join(' | ') };
 	while (!(shown()?.includes('255') && shown().includes('shadow'))) await new Promise(done => setTimeout(done, 50));

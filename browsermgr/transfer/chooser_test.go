@@ -12,6 +12,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/transfer"
+	"clank/internal/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -24,16 +25,6 @@ func (b *bench) give(tb testing.TB, names ...string) {
 			tb.Fatal(err)
 		}
 	}
-}
-
-// js evaluates an expression in the page and returns its JSON.
-func js(tb testing.TB, tab *page.Tab, fn string) string {
-	tb.Helper()
-	res, err := tab.Act(within(tb, 45*time.Second), page.Action{Kind: page.KindEvaluate, Fn: fn})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return string(res.Value)
 }
 
 // chosen is what a file input holds.
@@ -61,14 +52,14 @@ func TestFilesAreSetDirectly(t *testing.T) {
 			t.Errorf("%+v: %v", tt.upload, err)
 			continue
 		}
-		if got := js(t, tab, chosen(tt.id)); got != tt.want {
+		if got := browsertest.JS(t, tab, chosen(tt.id)); got != tt.want {
 			t.Errorf("%+v: got %s, want %s", tt.upload, got, tt.want)
 		}
 	}
-	if got := js(t, tab, "seen.join()"); got != `"input,change"` {
+	if got := browsertest.JS(t, tab, "seen.join()"); got != `"input,change"` {
 		t.Errorf("got events %s, want input and change", got)
 	}
-	if got := js(t, tab, "async () => await document.getElementById('one').files[0].text()"); got != `"text of a.txt"` {
+	if got := browsertest.JS(t, tab, "async () => await document.getElementById('one').files[0].text()"); got != `"text of a.txt"` {
 		t.Errorf("got %s", got)
 	}
 }
@@ -120,7 +111,7 @@ func TestChooserOfAClickIsFilled(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if got := js(t, tab, chosen(want.id)); got != `"`+want.files+`"` {
+		if got := browsertest.JS(t, tab, chosen(want.id)); got != `"`+want.files+`"` {
 			t.Errorf("%s: got %s, want %s", name, got, want.files)
 		}
 	}
@@ -139,7 +130,7 @@ func TestArmedFilesGoToTheNextChooserOfTheirTab(t *testing.T) {
 	}
 	for tab, want := range map[*page.Tab]string{first: `"b.txt"`, second: `"c.txt"`} {
 		b.press(t, tab, "Choose")
-		waitFor(t, "the file", func() bool { return js(t, tab, chosen("hidden")) == want })
+		browsertest.Eventually(t, "the file", func() bool { return browsertest.JS(t, tab, chosen("hidden")) == want })
 		if b.Armed(tab) {
 			t.Error("still armed after its chooser")
 		}
@@ -151,14 +142,14 @@ func TestArmedFilesGoToTheNextChooserOfTheirTab(t *testing.T) {
 	if !b.Armed(first) {
 		t.Error("it was forgotten at once")
 	}
-	waitFor(t, "disarming", func() bool { return !b.Armed(first) })
+	browsertest.Eventually(t, "disarming", func() bool { return !b.Armed(first) })
 }
 
 func TestFilesReachAFrameOfAnotherSite(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	b.give(t, "a.txt")
 	tab := b.tab(t, s.URL+"/frame")
-	waitFor(t, "the frame", func() bool {
+	browsertest.Eventually(t, "the frame", func() bool {
 		snap, err := tab.Snapshot(t.Context(), page.SnapshotOptions{})
 		return err == nil && strings.Contains(snap.Text, "ChooseMany")
 	})
@@ -193,13 +184,13 @@ func TestUploadEndsWithItsCallerOrTab(t *testing.T) {
 		done <- b.Upload(ctx, tab, transfer.Upload{Ref: ref, Paths: []string{"a.txt"}})
 	}
 	go upload(ctx)
-	waitFor(t, "arming", func() bool { return b.Armed(tab) })
+	browsertest.Eventually(t, "arming", func() bool { return b.Armed(tab) })
 	cancel(stop)
 	if err := <-done; !errors.Is(err, stop) || b.Armed(tab) {
 		t.Errorf("got %v, armed %v; want the cause, and nothing armed", err, b.Armed(tab))
 	}
 	go upload(t.Context())
-	waitFor(t, "arming", func() bool { return b.Armed(tab) })
+	browsertest.Eventually(t, "arming", func() bool { return b.Armed(tab) })
 	if err := b.Upload(t.Context(), tab, transfer.Upload{Paths: []string{"a.txt"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -207,9 +198,11 @@ func TestUploadEndsWithItsCallerOrTab(t *testing.T) {
 		t.Errorf("got %v, want the newer arming to take its place", err)
 	}
 	go upload(t.Context())
-	waitFor(t, "the click", func() bool { return strings.Contains(js(t, tab, "document.activeElement.textContent"), "Nothing") })
+	browsertest.Eventually(t, "the click", func() bool {
+		return strings.Contains(browsertest.JS(t, tab, "document.activeElement.textContent"), "Nothing")
+	})
 	tab.Main().Post(proto.PageCrash{})
-	waitFor(t, "the crash", func() bool { return errors.Is(tab.Err(), page.ErrTabCrashed) })
+	browsertest.Eventually(t, "the crash", func() bool { return errors.Is(tab.Err(), page.ErrTabCrashed) })
 	if err := tab.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/transfer"
+	"clank/internal/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -19,7 +20,7 @@ import (
 func (b *bench) press(tb testing.TB, tab *page.Tab, name string) []transfer.Download {
 	tb.Helper()
 	ref := refOf(tb, tab, name)
-	_, got, err := b.Act(within(tb, 45*time.Second), tab, page.Action{Kind: page.KindClick, Ref: ref})
+	_, got, err := b.Act(browsertest.Within(tb, browsertest.Patience), tab, page.Action{Kind: page.KindClick, Ref: ref})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestDownloadThatComesLateIsReportedWithTheNextAction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the download", func() bool { all := b.Downloads(tab); return len(all) == 1 && all[0].Path != "" })
+	browsertest.Eventually(t, "the download", func() bool { all := b.Downloads(tab); return len(all) == 1 && all[0].Path != "" })
 	if got := append(first, b.press(t, tab, "Plain")...); len(got) != 1 || content(t, got[0].Path) != "late" {
 		t.Errorf("got %+v", got)
 	}
@@ -186,7 +187,7 @@ func TestNewerWaitTakesThePlaceOfTheOlder(t *testing.T) {
 		err error
 	}
 	second := make(chan outcome, 1)
-	waitFor(t, "the first wait", func() bool { return b.Waiting(tab) })
+	browsertest.Eventually(t, "the first wait", func() bool { return b.Waiting(tab) })
 	go func() {
 		d, err := b.WaitDownload(t.Context(), tab, "second.txt", 0)
 		second <- outcome{d, err}
@@ -212,7 +213,7 @@ func TestCancelledWaitTakesNoLaterDownload(t *testing.T) {
 		_, err := b.WaitDownload(ctx, tab, "mine.txt", 0)
 		done <- err
 	}()
-	waitFor(t, "the wait", func() bool { return b.Waiting(tab) })
+	browsertest.Eventually(t, "the wait", func() bool { return b.Waiting(tab) })
 	cancel(stop)
 	if err := <-done; !errors.Is(err, stop) {
 		t.Errorf("got %v, want the cause", err)
@@ -226,7 +227,7 @@ func TestCancelledWaitTakesNoLaterDownload(t *testing.T) {
 // empty waits until nothing is under way, and says whether the folder holds nothing.
 func (b *bench) empty(tb testing.TB) {
 	tb.Helper()
-	waitFor(tb, "no file is left", func() bool {
+	browsertest.Eventually(tb, "no file is left", func() bool {
 		var files []string
 		_ = filepath.WalkDir(b.downloads, func(path string, e os.DirEntry, err error) error {
 			if err == nil && !e.IsDir() {
@@ -280,7 +281,7 @@ func TestCallerWhoLeavesCancelsTheTransfer(t *testing.T) {
 			done := make(chan error, 1)
 			before := len(b.Downloads(tab))
 			go func() { done <- call(ctx) }()
-			waitFor(t, "it begins", func() bool { return len(b.Downloads(tab)) > before })
+			browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) > before })
 			cancel(stop)
 			if err := <-done; err == nil || !strings.Contains(err.Error(), stop.Error()) {
 				t.Errorf("got %v, want the cause", err)
@@ -332,7 +333,7 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 		_, err := b.Download(t.Context(), tab, refOf(t, tab, "Slow"), "sub/slow.bin", 0)
 		done <- err
 	}()
-	waitFor(t, "it begins", func() bool { return len(b.Downloads(tab)) > 0 })
+	browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) > 0 })
 	// What is in its place by now leads elsewhere.
 	outside := t.TempDir()
 	if err := errors.Join(os.Remove(sub), os.Symlink(outside, sub)); err != nil {
@@ -359,9 +360,9 @@ func TestDownloadOutlivesItsTab(t *testing.T) {
 		_, err := b.Download(t.Context(), tab, refOf(t, tab, "Slow"), "slow.bin", 0)
 		done <- err
 	}()
-	waitFor(t, "it begins", func() bool { return len(b.Downloads(tab)) > 0 })
+	browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) > 0 })
 	tab.Main().Post(proto.PageCrash{})
-	waitFor(t, "the crash", func() bool { return errors.Is(tab.Err(), page.ErrTabCrashed) })
+	browsertest.Eventually(t, "the crash", func() bool { return errors.Is(tab.Err(), page.ErrTabCrashed) })
 	if got := b.press(t, other, "Download data"); len(got) != 1 {
 		t.Errorf("got %+v in the other tab", got)
 	}
@@ -374,7 +375,7 @@ func TestDownloadOutlivesItsTab(t *testing.T) {
 		_, err := b.WaitDownload(t.Context(), other, "", 0)
 		done <- err
 	}()
-	waitFor(t, "the wait", func() bool { return b.Waiting(other) })
+	browsertest.Eventually(t, "the wait", func() bool { return b.Waiting(other) })
 	if err := other.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -401,7 +402,7 @@ func TestIncognitoContextsAreCapturedToo(t *testing.T) {
 		_, err := b.Download(ctx, tab, refOf(t, tab, "Slow"), "s.bin", 0)
 		done <- err
 	}()
-	waitFor(t, "it begins", func() bool { return len(b.Downloads(tab)) == 2 })
+	browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) == 2 })
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want it cancelled", err)
@@ -430,12 +431,8 @@ func TestBrowserOfSomebodyElseIsLeftAlone(t *testing.T) {
 }
 
 func TestBrowserThatDiesLeavesNothing(t *testing.T) {
-	c, err := launch()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.stop()
-	b, s := openAt(t, c, nil), openShop(t)
+	own := browsertest.Launch(t)
+	b, s := openAt(t, own, nil), openShop(t)
 	tab, other := b.tab(t, s.URL), b.tab(t, s.URL)
 	done := make(chan error, 2)
 	ref := refOf(t, tab, "Slow")
@@ -447,10 +444,8 @@ func TestBrowserThatDiesLeavesNothing(t *testing.T) {
 		_, err := b.WaitDownload(t.Context(), other, "", 0)
 		done <- err
 	}()
-	waitFor(t, "it begins", func() bool { return len(b.Downloads(tab)) > 0 && b.Waiting(other) })
-	if err := c.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) > 0 && b.Waiting(other) })
+	browsertest.Kill(t, own)
 	for range 2 {
 		if err := <-done; !errors.Is(err, page.ErrBrowserGone) {
 			t.Errorf("got %v, want the browser to be gone", err)

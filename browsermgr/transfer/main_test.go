@@ -1,116 +1,20 @@
 package transfer_test
 
 import (
-	"bufio"
-	"context"
-	"errors"
-	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
-	"syscall"
 	"testing"
-	"time"
 
+	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
 	"clank/browsermgr/transfer"
+	"clank/internal/browsertest"
 )
 
-// shared is the browser of the whole test binary.
-var shared *chromium
+// browser is the one of the whole test binary.
+var browser browsertest.Shared
 
-func TestMain(m *testing.M) {
-	os.Exit(runTests(m))
-}
-
-func runTests(m *testing.M) int {
-	var err error
-	shared, err = launch()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer shared.stop()
-	return m.Run()
-}
-
-// chromium is a browser process that belongs to the tests.
-type chromium struct {
-	url string
-	cmd *exec.Cmd
-	dir string
-}
-
-func findChromium() (string, error) {
-	if path := os.Getenv("CLANK_CHROMIUM"); path != "" {
-		return path, nil
-	}
-	for _, name := range []string{"chromium", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path, nil
-		}
-	}
-	return "", errors.New("these tests need Chromium: set CLANK_CHROMIUM or put chromium or google-chrome on PATH")
-}
-
-func launch() (*chromium, error) {
-	path, err := findChromium()
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "transfer-")
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--disable-quic", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--remote-debugging-port=0",
-		"--disable-features=DeferRendererTasksAfterInput",
-		"--user-data-dir="+filepath.Join(dir, "data"), "--window-size=1280,800", "about:blank")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", path, err)
-	}
-	c := &chromium{cmd: cmd, dir: dir}
-	found := make(chan string, 1)
-	go func() {
-		defer close(found)
-		lines := bufio.NewScanner(stderr)
-		for lines.Scan() {
-			if _, url, ok := strings.Cut(lines.Text(), "DevTools listening on "); ok {
-				found <- url
-				break
-			}
-		}
-		_, _ = io.Copy(io.Discard, stderr)
-	}()
-	select {
-	case c.url = <-found:
-	case <-time.After(30 * time.Second):
-	}
-	if c.url == "" {
-		c.stop()
-		return nil, fmt.Errorf("%s did not open its DevTools port", path)
-	}
-	return c, nil
-}
-
-// stop ends the browser's whole process group and removes its profile.
-func (c *chromium) stop() {
-	_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
-	_ = c.cmd.Wait()
-	// The group's last writers may still be ending.
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for tries := 0; os.RemoveAll(c.dir) != nil && tries < 20; tries++ {
-		<-tick.C
-	}
-}
+func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
 
 // bench is a desk at a connection of its own, with the folders it works on.
 type bench struct {
@@ -123,10 +27,10 @@ type bench struct {
 // open connects a desk, and closes both at the end.
 func open(tb testing.TB, adjust func(*transfer.Options)) *bench {
 	tb.Helper()
-	return openAt(tb, shared, adjust)
+	return openAt(tb, browser.Process(tb), adjust)
 }
 
-func openAt(tb testing.TB, c *chromium, adjust func(*transfer.Options)) *bench {
+func openAt(tb testing.TB, p *chrome.Process, adjust func(*transfer.Options)) *bench {
 	tb.Helper()
 	home := tb.TempDir()
 	b := &bench{downloads: filepath.Join(home, "downloads"), uploads: filepath.Join(home, "uploads")}
@@ -141,7 +45,7 @@ func openAt(tb testing.TB, c *chromium, adjust func(*transfer.Options)) *bench {
 	if b.Desk, err = transfer.New(opts); err != nil {
 		tb.Fatal(err)
 	}
-	b.browser, err = page.Connect(within(tb, 45*time.Second), c.url, page.Options{Observers: []page.Observer{b.Desk}})
+	b.browser, err = page.Connect(browsertest.Within(tb, browsertest.Patience), p.WebSocketURL, page.Options{Observers: []page.Observer{b.Desk}})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -165,32 +69,13 @@ func (b *bench) tab(tb testing.TB, url string) *page.Tab {
 
 func (b *bench) tabIn(tb testing.TB, opts page.TabOptions) *page.Tab {
 	tb.Helper()
-	tab, err := b.browser.NewTab(within(tb, 45*time.Second), opts)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
-		defer cancel()
-		if err := tab.Close(ctx); err != nil && !errors.Is(err, page.ErrBrowserGone) {
-			tb.Errorf("close tab: %v", err)
-		}
-	})
-	return tab
-}
-
-// within is a context that ends before the test does.
-func within(tb testing.TB, d time.Duration) context.Context {
-	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), d)
-	tb.Cleanup(cancel)
-	return ctx
+	return browsertest.Tab(tb, b.browser, opts)
 }
 
 // refOf finds the ref of the element with this name.
 func refOf(tb testing.TB, tab *page.Tab, name string) string {
 	tb.Helper()
-	snap, err := tab.Snapshot(within(tb, 45*time.Second), page.SnapshotOptions{})
+	snap, err := tab.Snapshot(browsertest.Within(tb, browsertest.Patience), page.SnapshotOptions{})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -201,19 +86,4 @@ func refOf(tb testing.TB, tab *page.Tab, name string) string {
 	}
 	tb.Fatalf("no %q in\n%s", name, snap.Text)
 	return ""
-}
-
-// waitFor looks at another process until something holds.
-func waitFor(tb testing.TB, what string, cond func() bool) {
-	tb.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(time.Minute)
-	for !cond() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			tb.Fatalf("%s: it did not happen within 15s", what)
-		}
-	}
 }

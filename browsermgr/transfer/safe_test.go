@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/transfer"
+	"clank/internal/browsertest"
 )
 
 // openDepot serves files that are not what they seem, and one without an end.
@@ -48,14 +48,9 @@ func openDepot(tb testing.TB) string {
 		}
 	})
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
-		html(w, `<!doctype html><title>Depot</title><a href=/invoice>Invoice</a> <a href=/setup>Setup</a> <a href=/paper>Paper</a> <a href=/trick>Trick</a> <a href=/flood>Flood</a>`)
+		browsertest.HTML(w, `<!doctype html><title>Depot</title><a href=/invoice>Invoice</a> <a href=/setup>Setup</a> <a href=/paper>Paper</a> <a href=/trick>Trick</a> <a href=/flood>Flood</a>`)
 	})
-	srv := httptest.NewServer(mux)
-	tb.Cleanup(func() {
-		srv.CloseClientConnections()
-		srv.Close()
-	})
-	return srv.URL
+	return browsertest.Serve(tb, mux.ServeHTTP).URL
 }
 
 func TestADownloadSaysWhatItReallyIs(t *testing.T) {

@@ -2,11 +2,12 @@ package transfer_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"clank/internal/browsertest"
 )
 
 // shop is a page of things to download, and a server whose slow files end when the test says so.
@@ -33,7 +34,7 @@ func openShop(tb testing.TB) *shop {
 	tb.Helper()
 	s := &shop{slow: make(chan struct{})}
 	mux := http.NewServeMux()
-	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) { html(w, shelf) })
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) { browsertest.HTML(w, shelf) })
 	mux.HandleFunc("/file", func(w http.ResponseWriter, r *http.Request) {
 		// The answer takes longer than the click that asks for it.
 		select {
@@ -59,7 +60,7 @@ func openShop(tb testing.TB) *shop {
 		_, _ = w.Write(make([]byte, 32<<10))
 	})
 	mux.HandleFunc("/upload", func(w http.ResponseWriter, _ *http.Request) {
-		html(w, `<!doctype html><title>Upload</title><script>window.seen = []</script>
+		browsertest.HTML(w, `<!doctype html><title>Upload</title><script>window.seen = []</script>
 			<label>One <input type=file id=one oninput="seen.push('input')" onchange="seen.push('change')"></label>
 			<input type=file id=many multiple aria-label=Many><input type=file id=off disabled aria-label=Off>
 			<input type=file id=hidden style="display:none"><button onclick="document.getElementById('hidden').click()">Choose</button>
@@ -69,26 +70,8 @@ func openShop(tb testing.TB) *shop {
 			<div id=box></div><script>box.attachShadow({mode: 'open'}).innerHTML = '<input type=file id=inner>'</script>`)
 	})
 	mux.HandleFunc("/frame", func(w http.ResponseWriter, r *http.Request) {
-		html(w, fmt.Sprintf(`<!doctype html><title>Outer</title><iframe width=600 height=400 src="//localhost:%s/upload"></iframe>`, port(r)))
+		browsertest.HTML(w, fmt.Sprintf(`<!doctype html><title>Outer</title><iframe width=600 height=400 src="%s/upload"></iframe>`, browsertest.Elsewhere(r)))
 	})
-	s.Server = httptest.NewServer(mux)
-	tb.Cleanup(func() {
-		s.CloseClientConnections()
-		s.Close()
-	})
+	s.Server = browsertest.Serve(tb, mux.ServeHTTP)
 	return s
-}
-
-func html(w http.ResponseWriter, text string) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = io.WriteString(w, text)
-}
-
-func port(r *http.Request) string {
-	for i := len(r.Host) - 1; i >= 0; i-- {
-		if r.Host[i] == ':' {
-			return r.Host[i+1:]
-		}
-	}
-	return ""
 }

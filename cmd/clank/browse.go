@@ -67,7 +67,7 @@ func browse(ctx context.Context, e *env, args []string) error {
 	if err := parse(e, fs, args, 1); err != nil {
 		return err
 	}
-	if len(fs.rest) == 0 || strings.TrimSpace(fs.rest[0]) == "" {
+	if len(fs.Rest) == 0 || strings.TrimSpace(fs.Rest[0]) == "" {
 		return usageErrorf("say what to do, for example: clank browse 'open example.com, read'")
 	}
 	if f.maxSteps < 0 {
@@ -84,7 +84,7 @@ func browse(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	task := sessions.Task{
-		Prompt: fs.rest[0], SessionID: f.session, Runtime: f.runtime, Profile: f.profile, Model: f.model, MaxSteps: f.maxSteps, Headed: f.headed,
+		Prompt: fs.Rest[0], SessionID: f.session, Runtime: f.runtime, Profile: f.profile, Model: f.model, MaxSteps: f.maxSteps, Headed: f.headed,
 		Origin: terminalOrigin(), Allow: f.classes(),
 	}
 	rec, err := f.work(ctx, e, r, task)

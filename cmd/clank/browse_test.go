@@ -108,23 +108,6 @@ func TestHelpGoesToStdoutAndNamesEveryFlag(t *testing.T) {
 	}
 }
 
-func TestFlagsMayStandBeforeAndAfterTheTask(t *testing.T) {
-	t.Parallel()
-	for _, line := range [][]string{{"--n", "3", "task"}, {"task", "--n", "3"}, {"--n=3", "--", "task"}} {
-		fs := newFlags("x", "x")
-		n := fs.Int("n", 0, "")
-		e, _, _ := testEnv(t)
-		if err := parse(e, fs, line, 1); err != nil || *n != 3 || len(fs.rest) != 1 || fs.rest[0] != "task" {
-			t.Errorf("%v: n = %d, rest = %v, err = %v", line, *n, fs.rest, err)
-		}
-	}
-	fs := newFlags("x", "x")
-	e, _, _ := testEnv(t)
-	if err := parse(e, fs, []string{"--", "--task"}, 1); err != nil || fs.rest[0] != "--task" {
-		t.Errorf("after --: rest = %v, err = %v", fs.rest, err)
-	}
-}
-
 func TestAnswerGoesToStdoutAndTheRestToStderr(t *testing.T) {
 	t.Parallel()
 	e, stdout, stderr := testEnv(t)

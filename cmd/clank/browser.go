@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"clank/internal/browsercli"
+	"clank/internal/browsercli/shell"
 )
 
 // workBrowser hands the rest of the command line to the commands of the managed browser.
@@ -18,18 +19,18 @@ func workBrowser(ctx context.Context, e *env, args []string) error {
 }
 
 func printCompletion(_ context.Context, e *env, args []string) error {
-	fs := newFlags("completion", "clank completion "+strings.Join(browsercli.Shells(), "|")+"\n\nPrints a script that completes command lines, such as:  source <(clank completion bash)")
+	fs := newFlags("completion", "clank completion "+strings.Join(shell.Names(), "|")+"\n\nPrints a script that completes command lines, such as:  source <(clank completion bash)")
 	if err := parse(e, fs, args, 1); err != nil {
 		return err
 	}
-	if len(fs.rest) == 0 {
-		return usageErrorf("name the shell: %s", strings.Join(browsercli.Shells(), ", "))
+	if len(fs.Rest) == 0 {
+		return usageErrorf("name the shell: %s", strings.Join(shell.Names(), ", "))
 	}
-	var verbs []browsercli.Verb
+	var verbs []shell.Word
 	for _, c := range commands() {
-		verbs = append(verbs, browsercli.Verb{Name: c.name, Short: c.short})
+		verbs = append(verbs, shell.Word{Name: c.name, Short: c.short})
 	}
-	if err := browsercli.Completion(e.stdout, fs.rest[0], verbs); err != nil {
+	if err := browsercli.Completion(e.stdout, fs.Rest[0], verbs); err != nil {
 		return usageErrorf("%v", err)
 	}
 	return nil

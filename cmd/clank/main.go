@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"clank/cancel"
+	"clank/internal/cmdline"
 )
 
 // version is set at build time.
@@ -74,10 +75,6 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-func usageErrorf(format string, args ...any) error {
-	return &exitError{exitUsage, fmt.Errorf(format, args...)}
-}
-
 func main() {
 	ctx, hurry := watchSignals()
 	e := &env{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, tty: openTTY, hurry: hurry}
@@ -133,18 +130,19 @@ func run(ctx context.Context, e *env, args []string) int {
 // report turns the end of a command into words and an exit code.
 func report(e *env, c command, err error) int {
 	var exit *exitError
+	var usage *cmdline.UsageError
 	switch {
-	case err == nil, errors.Is(err, errHelp):
+	case err == nil, errors.Is(err, cmdline.ErrHelp):
 		return exitDone
+	case errors.As(err, &usage):
+		fmt.Fprintf(e.stderr, "clank %s: %v\nsee \"clank %s --help\"\n", c.name, err, c.name)
+		return exitUsage
 	case !errors.As(err, &exit):
 		fmt.Fprintf(e.stderr, "clank %s: %v\n", c.name, err)
 		return exitFailed
 	}
 	if exit.err != nil {
 		fmt.Fprintf(e.stderr, "clank %s: %v\n", c.name, exit.err)
-		if exit.code == exitUsage {
-			fmt.Fprintf(e.stderr, "see \"clank %s --help\"\n", c.name)
-		}
 	}
 	return exit.code
 }

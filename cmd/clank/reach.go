@@ -48,7 +48,7 @@ func (a *app) openGate(ctx context.Context, e *env) error {
 	a.onClose(a.gate.Close)
 	first := a.settings.Now().Browser.FirstPort
 	for port := first; port < first+devToolsPorts; port++ {
-		a.own.add(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port)))
+		a.own.add(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port))) //nolint:gosec // the settings bound it
 	}
 	return nil
 }

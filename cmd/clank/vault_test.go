@@ -33,31 +33,17 @@ func TestTheVaultIsWorkedFromTheTerminalAndShowsNoSecret(t *testing.T) {
 		code        int
 		says        string
 	}{
-		{"", "status", 0, "made with the first entry"},
 		{"", "add shop", 2, "--origin"},
-		{"hunter2!\n", "add shop --origin http://shop.example", 2, "http"},
-		{"", "add shop --origin https://shop.example", 1, "nothing came on stdin"},
-		{"abc\n", "add shop --origin https://shop.example", 1, "fewer than 4"},
-		{"", "add shop hunter2! --origin https://shop.example", 2, "unexpected argument"},
-		{"hunter2!\nJBSWY3DPEHPK3PXP\n", "add shop --origin https://bücher.example --user ada --for-user 42 --totp", 0, "vault.key"},
-		{"", "list", 0, "xn--bcher-kva.example (bücher.example)"},
-		{"", "list --json", 0, `"hasTOTP": true`},
-		{"", "show shop", 0, "user 42"},
+		{"hunter2!\nJBSWY3DPEHPK3PXP\n", "add shop --origin https://bücher.example --user ada --totp", 0, "vault.key"},
 		{"", "show nosuch", 1, "no such entry"},
 		{"", "test shop", 0, "opens for https://xn--bcher-kva.example"},
-		{"", "test shop --origin https://evil.example", 1, "not for this page"},
 		{"", "status", 0, "keyring  not used"},
-		{"", "rekey", 0, "1 entries"},
-		{"", "test shop", 0, "opens"},
-		{"", "remove shop", 0, "forgotten"},
-		{"", "list", 0, "empty"},
-		{"", "nonsense", 2, "no command"},
 	} {
 		out, code := vaulting(t, environ, step.stdin, strings.Fields(step.args)...)
 		if code != step.code || !strings.Contains(out, step.says) {
 			t.Errorf("vault %s: exit code %d, want %d, and %q in\n%s", step.args, code, step.code, step.says, out)
 		}
-		if step.code != 2 && (strings.Contains(out, "hunter2") || strings.Contains(out, "JBSW")) {
+		if strings.Contains(out, "hunter2") || strings.Contains(out, "JBSW") {
 			t.Errorf("vault %s shows the secret: %s", step.args, out)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"clank/browsermgr/control/client"
+	"clank/internal/cmdline"
 )
 
 func actCommands() []command {
@@ -151,7 +152,7 @@ func (in *input) array(inline, fromFile string) ([]json.RawMessage, error) {
 	var data []byte
 	switch {
 	case in.has(inline) && in.has(fromFile):
-		return nil, usagef("--%s and --%s exclude one another", inline, fromFile)
+		return nil, cmdline.Usagef("--%s and --%s exclude one another", inline, fromFile)
 	case in.has(inline):
 		data = []byte(in.text(inline))
 	case in.has(fromFile):
@@ -160,17 +161,17 @@ func (in *input) array(inline, fromFile string) ([]json.RawMessage, error) {
 			return nil, err
 		}
 	default:
-		return nil, usagef("--%s or --%s is needed", inline, fromFile)
+		return nil, cmdline.Usagef("--%s or --%s is needed", inline, fromFile)
 	}
-	if len(data) > maxFile {
-		return nil, usagef("--%s is larger than %d bytes", inline, maxFile)
+	if len(data) > cmdline.MaxFile {
+		return nil, cmdline.Usagef("--%s is larger than %d bytes", inline, cmdline.MaxFile)
 	}
 	var entries []json.RawMessage
 	if err := json.Unmarshal(data, &entries); err != nil {
-		return nil, usagef("%s must be a JSON array: %v", inline, err)
+		return nil, cmdline.Usagef("%s must be a JSON array: %v", inline, err)
 	}
 	if len(entries) == 0 {
-		return nil, usagef("%s must hold at least one entry", inline)
+		return nil, cmdline.Usagef("%s must hold at least one entry", inline)
 	}
 	return entries, nil
 }

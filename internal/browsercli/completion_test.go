@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"clank/internal/browsercli"
+	"clank/internal/browsercli/shell"
 )
 
-var verbs = []browsercli.Verb{{Name: "serve", Short: "it's the server"}, {Name: "browser", Short: "a browser"}, {Name: "completion", Short: "this"}}
+var verbs = []shell.Word{{Name: "serve", Short: "it's the server"}, {Name: "browser", Short: "a browser"}, {Name: "completion", Short: "this"}}
 
 // offers is command lines, whose last word is being typed, with what must be offered and what must not.
 var offers = []struct {
@@ -38,13 +39,13 @@ var offers = []struct {
 type complete func(t *testing.T, script, line string) []string
 
 func TestCompletion(t *testing.T) {
-	for shell, complete := range map[string]complete{"bash": inBash, "zsh": inZsh, "fish": inFish} {
-		t.Run(shell, func(t *testing.T) {
-			if _, err := exec.LookPath(shell); err != nil {
-				t.Skipf("there is no %s here", shell)
+	for name, complete := range map[string]complete{"bash": inBash, "zsh": inZsh, "fish": inFish} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath(name); err != nil {
+				t.Skipf("there is no %s here", name)
 			}
 			var script bytes.Buffer
-			if err := browsercli.Completion(&script, shell, verbs); err != nil {
+			if err := browsercli.Completion(&script, name, verbs); err != nil {
 				t.Fatal(err)
 			}
 			for _, tc := range offers {
@@ -70,8 +71,8 @@ func TestCompletionForNoShell(t *testing.T) {
 	}
 }
 
-// shell runs a script and returns the lines it prints.
-func shell(t *testing.T, input, program string, args ...string) []string {
+// prints runs a script and returns the lines it prints.
+func prints(t *testing.T, input, program string, args ...string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.Stdin = strings.NewReader(input)
@@ -94,7 +95,7 @@ func quoted(list []string) string {
 
 func inBash(t *testing.T, script, line string) []string {
 	t.Helper()
-	return shell(t, script+"\nCOMP_WORDS=("+quoted(strings.Split(line, " "))+")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_clank\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n",
+	return prints(t, script+"\nCOMP_WORDS=("+quoted(strings.Split(line, " "))+")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_clank\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n",
 		"bash", "--noprofile", "--norc")
 }
 
@@ -107,13 +108,13 @@ _files() { :; }
 _describe() { local item; for item in "${(@P)2}"; do print -r -- "${item%%:*}"; done; }
 `
 	typed := strings.Split(line, " ")
-	all := shell(t, before+script+"\nwords=("+quoted(typed)+")\nCURRENT=${#words}\n_clank\n", "zsh", "-f")
+	all := prints(t, before+script+"\nwords=("+quoted(typed)+")\nCURRENT=${#words}\n_clank\n", "zsh", "-f")
 	return slices.DeleteFunc(all, func(s string) bool { return !strings.HasPrefix(s, typed[len(typed)-1]) })
 }
 
 func inFish(t *testing.T, script, line string) []string {
 	t.Helper()
-	lines := shell(t, script+"\ncomplete -C '"+line+"'\n", "fish", "--no-config")
+	lines := prints(t, script+"\ncomplete -C '"+line+"'\n", "fish", "--no-config")
 	for i := range lines {
 		lines[i], _, _ = strings.Cut(lines[i], "\t")
 	}

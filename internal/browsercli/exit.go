@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"clank/browsermgr/control/client"
+	"clank/internal/cmdline"
 )
 
 // Exit codes of the commands.
@@ -25,7 +26,7 @@ const exitCodes = `  0 done, 1 failed, 2 wrong use, 3 nobody listens, 4 no such 
 
 // codeOf is the exit code for an error.
 func codeOf(err error) int {
-	var usage *usageError
+	var usage *cmdline.UsageError
 	var answered *client.Error
 	switch {
 	case err == nil:

@@ -2,6 +2,7 @@ package browsercli
 
 import (
 	"clank/browsermgr/control/client"
+	"clank/internal/cmdline"
 )
 
 func fileCommands() []command {
@@ -18,10 +19,10 @@ func fileCommands() []command {
 			build: func(in *input) (request, error) {
 				r := in.post("/hooks/file-chooser", map[string]any{"paths": in.args})
 				if in.has("ref") && (in.has("input-ref") || in.has("element")) {
-					return r, usagef("--ref cannot go with --input-ref or --element")
+					return r, cmdline.Usagef("--ref cannot go with --input-ref or --element")
 				}
 				if in.has("input-ref") && in.has("element") {
-					return r, usagef("--input-ref and --element exclude one another")
+					return r, cmdline.Usagef("--input-ref and --element exclude one another")
 				}
 				return r, nil
 			},
@@ -65,7 +66,7 @@ func fileCommands() []command {
 			examples: []string{"dialog --accept", `dialog --accept --prompt "Ada"`},
 			build: func(in *input) (request, error) {
 				if in.on("accept") == in.on("dismiss") {
-					return request{}, usagef("give either --accept or --dismiss")
+					return request{}, cmdline.Usagef("give either --accept or --dismiss")
 				}
 				return in.post("/hooks/dialog", map[string]any{"accept": in.on("accept")}), nil
 			},

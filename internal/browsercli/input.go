@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"clank/internal/cmdline"
 )
 
 // input is what a command was given.
@@ -112,7 +114,7 @@ func split(joined string) []string {
 func (in *input) number(i int, what string) (float64, error) {
 	f, err := strconv.ParseFloat(in.arg(i), 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		return 0, usagef("%s must be a number, not %q", what, in.arg(i))
+		return 0, cmdline.Usagef("%s must be a number, not %q", what, in.arg(i))
 	}
 	return f, nil
 }
@@ -121,7 +123,7 @@ func (in *input) number(i int, what string) (float64, error) {
 func (in *input) whole(i int, what string) (int, error) {
 	n, err := strconv.ParseUint(in.arg(i), 10, 31)
 	if err != nil || n == 0 {
-		return 0, usagef("%s must be a positive whole number, not %q", what, in.arg(i))
+		return 0, cmdline.Usagef("%s must be a positive whole number, not %q", what, in.arg(i))
 	}
 	return int(n), nil
 }

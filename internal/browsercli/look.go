@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"clank/browsermgr/control/client"
+	"clank/internal/cmdline"
 )
 
 func lookCommands() []command {
@@ -40,7 +41,7 @@ func lookCommands() []command {
 			build: func(in *input) (request, error) {
 				tab, err := in.tab()
 				if in.on("full-page") && (in.has("ref") || in.has("element")) {
-					err = usagef("--full-page cannot go with --ref or --element")
+					err = cmdline.Usagef("--full-page cannot go with --ref or --element")
 				}
 				r := in.post("/screenshot", nil)
 				if tab != "" {

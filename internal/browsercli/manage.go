@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"clank/browsermgr/control/client"
+	"clank/internal/cmdline"
 )
 
 func manageCommands() []command {
@@ -89,7 +90,7 @@ func profileCommands() []command {
 			examples: []string{"create-profile --name work --color '#0066CC'"},
 			build: func(in *input) (request, error) {
 				if in.text("name") == "" {
-					return request{}, usagef("--name is needed")
+					return request{}, cmdline.Usagef("--name is needed")
 				}
 				return in.post("/profiles/create", nil), nil
 			},
@@ -100,7 +101,7 @@ func profileCommands() []command {
 			options: []option{{name: "name", kind: text, value: "name", help: "the profile (needed)"}},
 			build: func(in *input) (request, error) {
 				if in.text("name") == "" {
-					return request{}, usagef("--name is needed")
+					return request{}, cmdline.Usagef("--name is needed")
 				}
 				return request{method: http.MethodDelete, path: "/profiles/" + url.PathEscape(in.text("name"))}, nil
 			},

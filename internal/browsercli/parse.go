@@ -1,13 +1,14 @@
 package browsercli
 
 import (
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"clank/internal/cmdline"
 )
 
 // invocation is a command line that was understood.
@@ -19,13 +20,6 @@ type invocation struct {
 	own     map[string]string // flags of the command
 	args    []string
 }
-
-// usageError is a command line that is wrong.
-type usageError struct{ text string }
-
-func (e *usageError) Error() string { return e.text }
-
-func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
 // parser reads a command line. Flags may stand anywhere. One that stands before the command's name is for every command
 // if there is such a flag; behind the name the command's own flags come first.
@@ -75,14 +69,14 @@ func (p *parser) flag(token string, rest []string) ([]string, error) {
 	}
 	o, into, known := p.find(name)
 	if !known {
-		return rest, usagef("there is no flag --%s%s", name, p.similarFlag(name))
+		return rest, cmdline.Usagef("there is no flag --%s%s", name, p.similarFlag(name))
 	}
 	switch {
 	case given:
 	case o.kind == toggle:
 		value = "true"
 	case len(rest) == 0:
-		return rest, usagef("--%s needs a value", name)
+		return rest, cmdline.Usagef("--%s needs a value", name)
 	default:
 		value, rest = rest[0], rest[1:]
 	}
@@ -136,7 +130,7 @@ func (p *parser) positional(token string) error {
 		}
 	}
 	if inv.command == nil {
-		return usagef("there is no command %q%s", strings.Join(append(inv.words, token), " "), p.similarCommand(token))
+		return cmdline.Usagef("there is no command %q%s", strings.Join(append(inv.words, token), " "), p.similarCommand(token))
 	}
 	inv.args = append(inv.args, token)
 	return nil
@@ -147,14 +141,14 @@ func (p *parser) check() error {
 	c := p.inv.command
 	if c == nil {
 		if len(p.inv.words) == 0 {
-			return usagef("no command is given")
+			return cmdline.Usagef("no command is given")
 		}
-		return usagef("%s needs one more word%s", strings.Join(p.inv.words, " "), p.similarCommand(""))
+		return cmdline.Usagef("%s needs one more word%s", strings.Join(p.inv.words, " "), p.similarCommand(""))
 	}
 	for name, value := range p.inv.own {
 		o, known := c.option(name)
 		if !known {
-			return usagef("%s takes no flag --%s", c.name, name)
+			return cmdline.Usagef("%s takes no flag --%s", c.name, name)
 		}
 		if err := o.check(value); err != nil {
 			return err
@@ -162,10 +156,10 @@ func (p *parser) check() error {
 	}
 	least, most := c.arity()
 	if len(p.inv.args) < least {
-		return usagef("%s is missing", strings.Fields(c.args)[len(p.inv.args)])
+		return cmdline.Usagef("%s is missing", strings.Fields(c.args)[len(p.inv.args)])
 	}
 	if most >= 0 && len(p.inv.args) > most {
-		return usagef("unexpected argument %q", p.inv.args[most])
+		return cmdline.Usagef("unexpected argument %q", p.inv.args[most])
 	}
 	return nil
 }
@@ -175,15 +169,15 @@ func (o option) check(value string) error {
 	switch o.kind {
 	case toggle:
 		if _, err := strconv.ParseBool(value); err != nil {
-			return usagef("--%s is either given or not; it takes no value %q", o.name, value)
+			return cmdline.Usagef("--%s is either given or not; it takes no value %q", o.name, value)
 		}
 	case integer:
 		if _, err := strconv.ParseUint(value, 10, 31); err != nil {
-			return usagef("--%s must be a whole number that is not negative, not %q", o.name, value)
+			return cmdline.Usagef("--%s must be a whole number that is not negative, not %q", o.name, value)
 		}
 	case decimal:
 		if f, err := strconv.ParseFloat(value, 64); err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-			return usagef("--%s must be a number, not %q", o.name, value)
+			return cmdline.Usagef("--%s must be a number, not %q", o.name, value)
 		}
 	default: // any text will do
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"clank/browsermgr/control/client"
+	"clank/internal/cmdline"
 )
 
 // Env is the world as a command sees it. All fields are needed.
@@ -60,7 +61,7 @@ func (r *run) json() bool { on, _ := strconv.ParseBool(r.inv.global["json"]); re
 func (r *run) do(ctx context.Context) error {
 	c := r.inv.command
 	in := &input{command: c, args: r.inv.args, values: r.inv.own, read: func(path string) ([]byte, error) {
-		return read(ctx, r.env.Stdin, path)
+		return cmdline.ReadFile(ctx, r.env.Stdin, path)
 	}}
 	req, err := c.build(in)
 	if err != nil {
@@ -109,7 +110,7 @@ func (r *run) send(ctx context.Context, req request) (answer json.RawMessage, ad
 // addressError is wrong use if the person named the server.
 func (r *run) addressError(err error) error {
 	if r.inv.global["url"] != "" {
-		return usagef("%v", err)
+		return cmdline.Usagef("%v", err)
 	}
 	return err
 }
@@ -220,41 +221,4 @@ func homeDir(getenv func(string) string) string {
 		return filepath.Join(user, ".clank")
 	}
 	return ""
-}
-
-// maxFile is the most bytes that are read of a file with actions or fields.
-const maxFile = 1_000_000
-
-// read reads a small file, or stdin for "-".
-func read(ctx context.Context, stdin io.Reader, path string) ([]byte, error) {
-	from := stdin
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, usagef("%v", err)
-		}
-		defer f.Close()
-		from = f
-	}
-	type result struct {
-		data []byte
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() { // a read of a terminal cannot be cancelled: the goroutine is left to the end of the program
-		data, err := io.ReadAll(io.LimitReader(from, maxFile+1))
-		done <- result{data, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case r := <-done:
-		if r.err != nil {
-			return nil, usagef("read %s: %v", path, r.err)
-		}
-		if len(r.data) > maxFile {
-			return nil, usagef("%s is larger than %d bytes", path, maxFile)
-		}
-		return r.data, nil
-	}
 }

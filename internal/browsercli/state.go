@@ -3,6 +3,8 @@ package browsercli
 import (
 	"encoding/json"
 	"strings"
+
+	"clank/internal/cmdline"
 )
 
 func cookieCommands() []command {
@@ -47,7 +49,7 @@ func buildCookie(in *input) (request, error) {
 		}
 	}
 	if !in.has("url") && !in.has("domain") {
-		return request{}, usagef("--url is needed: the page the cookie is for")
+		return request{}, cmdline.Usagef("--url is needed: the page the cookie is for")
 	}
 	return in.post("/cookies/set", map[string]any{"cookie": cookie}), nil
 }
@@ -92,7 +94,7 @@ func setCommands() []command {
 			build: func(in *input) (request, error) {
 				offline, known := map[string]bool{"on": true, "true": true, "off": false, "false": false}[in.arg(0)]
 				if !known {
-					return request{}, usagef("offline is on or off, not %q", in.arg(0))
+					return request{}, cmdline.Usagef("offline is on or off, not %q", in.arg(0))
 				}
 				return in.post("/set/offline", map[string]any{"offline": offline}), nil
 			},
@@ -152,11 +154,11 @@ func choose(name, field, args, short string, choices ...string) command {
 func (in *input) given(path, what string, fields map[string]any) (request, error) {
 	switch {
 	case in.on("clear") && len(in.args) > 0:
-		return request{}, usagef("--clear takes no %s", what)
+		return request{}, cmdline.Usagef("--clear takes no %s", what)
 	case in.on("clear"):
 		return in.post(path, map[string]any{"clear": true}), nil
 	case len(in.args) < 2:
-		return request{}, usagef("give %s, or --clear", what)
+		return request{}, cmdline.Usagef("give %s, or --clear", what)
 	}
 	return in.post(path, fields), nil
 }
@@ -177,13 +179,13 @@ func buildHeaders(in *input) (request, error) {
 	given := in.text("headers-json")
 	if in.arg(0) != "" {
 		if given != "" {
-			return request{}, usagef("the headers are given twice")
+			return request{}, cmdline.Usagef("the headers are given twice")
 		}
 		given = in.arg(0)
 	}
 	var headers map[string]json.RawMessage
 	if err := json.NewDecoder(strings.NewReader(given)).Decode(&headers); err != nil || headers == nil {
-		return request{}, usagef(`the headers must be a JSON object, such as {"X-Test":"1"}`)
+		return request{}, cmdline.Usagef(`the headers must be a JSON object, such as {"X-Test":"1"}`)
 	}
 	return in.post("/set/headers", map[string]any{"headers": headers}), nil
 }

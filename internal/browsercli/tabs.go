@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"clank/browsermgr/control/client"
+	"clank/internal/cmdline"
 )
 
 func tabCommands() []command {
@@ -85,7 +86,7 @@ func tabCommands() []command {
 func buildFocus(in *input) (request, error) {
 	tab, err := in.tab()
 	if err == nil && tab == "" {
-		err = usagef("[tab] is missing: an id, t1 or a label")
+		err = cmdline.Usagef("[tab] is missing: an id, t1 or a label")
 	}
 	return in.post("/tabs/focus", map[string]any{"targetId": tab}), err
 }
@@ -102,7 +103,7 @@ func buildClose(in *input) (request, error) {
 func (in *input) tab() (string, error) {
 	named := in.text("target-id")
 	if in.arg(0) != "" && named != "" && in.arg(0) != named {
-		return "", usagef("two tabs are named: %q and %q", in.arg(0), named)
+		return "", cmdline.Usagef("two tabs are named: %q and %q", in.arg(0), named)
 	}
 	if in.arg(0) != "" {
 		return in.arg(0), nil

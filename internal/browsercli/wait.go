@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"clank/browsermgr/control/client"
+	"clank/internal/cmdline"
 )
 
 func waitCommands() []command {
@@ -31,7 +32,7 @@ func waitCommands() []command {
 						return r, nil
 					}
 				}
-				return r, usagef("there is nothing to wait for: give a selector or a condition")
+				return r, cmdline.Usagef("there is nothing to wait for: give a selector or a condition")
 			},
 			show: showing(func(p *printer, _ *input, r client.Result) {
 				p.line("wait complete")
@@ -51,10 +52,10 @@ func waitCommands() []command {
 				if fn == "" {
 					fn = in.arg(0)
 				} else if in.arg(0) != "" {
-					return request{}, usagef("two functions are given")
+					return request{}, cmdline.Usagef("two functions are given")
 				}
 				if fn == "" {
-					return request{}, usagef("--fn is needed")
+					return request{}, cmdline.Usagef("--fn is needed")
 				}
 				return in.act("evaluate", map[string]any{"fn": fn}), nil
 			},

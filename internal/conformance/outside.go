@@ -73,7 +73,7 @@ func (s *suite) launch(ctx context.Context) (b *outsider, err error) {
 	if os.Geteuid() == 0 {
 		args = append(args, "--no-sandbox")
 	}
-	b.cmd = exec.Command(status.DetectedExecutablePath, append(args, "about:blank")...) //nolint:gosec,noctx // ended by end
+	b.cmd = exec.Command(status.DetectedExecutablePath, append(args, "about:blank")...) //nolint:noctx // ended by end
 	b.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := b.cmd.Start(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))

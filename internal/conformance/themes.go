@@ -235,7 +235,7 @@ func limitHonoured(ctx context.Context, s *suite) error {
 
 // commandFast looks only that a command does not go through another start of anything: how fast it is, is measured elsewhere.
 func commandFast(ctx context.Context, s *suite) error {
-	cmd := exec.CommandContext(ctx, s.Bin, "browser", "--json", "tabs") //nolint:gosec // the program under test
+	cmd := exec.CommandContext(ctx, s.Bin, "browser", "--json", "tabs")
 	cmd.Env = s.Environ()
 	begin := time.Now()
 	out, err := cmd.Output()

@@ -19,7 +19,7 @@ type agentBrowser struct {
 }
 
 func (a *agentBrowser) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, a.bin, append([]string{"--cdp", strconv.Itoa(a.port)}, args...)...) //nolint:gosec // installed by us
+	cmd := exec.CommandContext(ctx, a.bin, append([]string{"--cdp", strconv.Itoa(a.port)}, args...)...)
 	cmd.Env = append(os.Environ(), "AGENT_BROWSER_SESSION=peers", "AGENT_BROWSER_SOCKET_DIR="+a.dir)
 	return cmd
 }

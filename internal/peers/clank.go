@@ -31,7 +31,7 @@ func (c *clank) openBrowser(ctx context.Context) error {
 
 // command runs "clank browser" with args.
 func (c *clank) command(ctx context.Context, args ...string) (time.Duration, error) {
-	cmd := exec.CommandContext(ctx, c.Bin, append([]string{"browser"}, args...)...) //nolint:gosec // the program that is measured
+	cmd := exec.CommandContext(ctx, c.Bin, append([]string{"browser"}, args...)...)
 	cmd.Env = c.Environ()
 	begin := time.Now()
 	out, err := cmd.CombinedOutput()

@@ -36,7 +36,7 @@ func Install(ctx context.Context, cache string) (dir, agent string, err error) {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return "", "", err
 	}
-	npm := exec.CommandContext(ctx, "npm", "install", "--prefix", cache, "--no-audit", "--no-fund", "--ignore-scripts", //nolint:gosec // constant
+	npm := exec.CommandContext(ctx, "npm", "install", "--prefix", cache, "--no-audit", "--no-fund", "--ignore-scripts",
 		"playwright-core@"+Version, "agent-browser@"+AgentVersion)
 	if out, err := npm.CombinedOutput(); err != nil {
 		return "", "", fmt.Errorf("install the peers: %w\n%s", err, out)

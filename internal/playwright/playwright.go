@@ -27,7 +27,7 @@ type Playwright struct {
 
 // Start attaches to the browser whose DevTools are at cdpURL. dir is what Install returned.
 func Start(ctx context.Context, dir, cdpURL string) (*Playwright, error) {
-	p := &Playwright{cmd: exec.CommandContext(ctx, "node", "--input-type=module", "-e", script, dir, cdpURL)} //nolint:gosec // our script
+	p := &Playwright{cmd: exec.CommandContext(ctx, "node", "--input-type=module", "-e", script, dir, cdpURL)}
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err

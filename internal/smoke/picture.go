@@ -36,7 +36,7 @@ func (s *scene) takePicture(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(file, data, 0o644); err != nil { //nolint:gosec // it is for everybody
+	if err := os.WriteFile(file, data, 0o644); err != nil {
 		return fmt.Errorf("write the picture: %w", err)
 	}
 	_, err = s.interrupt(ctx)

@@ -37,7 +37,7 @@ func (u Uploads) Copy(paths []string, into string, limit int64) (dir string, cop
 		to := filepath.Join(dir, strconv.Itoa(i), filepath.Base(file.rel))
 		n, err := file.copyTo(to, limit)
 		if limit -= n; err != nil {
-			return "", nil, errors.Join(uploadError(paths[i], err), os.RemoveAll(dir))
+			return "", nil, errors.Join(uploadError(file.named, err), os.RemoveAll(dir))
 		}
 		copies = append(copies, to)
 	}
@@ -97,8 +97,9 @@ func (u Uploads) Resolve(paths []string) ([]string, error) {
 
 // found is a file of a folder.
 type found struct {
-	dir string // the folder's real path
-	rel string // of the file in it
+	dir   string // the folder's real path
+	rel   string // of the file in it
+	named string // the path that was given
 }
 
 func (u Uploads) find(paths []string) ([]found, error) {
@@ -111,6 +112,7 @@ func (u Uploads) find(paths []string) ([]found, error) {
 		if err != nil {
 			return nil, err
 		}
+		file.named = path
 		out[i] = file
 	}
 	return out, nil
@@ -138,7 +140,7 @@ func (u Uploads) resolve(path string) (found, error) {
 			given = filepath.Join(real, given)
 		}
 		if rel := regularIn(real, given); rel != "" {
-			return found{real, rel}, nil
+			return found{dir: real, rel: rel}, nil
 		}
 	}
 	// Whether there is such a file elsewhere is nobody's business.
@@ -158,7 +160,7 @@ func (u Uploads) inbound(path, id string) (found, error) {
 	if rel == "" {
 		return found{}, fault.Invalidf("Invalid path: %q not found", path)
 	}
-	return found{real, rel}, nil
+	return found{dir: real, rel: rel}, nil
 }
 
 // regularIn is the path of a regular file below a directory, relative to it, with its links resolved, or "". The file itself must be no link, and have no other

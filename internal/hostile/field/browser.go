@@ -51,7 +51,7 @@ func bare(ctx context.Context, flags ...string) (*browser, error) {
 	if os.Geteuid() == 0 {
 		args = append(args, "--no-sandbox")
 	}
-	cmd := exec.Command(program.Path, append(args, "about:blank")...) //nolint:gosec,noctx // ended by close
+	cmd := exec.Command(program.Path, append(args, "about:blank")...) //nolint:noctx // ended by close
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", program.Path, err), os.RemoveAll(dir))

@@ -86,7 +86,7 @@ func started(running []browsermgr.Status) (netip.AddrPort, error) {
 	if len(running) != 1 {
 		return netip.AddrPort{}, fmt.Errorf("find the guarded browser: %d are running", len(running))
 	}
-	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(running[0].Port)), nil //nolint:gosec // a port
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(running[0].Port)), nil
 }
 
 // endpoint asks a browser for the address of its DevTools.

@@ -121,7 +121,7 @@ func (p *pass) prepare(ctx context.Context, certificate tls.Certificate, base ui
 		return err
 	}
 	for i, c := range cases {
-		e := &entry{Case: c, id: fmt.Sprintf("%s%03d", p.letter, i), port: base + uint16(i), served: make(chan struct{}), ready: make(chan struct{})} //nolint:gosec // a few hundred
+		e := &entry{Case: c, id: fmt.Sprintf("%s%03d", p.letter, i), port: base + uint16(i), served: make(chan struct{}), ready: make(chan struct{})}
 		if c.Shared != 0 {
 			e.port = c.Shared
 		}

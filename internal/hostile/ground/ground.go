@@ -33,7 +33,7 @@ func Inside() bool { return os.Getenv(enterEnv) != "" }
 // Reenter makes the command that runs this program again, with args, inside a network namespace. Starting it fails where
 // the right to make one is missing.
 func Reenter(args ...string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", args...) //nolint:gosec,noctx // this very program; the caller waits for it
+	cmd := exec.Command("/proc/self/exe", args...) //nolint:noctx // this very program; the caller waits for it
 	cmd.Env = append(os.Environ(), enterEnv+"=1")
 	isolate(cmd)
 	return cmd

@@ -1,11 +1,11 @@
-package bot
+package markup_test
 
 import (
 	"strings"
 	"testing"
 	"unicode"
 
-	"clank/sessions"
+	"clank/bot/markup"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -31,7 +31,7 @@ func TestSplit(t *testing.T) {
 		"inline code is a line":   {"use ```x``` here", []string{"use ```x``` here"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := split(tc.text, 20)
+			got := markup.Split(tc.text, 20)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -53,19 +53,19 @@ func FuzzSplit(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.ToValidUTF8(text, "\uFFFD")
-		parts := split(text, 60)
+		parts := markup.Split(text, 60)
 		all := strings.Join(parts, "")
 		for _, p := range parts {
-			if n := size(p); n > 60 || strings.TrimSpace(p) == "" {
+			if n := markup.Size(p); n > 60 || strings.TrimSpace(p) == "" {
 				t.Errorf("part of %d characters: %q", n, p)
 			}
 		}
 		// Blocks that were cut repeat their first line, so only count without them.
 		if !strings.Contains(text, "```") && squeeze(all) != squeeze(text) {
-			t.Errorf("split(%q) = %q: something was lost", text, parts)
+			t.Errorf("markup.Split(%q) = %q: something was lost", text, parts)
 		}
 		if len(squeeze(all)) < len(squeeze(text)) {
-			t.Errorf("split(%q) = %q: something was lost", text, parts)
+			t.Errorf("markup.Split(%q) = %q: something was lost", text, parts)
 		}
 	})
 }
@@ -78,41 +78,16 @@ func TestPlainShowsAsItIs(t *testing.T) {
 		strings.Repeat("é", 30):  strings.Repeat("é", 24) + "…",
 		"<@123> `x` ||y|| ~~z~~": "\\<\\@123\\> \\`x\\` \\|\\|y\\|\\| \\~\\~z\\~\\~",
 	} {
-		if got := plain(in, 25); got != want {
-			t.Errorf("plain(%q) = %q, want %q", in, got, want)
+		if got := markup.Plain(in, 25); got != want {
+			t.Errorf("markup.Plain(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
 
 func TestSentence(t *testing.T) {
 	for in, want := range map[string]string{"": "", "stopped": "Stopped.", "élan!": "Élan!", "  why? ": "Why?", "done (1)": "Done (1)"} {
-		if got := sentence(in); got != want {
-			t.Errorf("sentence(%q) = %q, want %q", in, got, want)
+		if got := markup.Sentence(in); got != want {
+			t.Errorf("markup.Sentence(%q) = %q, want %q", in, got, want)
 		}
-	}
-}
-
-func TestProgressOfManyBrowsesFitsAMessage(t *testing.T) {
-	p := &progress{dirty: make(chan struct{}, 1)}
-	long := strings.Repeat("*", 4000)
-	for call := 1; call <= 3; call++ {
-		p.event(call, long, event(long))
-	}
-	if n := size(p.view().content); n > maxMessage {
-		t.Errorf("message of %d characters", n)
-	}
-}
-
-func TestFooterGetsItsOwnMessageWhenThereIsNoRoom(t *testing.T) {
-	got := compose(conclusion{text: strings.Repeat("x", maxMessage), footer: "-# footer"})
-	if len(got) != 2 || got[1].content != "-# footer" {
-		t.Errorf("views = %d", len(got))
-	}
-}
-
-func event(text string) sessions.Event {
-	return sessions.Event{
-		Record: sessions.Record{State: sessions.TaskRunning},
-		Step:   &sessions.Step{N: 1, Kind: sessions.StepAct, Label: text, Title: text, URL: text},
 	}
 }

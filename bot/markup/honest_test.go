@@ -1,9 +1,11 @@
-package bot
+package markup_test
 
 import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"clank/bot/markup"
 )
 
 func TestAnAnswerShowsWhereItsLinksLead(t *testing.T) {
@@ -26,7 +28,7 @@ func TestAnAnswerShowsWhereItsLinksLead(t *testing.T) {
 		"plain **text**, 1 < 2, שלום":                          "plain **text**, 1 < 2, שלום",
 		`ends with \`:                                          `ends with \`,
 	} {
-		if got := honest(in); got != want {
+		if got := markup.Honest(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}
@@ -39,8 +41,8 @@ func FuzzHonest(f *testing.F) {
 	code := regexp.MustCompile("(?s)```.*?```|``.*?``|`[^`]*`|\\\\.")
 	masked := regexp.MustCompile(`\[[^\[\]]*\]\(https?://[^()\s]*\)`)
 	f.Fuzz(func(t *testing.T, s string) {
-		out := honest(s)
-		if strings.ContainsFunc(out, reorders) {
+		out := markup.Honest(s)
+		if strings.ContainsAny(out, "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") {
 			t.Errorf("%q became %q", s, out)
 		}
 		if strings.Contains(s, "`") || strings.Contains(s, `\`) {

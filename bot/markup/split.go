@@ -1,4 +1,6 @@
-package bot
+// Package markup makes text fit for Discord's messages: cut into their size, shown as it is written, without links that hide
+// where they lead. It knows nothing of sending them.
+package markup
 
 import (
 	"regexp"
@@ -8,14 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-const (
-	maxMessage = 2000 // characters of a message, as Discord counts
-	maxParts   = 4    // messages of one answer; a longer one becomes a file
-)
+// MaxMessage is how long a message may be, as [Size] counts.
+const MaxMessage = 2000
 
-// size is the length of s in UTF-16 units, which is never less than any way in
+// Size is the length of s in UTF-16 units, which is never less than any way in
 // which Discord counts.
-func size(s string) int {
+func Size(s string) int {
 	n := 0
 	for _, r := range s {
 		n += max(1, utf16.RuneLen(r))
@@ -23,11 +23,11 @@ func size(s string) int {
 	return n
 }
 
-// split cuts text into messages of at most limit characters, on line ends, else
+// Split cuts text into messages of at most limit characters, on line ends, else
 // sentence ends, else spaces. A code block stays in one message if it fits one;
 // else each part of it is a block of its own. Nothing is lost but the space at
 // the cuts.
-func split(text string, limit int) []string {
+func Split(text string, limit int) []string {
 	var s splitter
 	s.limit = limit
 	for _, u := range units(strings.ToValidUTF8(text, "\uFFFD")) {
@@ -79,7 +79,7 @@ type splitter struct {
 }
 
 func (s *splitter) add(u unit) {
-	n := size(u.text)
+	n := Size(u.text)
 	if s.any && s.size+1+n <= s.limit {
 		s.now.WriteString("\n" + u.text)
 		s.size += 1 + n
@@ -109,16 +109,16 @@ func (s *splitter) addBlock(u unit) {
 		last++ // there is code on the line that ends the block
 	}
 	body := strings.Join(lines[1:last], "\n")
-	if size(open) > 40 { // a strange fence: not worth repeating
+	if Size(open) > 40 { // a strange fence: not worth repeating
 		body, open = open[3:]+"\n"+body, "```"
 	}
 	// No run of three backticks may be left, so that the parts hold no blocks.
-	room := s.limit - size(open) - len("\n\n```")
-	for _, part := range split(strings.ReplaceAll(body, "``", "`\u200b`"), room) {
+	room := s.limit - Size(open) - len("\n\n```")
+	for _, part := range Split(strings.ReplaceAll(body, "``", "`\u200b`"), room) {
 		s.flush()
 		block := open + "\n" + part + "\n```"
 		s.now.WriteString(block)
-		s.size, s.any = size(block), true
+		s.size, s.any = Size(block), true
 	}
 }
 
@@ -170,9 +170,9 @@ func prefix(s string, limit int) int {
 
 var special = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[\\\\*_~`|<>\\[\\]()#@:]") })
 
-// plain is s as one line of text that Discord shows as it is, without markup,
+// Plain is s as one line of text that Discord shows as it is, without markup,
 // links or mentions, at most n characters before escaping.
-func plain(s string, n int) string {
+func Plain(s string, n int) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 	if utf8.RuneCountInString(s) > n {
 		s = string([]rune(s)[:n-1]) + "…"
@@ -180,8 +180,8 @@ func plain(s string, n int) string {
 	return special().ReplaceAllString(s, `\$0`)
 }
 
-// sentence makes s begin with a capital letter and end with a full stop.
-func sentence(s string) string {
+// Sentence makes s begin with a capital letter and end with a full stop.
+func Sentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return ""

@@ -1,17 +1,20 @@
-package main
+// Package tokencli is the command "clank tokens": it gives out secrets for programs, lists and removes them. What a token opens
+// is not decided here.
+package tokencli
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"text/tabwriter"
 	"time"
 
+	"clank/internal/cmdline"
 	"clank/tokens"
 )
 
-const tokensIntro = `clank tokens add NAME [--for control|page] [--days N]
+const intro = `clank tokens add NAME [--for control|page] [--days N]
 clank tokens list
 clank tokens remove NAME
 
@@ -23,40 +26,48 @@ kept is a digest. Commands of clank itself need none.
 
 var tokenName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-func manageTokens(_ context.Context, e *env, args []string) error {
+// Command is the world as "clank tokens" sees it. All fields are needed.
+type Command struct {
+	Stdout, Stderr io.Writer
+	// File tells where the digests are kept. It is asked when the command line has been understood.
+	File func() (string, error)
+}
+
+// Run carries out args, which follow the words "clank tokens". Wrong use is a [cmdline.UsageError].
+func (c Command) Run(args []string) error {
 	scope, days := string(tokens.Control), 0
-	fs := newFlags("tokens", tokensIntro)
+	fs := cmdline.New("tokens", intro)
 	fs.StringVar(&scope, "for", scope, "what it opens: control or page")
 	fs.IntVar(&days, "days", 0, "how many `DAYS` it holds; 0 is for ever")
-	if err := parse(e, fs, args, 2); err != nil {
+	if err := fs.Read(c.Stdout, args, 2); err != nil {
 		return err
 	}
-	if len(fs.rest) == 0 {
-		return usageErrorf("say what to do: clank tokens add NAME, list, or remove NAME")
+	if len(fs.Rest) == 0 {
+		return cmdline.Usagef("say what to do: clank tokens add NAME, list, or remove NAME")
 	}
-	h, err := openHome(e.getenv)
+	file, err := c.File()
 	if err != nil {
 		return err
 	}
-	store, err := tokens.Open(h.tokenFile(), nil)
+	store, err := tokens.Open(file, nil)
 	if err != nil {
 		return err
 	}
 	name := ""
-	if len(fs.rest) > 1 {
-		name = fs.rest[1]
+	if len(fs.Rest) > 1 {
+		name = fs.Rest[1]
 	}
-	switch what := fs.rest[0]; {
+	switch what := fs.Rest[0]; {
 	case what == "list" && name == "":
-		return listTokens(e, store)
+		return c.list(store)
 	case what != "add" && what != "remove":
-		return usageErrorf("tokens %s: it takes add NAME, list, or remove NAME", what)
+		return cmdline.Usagef("tokens %s: it takes add NAME, list, or remove NAME", what)
 	case !tokenName.MatchString(name):
-		return usageErrorf("tokens %s: give it a name of letters, digits, dots, dashes and underscores", what)
+		return cmdline.Usagef("tokens %s: give it a name of letters, digits, dots, dashes and underscores", what)
 	case what == "remove":
 		return store.Remove(name)
 	case days < 0 || scope != string(tokens.Control) && scope != string(tokens.Page):
-		return usageErrorf("tokens add: --for takes control or page, and --days a number from 0 up")
+		return cmdline.Usagef("tokens add: --for takes control or page, and --days a number from 0 up")
 	}
 	secret, err := store.Issue(name, tokens.Scope(scope), time.Duration(days)*24*time.Hour)
 	if errors.Is(err, tokens.ErrExists) {
@@ -65,20 +76,20 @@ func manageTokens(_ context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(e.stdout, secret)
+	fmt.Fprintln(c.Stdout, secret)
 	return nil
 }
 
-func listTokens(e *env, store *tokens.Store) error {
+func (c Command) list(store *tokens.Store) error {
 	list, err := store.List()
 	if err != nil {
 		return err
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(e.stderr, "There are none.")
+		fmt.Fprintln(c.Stderr, "There are none.")
 		return nil
 	}
-	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tFOR\tMADE\tHOLDS UNTIL")
 	for _, t := range list {
 		until := "removed"

@@ -1,4 +1,4 @@
-package browsercli
+package shell
 
 import (
 	"fmt"
@@ -38,25 +38,25 @@ complete -F _clank clank
 `
 
 // bashScript is the completion for bash.
-func bashScript(list []node) string {
+func bashScript(all []Flag, list []Place) string {
 	var b strings.Builder
-	valued, known := withValues(list)
+	valued, known := withValues(all, list)
 	fmt.Fprintf(&b, "# Completion of clank for bash: source <(clank completion bash)\n\n")
-	fmt.Fprintf(&b, "_clank_everywhere=%s\n", quote(flagNames(everywhere())))
+	fmt.Fprintf(&b, "_clank_everywhere=%s\n", quote(flagNames(all)))
 	fmt.Fprintf(&b, "_clank_valued=%s\n\n", quote(strings.Join(dashed(valued), " ")))
 	b.WriteString("# What can follow the words $1.\n_clank_at() {\n    next=\"\" flags=\"\" files=\"\"\n    case \"$1\" in\n")
 	for _, n := range list {
-		fmt.Fprintf(&b, "    %s) next=%s flags=%s", quote(n.path), quote(names(n.next)), quote(flagNames(n.flags)))
-		if n.files {
+		fmt.Fprintf(&b, "    %s) next=%s flags=%s", quote(n.Path), quote(names(n.Next)), quote(flagNames(n.Flags)))
+		if n.Files {
 			b.WriteString(" files=1")
 		}
 		b.WriteString(" ;;\n")
 	}
 	b.WriteString("    *) return 1 ;;\n    esac\n}\n\n# What can follow the flag $1.\n_clank_value() {\n    values=\"\" files=\"\"\n    case \"$1\" in\n")
 	for _, name := range valued {
-		if o := known[name]; len(o.choices) > 0 {
-			fmt.Fprintf(&b, "    --%s) values=%s ;;\n", name, quote(strings.Join(o.choices, " ")))
-		} else if o.kind == file {
+		if o := known[name]; len(o.Choices) > 0 {
+			fmt.Fprintf(&b, "    --%s) values=%s ;;\n", name, quote(strings.Join(o.Choices, " ")))
+		} else if o.File {
 			fmt.Fprintf(&b, "    --%s) files=1 ;;\n", name)
 		}
 	}

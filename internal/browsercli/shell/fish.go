@@ -1,4 +1,4 @@
-package browsercli
+package shell
 
 import (
 	"fmt"
@@ -38,45 +38,45 @@ complete -c clank -l help -d 'say more'
 `
 
 // fishScript is the completion for fish.
-func fishScript(list []node) string {
+func fishScript(all []Flag, list []Place) string {
 	var b strings.Builder
-	valued, _ := withValues(list)
+	valued, _ := withValues(all, list)
 	b.WriteString("# Completion of clank for fish: clank completion fish | source\n\nset -g __clank_paths")
 	for _, n := range list {
-		if n.path != "" {
-			b.WriteString(" " + fishQuote(n.path))
+		if n.Path != "" {
+			b.WriteString(" " + fishQuote(n.Path))
 		}
 	}
-	for _, v := range list[0].next {
+	for _, v := range list[0].Next {
 		b.WriteString(" " + fishQuote(v.Name))
 	}
 	b.WriteString("\nset -g __clank_valued " + strings.Join(dashed(valued), " ") + "\n" + fishWalk)
-	for _, o := range everywhere() {
+	for _, o := range all {
 		fishFlag(&b, "__clank_browser", o)
 	}
 	for _, n := range list {
-		at := fishQuote("__clank_at " + fishQuote(n.path))
-		for _, v := range n.next {
+		at := fishQuote("__clank_at " + fishQuote(n.Path))
+		for _, v := range n.Next {
 			fmt.Fprintf(&b, "complete -c clank -n %s -a %s -d %s\n", at, fishQuote(v.Name), fishQuote(v.Short))
 		}
-		for _, o := range n.flags {
+		for _, o := range n.Flags {
 			fishFlag(&b, at, o)
 		}
-		if n.files {
+		if n.Files {
 			fmt.Fprintf(&b, "complete -c clank -n %s -F\n", at)
 		}
 	}
 	return b.String()
 }
 
-func fishFlag(b *strings.Builder, at string, o option) {
-	fmt.Fprintf(b, "complete -c clank -n %s -l %s -d %s", at, o.name, fishQuote(o.help))
+func fishFlag(b *strings.Builder, at string, o Flag) {
+	fmt.Fprintf(b, "complete -c clank -n %s -l %s -d %s", at, o.Name, fishQuote(o.Help))
 	switch {
-	case len(o.choices) > 0:
-		fmt.Fprintf(b, " -x -a %s", fishQuote(strings.Join(o.choices, " ")))
-	case o.kind == file:
+	case len(o.Choices) > 0:
+		fmt.Fprintf(b, " -x -a %s", fishQuote(strings.Join(o.Choices, " ")))
+	case o.File:
 		b.WriteString(" -r -F")
-	case o.kind != toggle:
+	case o.Value:
 		b.WriteString(" -x")
 	}
 	b.WriteByte('\n')

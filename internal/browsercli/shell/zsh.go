@@ -1,4 +1,4 @@
-package browsercli
+package shell
 
 import (
 	"fmt"
@@ -44,29 +44,29 @@ fi
 `
 
 // zshScript is the completion for zsh.
-func zshScript(list []node) string {
+func zshScript(all []Flag, list []Place) string {
 	var b strings.Builder
-	valued, known := withValues(list)
+	valued, known := withValues(all, list)
 	b.WriteString("#compdef clank\n# Completion of clank for zsh: source <(clank completion zsh)\n\n")
-	fmt.Fprintf(&b, "typeset -ga _clank_everywhere _clank_valued\n_clank_everywhere=(%s)\n", zshFlags(everywhere()))
+	fmt.Fprintf(&b, "typeset -ga _clank_everywhere _clank_valued\n_clank_everywhere=(%s)\n", zshFlags(all))
 	fmt.Fprintf(&b, "_clank_valued=(%s)\n\n", strings.Join(dashed(valued), " "))
 	b.WriteString("# What can follow the words $1.\n_clank_at() {\n    next=() flags=() files=\"\"\n    case \"$1\" in\n")
 	for _, n := range list {
 		var next []string
-		for _, v := range n.next {
+		for _, v := range n.Next {
 			next = append(next, zshItem(v.Name, v.Short))
 		}
-		fmt.Fprintf(&b, "    %s) next=(%s) flags=(%s)", quote(n.path), strings.Join(next, " "), zshFlags(n.flags))
-		if n.files {
+		fmt.Fprintf(&b, "    %s) next=(%s) flags=(%s)", quote(n.Path), strings.Join(next, " "), zshFlags(n.Flags))
+		if n.Files {
 			b.WriteString(" files=1")
 		}
 		b.WriteString(" ;;\n")
 	}
 	b.WriteString("    *) return 1 ;;\n    esac\n}\n\n# What can follow the flag $1.\n_clank_value() {\n    values=() files=\"\"\n    case \"$1\" in\n")
 	for _, name := range valued {
-		if o := known[name]; len(o.choices) > 0 {
-			fmt.Fprintf(&b, "    --%s) values=(%s) ;;\n", name, strings.Join(o.choices, " "))
-		} else if o.kind == file {
+		if o := known[name]; len(o.Choices) > 0 {
+			fmt.Fprintf(&b, "    --%s) values=(%s) ;;\n", name, strings.Join(o.Choices, " "))
+		} else if o.File {
 			fmt.Fprintf(&b, "    --%s) files=1 ;;\n", name)
 		}
 	}
@@ -82,10 +82,10 @@ func zshItem(name, short string) string {
 	return quote(name + ":" + short)
 }
 
-func zshFlags(options []option) string {
+func zshFlags(options []Flag) string {
 	var items []string
 	for _, o := range options {
-		items = append(items, zshItem("--"+o.name, o.help))
+		items = append(items, zshItem("--"+o.Name, o.Help))
 	}
 	return strings.Join(items, " ")
 }

@@ -1,4 +1,4 @@
-package bot
+package markup
 
 import (
 	"regexp"
@@ -16,11 +16,11 @@ var invitation = sync.OnceValue(func() *regexp.Regexp {
 // written, so that an address can look like another.
 func reorders(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
 
-// honest is an answer of a model as people may see it: an answer may repeat
+// Honest is an answer of a model as people may see it: an answer may repeat
 // what a page wanted them to see. A link shows where it leads, an invitation is
 // no card, and nothing reads backwards. Code stays as it is, because Discord
 // shows it so.
-func honest(text string) string {
+func Honest(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if reorders(r) {
 			return -1

@@ -1,0 +1,102 @@
+// Package cover draws over the parts of pictures that must not be seen. What those are, and how pictures come about, is not known
+// here.
+package cover
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/jpeg"
+	"image/png"
+	"math"
+
+	_ "golang.org/x/image/webp" // frames of a live view may come as one
+)
+
+// Area is a rectangle in CSS pixels.
+type Area struct {
+	Left   float64 `json:"left"`
+	Top    float64 `json:"top"`
+	Right  float64 `json:"right"`
+	Bottom float64 `json:"bottom"`
+}
+
+// Veil is what must not be seen at a moment: areas of the main document, and how the viewport lay in that. The nil Veil hides
+// nothing.
+type Veil struct {
+	Areas     []Area
+	Left, Top float64 // corner of what shows, in CSS pixels
+	Zoom      float64 // by pinching
+	Pixels    float64 // of the device for a CSS pixel
+}
+
+// frayed is by how much, in CSS pixels, more is covered than was found.
+const frayed = 2
+
+// Clip are the areas in a picture whose corner is at left, top of the document and which has so many pixels for a CSS pixel.
+func (v *Veil) Clip(left, top, scale float64) []image.Rectangle {
+	if v == nil {
+		return nil
+	}
+	rs := make([]image.Rectangle, len(v.Areas))
+	for i, a := range v.Areas {
+		rs[i] = image.Rect(
+			int(math.Floor((a.Left-frayed-left)*scale)), int(math.Floor((a.Top-frayed-top)*scale)),
+			int(math.Ceil((a.Right+frayed-left)*scale)), int(math.Ceil((a.Bottom+frayed-top)*scale)),
+		)
+	}
+	return rs
+}
+
+// Viewport are the areas in a picture of the viewport.
+func (v *Veil) Viewport(scale float64) []image.Rectangle {
+	if v == nil {
+		return nil
+	}
+	return v.Clip(v.Left, v.Top, scale)
+}
+
+// Scale is how many pixels a picture of the viewport has for a CSS pixel of the document, if it shows width CSS pixels at a zoom.
+// A zoom that is not known is 0.
+func Scale(data []byte, width, zoom float64) (float64, error) {
+	config, _, err := image.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return 0, fmt.Errorf("cover a part of the picture: it cannot be read: %w", err)
+	}
+	if width <= 0 {
+		return 0, fmt.Errorf("cover a part of the picture: its width of %v CSS pixels cannot be", width)
+	}
+	if zoom <= 0 {
+		zoom = 1
+	}
+	return float64(config.Width) / width * zoom, nil
+}
+
+// Paint draws over parts of an encoded picture. A png stays one, all else becomes a jpeg. Without boxes the picture is returned as
+// it is.
+func Paint(data []byte, boxes []image.Rectangle) ([]byte, error) {
+	if len(boxes) == 0 {
+		return data, nil
+	}
+	img, format, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("cover a part of the picture: %w", err)
+	}
+	canvas := image.NewRGBA(img.Bounds())
+	draw.Draw(canvas, canvas.Bounds(), img, img.Bounds().Min, draw.Src)
+	for _, box := range boxes {
+		draw.Draw(canvas, box.Add(canvas.Bounds().Min), image.NewUniform(color.RGBA{R: 0x60, G: 0x60, B: 0x60, A: 0xff}), image.Point{}, draw.Src)
+	}
+	var out bytes.Buffer
+	if format == "png" {
+		err = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&out, canvas)
+	} else {
+		err = jpeg.Encode(&out, canvas, &jpeg.Options{Quality: 85})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cover a part of the picture: %w", err)
+	}
+	return out.Bytes(), nil
+}

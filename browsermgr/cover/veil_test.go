@@ -1,0 +1,108 @@
+package cover_test
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"testing"
+
+	"clank/browsermgr/cover"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func white(tb testing.TB, width, height int) *image.RGBA {
+	tb.Helper()
+	img := image.NewRGBA(image.Rect(0, 0, width, height))
+	for i := range img.Pix {
+		img.Pix[i] = 0xff
+	}
+	return img
+}
+
+func encoded(tb testing.TB, format string, img image.Image) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	err := png.Encode(&b, img)
+	if format == "jpeg" {
+		b.Reset()
+		err = jpeg.Encode(&b, img, nil)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestAreasAreCoveredWhereThePictureShowsThem(t *testing.T) {
+	v := &cover.Veil{Areas: []cover.Area{{Left: 110, Top: 220, Right: 130, Bottom: 230}}, Left: 100, Top: 200, Zoom: 2, Pixels: 1.5}
+	for _, tc := range []struct {
+		name string
+		got  []image.Rectangle
+		want []image.Rectangle
+	}{
+		{"viewport", v.Viewport(1), []image.Rectangle{image.Rect(8, 18, 32, 32)}},
+		{"viewport of many pixels", v.Viewport(3), []image.Rectangle{image.Rect(24, 54, 96, 96)}},
+		{"document", v.Clip(0, 0, 1), []image.Rectangle{image.Rect(108, 218, 132, 232)}},
+		{"fractions are covered whole", v.Clip(0.3, 0.3, 0.5), []image.Rectangle{image.Rect(53, 108, 66, 116)}},
+		{"nothing hidden", (*cover.Veil)(nil).Viewport(1), nil},
+		{"nothing hidden in the document", (*cover.Veil)(nil).Clip(0, 0, 1), nil},
+	} {
+		if diff := cmp.Diff(tc.want, tc.got); diff != "" {
+			t.Errorf("%s: %s", tc.name, diff)
+		}
+	}
+}
+
+func TestPaintKeepsTheFormatAndAllElse(t *testing.T) {
+	box := image.Rect(4, 4, 8, 8)
+	for _, format := range []string{"png", "jpeg"} {
+		data, err := cover.Paint(encoded(t, format, white(t, 16, 16)), []image.Rectangle{box, image.Rect(-9, -9, -1, -1), image.Rect(90, 90, 99, 99)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, got, err := image.Decode(bytes.NewReader(data))
+		if err != nil || got != format || img.Bounds() != image.Rect(0, 0, 16, 16) {
+			t.Fatalf("got %s of %v, %v; want %s", got, img, err, format)
+		}
+		for _, at := range []struct {
+			x, y int
+			dark bool
+		}{{4, 4, true}, {7, 7, true}, {0, 0, false}, {15, 15, false}} {
+			if gray := color.GrayModel.Convert(img.At(at.x, at.y)).(color.Gray).Y; (gray < 0xa0) != at.dark {
+				t.Errorf("%s: at %d,%d: got gray %#x, want dark %v", format, at.x, at.y, gray, at.dark)
+			}
+		}
+	}
+}
+
+func TestPaintWithoutBoxesChangesNothing(t *testing.T) {
+	if got, err := cover.Paint([]byte("not a picture"), nil); err != nil || string(got) != "not a picture" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestWhatCannotBeReadIsNotShown(t *testing.T) {
+	for _, data := range [][]byte{nil, []byte("not a picture"), encoded(t, "png", white(t, 16, 16))[:40]} {
+		if got, err := cover.Paint(data, []image.Rectangle{image.Rect(0, 0, 1, 1)}); err == nil || got != nil {
+			t.Errorf("got %d bytes, want an error", len(got))
+		}
+	}
+	if _, err := cover.Scale([]byte("not a picture"), 100, 1); err == nil {
+		t.Error("got the scale of no picture")
+	}
+}
+
+func TestScaleIsThatOfTheDocument(t *testing.T) {
+	data := encoded(t, "jpeg", white(t, 400, 10))
+	for _, tc := range []struct{ width, zoom, want float64 }{{800, 1, 0.5}, {200, 0, 2}, {200, 2, 4}} {
+		if got, err := cover.Scale(data, tc.width, tc.zoom); err != nil || got != tc.want {
+			t.Errorf("%v CSS pixels at zoom %v: got %v, %v, want %v", tc.width, tc.zoom, got, err, tc.want)
+		}
+	}
+	if _, err := cover.Scale(data, 0, 1); err == nil {
+		t.Error("got a scale for a width of nothing")
+	}
+}

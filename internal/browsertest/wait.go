@@ -1,0 +1,41 @@
+package browsertest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Within is a context that ends after d, and with the test at the latest.
+func Within(tb testing.TB, d time.Duration) context.Context {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	tb.Cleanup(cancel)
+	return ctx
+}
+
+// Eventually waits for what another process brings about, up to a minute.
+func Eventually(tb testing.TB, what string, cond func() bool) {
+	tb.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	ctx := Within(tb, time.Minute)
+	for !cond() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			tb.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
+
+// WantContains fails the test for each text that got does not contain.
+func WantContains(tb testing.TB, got string, want ...string) {
+	tb.Helper()
+	for _, w := range want {
+		if !strings.Contains(got, w) {
+			tb.Errorf("got\n%s\nwant it to contain %q", got, w)
+		}
+	}
+}
