@@ -1,6 +1,7 @@
 // Package field runs the hostile range: all cases of the corpus twice on the same ground, first with a bare Chromium and
 // then with clank's browser behind its guard, and compares. A case proves something if the bare browser reached the canary;
-// the guard holds if its browser never did.
+// the guard holds if its browser never did. Two smaller passes follow: with a browser that clank only joins, and with the
+// listeners of a real clank as what must not be reached.
 package field
 
 import (

@@ -145,7 +145,7 @@ func (c *crowd) descendants(id string) []string {
 const (
 	unready  = 900 * time.Millisecond // how long a page may take to be ready once it is served; some never say so
 	patience = 6 * time.Second        // how long a page and its hit are waited for at most
-	grace    = 600 * time.Millisecond // how long a page that is ready is watched at least where none may come
+	grace    = 400 * time.Millisecond // how long a page that is ready is watched at least where none may come
 )
 
 // visit opens a case's page. It returns how long after that the first hit came, 0 if none did. longer is how long it may
