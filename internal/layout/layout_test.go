@@ -152,8 +152,6 @@ var table = map[string][]string{
 	"internal/hostile/ground": {},
 	"internal/hostile/names":  {},
 	"internal/hostile/field": {
-		"browsermgr", "browsermgr/cdp", "browsermgr/chrome", "browsermgr/egress", "browsermgr/egress/policy", "browsermgr/page",
-		"internal/hostile/canary", "internal/hostile/corpus", "internal/hostile/ground", "internal/hostile/names", "internal/running",
 		"browsermgr", "browsermgr/cdp", "browsermgr/chrome", "browsermgr/egress", "browsermgr/egress/policy", "browsermgr/intercept",
 		"browsermgr/page", "internal/hostile/canary", "internal/hostile/corpus", "internal/hostile/ground", "internal/hostile/names",
 		"internal/running",
