@@ -120,7 +120,7 @@ func TestStatusSaysWhatGuardsThePages(t *testing.T) {
 	if s := guarded(remote, report.GuardBestEffort); !strings.Contains(s.Note, "WebSockets") {
 		t.Errorf("note %q", s.Note)
 	}
-	plain := manager(t, func(m *browsermgr.Manager) { m.FirstPort, m.LastPort = 18840, 18849 })
+	plain := manager(t, func(m *browsermgr.Manager) { m.FirstPort, m.LastPort = 18940, 18949 })
 	if s := status(t, profile(t, plain, "")).Guard; s.Mode != report.GuardOff {
 		t.Errorf("without a guard: %+v", s)
 	}
@@ -182,7 +182,7 @@ func elsewhere(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Man
 	}
 	port := *status(t, p).CDPPort
 	m := manager(t, func(m *browsermgr.Manager) {
-		m.FirstPort, m.LastPort, m.Profile = 18840, 18849, "far"
+		m.FirstPort, m.LastPort, m.Profile = 18940, 18949, "far"
 		adjust(m)
 	})
 	create(t, m, browsermgr.CreateOptions{Name: "there", CDPURL: "http://127.0.0.1:" + strconv.Itoa(port)})

@@ -67,7 +67,7 @@ func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manag
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &browsermgr.Manager{Home: t.TempDir(), Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18850, LastPort: 18899, LaunchTimeout: time.Minute}
+	m := &browsermgr.Manager{Home: t.TempDir(), Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18950, LastPort: 18999, LaunchTimeout: time.Minute}
 	if adjust != nil {
 		adjust(m)
 	}

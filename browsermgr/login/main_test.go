@@ -38,7 +38,7 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	manager = &browsermgr.Manager{Home: dir, Headless: true, NoSandbox: true, FirstPort: 18880, LastPort: 18899, Hidden: keeper.Hidden}
+	manager = &browsermgr.Manager{Home: dir, Headless: true, NoSandbox: true, FirstPort: 18910, LastPort: 18929, Hidden: keeper.Hidden}
 	ctx := context.Background()
 	if err := manager.Open(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)

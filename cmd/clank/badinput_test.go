@@ -290,3 +290,8 @@ func profiles(t *testing.T, home string) []string {
 	}
 	return used
 }
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	return s
+}

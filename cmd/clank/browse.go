@@ -18,6 +18,7 @@ import (
 
 	"clank/cancel"
 	"clank/dashboard"
+	"clank/internal/terminal"
 	"clank/sessions"
 )
 
@@ -122,15 +123,15 @@ func (f browseFlags) checkScreenshot() error {
 
 // work runs the task and prints what came of it.
 func (f browseFlags) work(ctx context.Context, e *env, r runner, task sessions.Task) (sessions.Record, error) {
-	p := newProgress(e.stderr)
+	p := terminal.NewProgress(e.stderr)
 	lastView := 0
 	rec, err := r.run(ctx, task, func(ev sessions.Event) {
 		if ev.Step != nil && ev.Step.View != nil {
 			lastView = ev.Step.N
 		}
-		p.watch(ev)
+		p.Watch(ev)
 	})
-	p.clear()
+	p.Clear()
 	if err != nil {
 		return rec, runError(ctx, err)
 	}

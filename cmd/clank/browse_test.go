@@ -194,21 +194,6 @@ func TestStopBeforeAcceptanceExitsLikeAStop(t *testing.T) {
 	}
 }
 
-func TestLiveLineIsRewrittenAndTakenAway(t *testing.T) {
-	t.Parallel()
-	var b bytes.Buffer
-	p := &progress{w: &b, live: true, width: 20}
-	ev := func(label string) sessions.Event {
-		return sessions.Event{Step: &sessions.Step{N: 1, Kind: sessions.StepAct, Phase: sessions.Begun, Label: label}}
-	}
-	p.watch(ev("open something with a very long name"))
-	p.watch(ev("b"))
-	p.clear()
-	if got, want := b.String(), "\r\x1b[K1 open something w…\r\x1b[K2 b …\r\x1b[K"; got != want {
-		t.Errorf("terminal got %q, want %q", got, want)
-	}
-}
-
 func TestScreenshotHasTheFormatItsNamePromises(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,5 +116,3 @@ func classList() string {
 	}
 	return strings.Join(names, ", ")
 }
-
-var errNoTTY = errors.New("there is no terminal to ask at")

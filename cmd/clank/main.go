@@ -15,6 +15,7 @@ import (
 
 	"clank/cancel"
 	"clank/internal/cmdline"
+	"clank/internal/terminal"
 )
 
 // version is set at build time.
@@ -77,7 +78,7 @@ func (e *exitError) Unwrap() error { return e.err }
 
 func main() {
 	ctx, hurry := watchSignals()
-	e := &env{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, tty: openTTY, hurry: hurry}
+	e := &env{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, tty: terminal.Open, hurry: hurry}
 	os.Exit(run(ctx, e, os.Args[1:]))
 }
 

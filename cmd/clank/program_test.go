@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"clank/internal/terminal"
 )
 
 // patience bounds every wait of these tests. It is for machines that are slow
@@ -85,7 +87,7 @@ func start(t *testing.T, home string, environ []string, args ...string) *program
 		p.cmd.Process.Kill()
 		<-p.done
 		if t.Failed() {
-			t.Logf("clank %s\nstdout: %s\nstderr: %s", clip(strings.Join(args, " "), 200), p.stdout.text(), p.stderr.text())
+			t.Logf("clank %s\nstdout: %s\nstderr: %s", terminal.Clip(strings.Join(args, " "), 200), p.stdout.text(), p.stderr.text())
 		}
 	})
 	return p

@@ -10,6 +10,7 @@ import (
 	"clank/cancel"
 	"clank/consent"
 	"clank/dashboard"
+	"clank/internal/terminal"
 	"clank/sessions"
 )
 
@@ -79,7 +80,7 @@ func (r localRunner) ask(ctx context.Context) (end func()) {
 			if err != nil {
 				return
 			}
-			p.tell(ev)
+			p.Tell(ev)
 		}
 	})
 	return func() {
@@ -118,7 +119,7 @@ func (r remoteRunner) run(ctx context.Context, t sessions.Task, watch func(sessi
 		return r.client.Answer(ctx, id, dashboard.AnswerRequest{Allow: allowed, ForSession: forSession})
 	})
 	if p != nil {
-		r.client.Asked = p.tell
+		r.client.Asked = p.Tell
 		defer r.e.endPrompt(p)
 	}
 	started, err := r.client.Start(ctx, dashboard.TaskRequest{
@@ -150,3 +151,21 @@ func (r remoteRunner) view(ctx context.Context, taskID string, n int) (sessions.
 }
 
 func (r remoteRunner) close(context.Context) error { return nil }
+
+// prompt begins to ask in the terminal; nil if there is none.
+func (e *env) prompt(ctx context.Context, answer func(context.Context, string, bool, bool) error) *terminal.Prompter {
+	if e.tty == nil {
+		return nil
+	}
+	in, err := e.tty()
+	if err != nil {
+		return nil
+	}
+	return terminal.StartPrompter(ctx, in, e.stderr, answer)
+}
+
+func (e *env) endPrompt(p *terminal.Prompter) {
+	if err := p.Close(); err != nil {
+		fmt.Fprintf(e.stderr, "close the terminal: %v\n", err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"clank/dashboard"
+	"clank/internal/terminal"
 	"clank/sessions"
 	"clank/sqlite"
 )
@@ -38,7 +39,7 @@ func listSessions(ctx context.Context, e *env, args []string) error {
 	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSTATE\tLAST USED\tSTEPS\tPAGE")
 	for _, s := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", s.ID, s.State, s.LastUsed.Local().Format(time.DateTime), s.Steps, clip(s.Title+" "+s.URL, 80))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", s.ID, s.State, s.LastUsed.Local().Format(time.DateTime), s.Steps, terminal.Clip(s.Title+" "+s.URL, 80))
 	}
 	return w.Flush()
 }

@@ -53,7 +53,7 @@ func runTests(m *testing.M) int {
 	features := &control.Features{Dir: home}
 	manager = &browsermgr.Manager{
 		Observe: features.Observe,
-		Home:    home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18850, LastPort: 18859,
+		Home:    home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18930, LastPort: 18939,
 	}
 	server := &control.Server{Manager: manager, Features: features, Addr: "127.0.0.1:0", Secrets: gate.Secrets{Token: token}}
 	if err := errors.Join(manager.Open(ctx), server.Open(ctx)); err != nil {

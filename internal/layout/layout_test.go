@@ -137,6 +137,7 @@ var table = map[string][]string{
 	"internal/injection":   {},
 	"internal/layout":      {},
 	"internal/running":     {},
+	"internal/terminal":    {"consent", "sessions"},
 	"internal/tokencli":    {"internal/cmdline", "tokens"},
 	"internal/vaultcli":    {"internal/cmdline", "vault"},
 	"internal/playwright":  {},

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bufio"
@@ -16,36 +16,21 @@ import (
 	"clank/consent"
 )
 
-// openTTY opens the terminal for answers. Where what is read or shown is not the
-// terminal, nobody is there to be asked.
-func openTTY() (io.ReadCloser, error) {
+// ErrNone says that there is no terminal to ask at.
+var ErrNone = errors.New("there is no terminal to ask at")
+
+// Open opens the terminal for answers. Where what is read or shown is not the
+// terminal, nobody is there to be asked: [ErrNone].
+func Open() (io.ReadCloser, error) {
 	if !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stderr.Fd())) {
-		return nil, errNoTTY
+		return nil, ErrNone
 	}
 	// Unlike the standard input it can be closed while it is read from.
 	return os.OpenFile("/dev/tty", os.O_RDONLY, 0)
 }
 
-// prompt begins to ask in the terminal; nil if there is none.
-func (e *env) prompt(ctx context.Context, answer func(context.Context, string, bool, bool) error) *prompter {
-	if e.tty == nil {
-		return nil
-	}
-	in, err := e.tty()
-	if err != nil {
-		return nil
-	}
-	return startPrompter(ctx, in, e.stderr, answer)
-}
-
-func (e *env) endPrompt(p *prompter) {
-	if err := p.end(); err != nil {
-		fmt.Fprintf(e.stderr, "close the terminal: %v\n", err)
-	}
-}
-
-// prompter asks the questions of one task in a terminal.
-type prompter struct {
+// Prompter asks the questions of one task in a terminal.
+type Prompter struct {
 	in     io.ReadCloser
 	out    io.Writer
 	answer func(ctx context.Context, id string, allowed, forSession bool) error
@@ -55,9 +40,10 @@ type prompter struct {
 	quit   context.CancelFunc
 }
 
-// startPrompter begins to ask. The caller calls end.
-func startPrompter(ctx context.Context, in io.ReadCloser, out io.Writer, answer func(context.Context, string, bool, bool) error) *prompter {
-	p := &prompter{in: in, out: out, answer: answer, events: make(chan consent.Event, 64)}
+// StartPrompter begins to ask on out and to read from in, which it closes at the end; answer takes what is typed to the
+// question with that id. The caller calls Close.
+func StartPrompter(ctx context.Context, in io.ReadCloser, out io.Writer, answer func(context.Context, string, bool, bool) error) *Prompter {
+	p := &Prompter{in: in, out: out, answer: answer, events: make(chan consent.Event, 64)}
 	ctx, p.quit = context.WithCancel(ctx)
 	lines := make(chan string)
 	p.work.Go(func() { p.readLines(ctx, lines) })
@@ -65,24 +51,24 @@ func startPrompter(ctx context.Context, in io.ReadCloser, out io.Writer, answer 
 	return p
 }
 
-// tell takes an event of the desk. It does not block: a terminal has one question
+// Tell takes an event of the desk. It does not block: a terminal has one question
 // at a time.
-func (p *prompter) tell(ev consent.Event) {
+func (p *Prompter) Tell(ev consent.Event) {
 	select {
 	case p.events <- ev:
 	default:
 	}
 }
 
-// end stops asking.
-func (p *prompter) end() error {
+// Close stops asking, and waits until nothing is read any more.
+func (p *Prompter) Close() error {
 	p.quit()
 	err := p.in.Close()
 	p.work.Wait()
 	return err
 }
 
-func (p *prompter) readLines(ctx context.Context, lines chan<- string) {
+func (p *Prompter) readLines(ctx context.Context, lines chan<- string) {
 	sc := bufio.NewScanner(p.in)
 	for sc.Scan() {
 		select {
@@ -95,7 +81,7 @@ func (p *prompter) readLines(ctx context.Context, lines chan<- string) {
 
 // run shows the questions one after the other. What is typed when there is none
 // is nobody's answer.
-func (p *prompter) run(ctx context.Context, lines <-chan string) {
+func (p *Prompter) run(ctx context.Context, lines <-chan string) {
 	var open []consent.Question
 	for {
 		select {
@@ -116,7 +102,7 @@ func (p *prompter) run(ctx context.Context, lines <-chan string) {
 }
 
 // take adds a question, or takes away one that is over.
-func (p *prompter) take(open []consent.Question, ev consent.Event) []consent.Question {
+func (p *Prompter) take(open []consent.Question, ev consent.Event) []consent.Question {
 	for i, q := range open {
 		if q.ID != ev.Question.ID {
 			continue
@@ -133,7 +119,7 @@ func (p *prompter) take(open []consent.Question, ev consent.Event) []consent.Que
 	return open
 }
 
-func (p *prompter) show(q consent.Question) {
+func (p *Prompter) show(q consent.Question) {
 	fmt.Fprintf(p.out, "\r\n%s?\n", visible(q.Text))
 	if q.Detail != "" {
 		fmt.Fprintf(p.out, "  the page calls it: “%s”\n", visible(q.Detail))
@@ -145,7 +131,7 @@ func (p *prompter) show(q consent.Question) {
 	fmt.Fprintf(p.out, "  %s: ", choices)
 }
 
-func (p *prompter) reply(ctx context.Context, q consent.Question, line string) {
+func (p *Prompter) reply(ctx context.Context, q consent.Question, line string) {
 	lasting := q.Class.Lasting() && line == "s"
 	err := p.answer(ctx, q.ID, lasting || line == "y" || line == "yes", lasting)
 	if err != nil && !errors.Is(err, context.Canceled) {

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"fmt"
@@ -12,30 +12,30 @@ import (
 	"clank/sessions"
 )
 
-// progress tells on stderr how a task goes: one line that changes in a
-// terminal, a line for each step elsewhere.
-type progress struct {
-	w     io.Writer
-	live  bool // rewrite one line
-	width int
-	shown bool // the live line holds text
+// Progress tells how a task goes: in one line that changes, or in a line for each step.
+type Progress struct {
+	Out   io.Writer
+	Width int // of the terminal, in columns; 0 if Out is none, and no line is to change
+
+	shown bool // the changing line holds text
 	acts  int  // begun so far
 	last  string
 }
 
-func newProgress(w io.Writer) *progress {
-	p := &progress{w: w, width: 80}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.live = true
+// NewProgress tells it on out, which may be a terminal.
+func NewProgress(out io.Writer) *Progress {
+	p := &Progress{Out: out}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.Width = 80
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 20 {
-			p.width = width
+			p.Width = width
 		}
 	}
 	return p
 }
 
-// watch shows one event.
-func (p *progress) watch(ev sessions.Event) {
+// Watch shows one event.
+func (p *Progress) Watch(ev sessions.Event) {
 	if ev.Step == nil {
 		if ev.Record.State == sessions.TaskQueued && ev.Record.Position > 0 {
 			p.line(fmt.Sprintf("waiting, number %d in line", ev.Record.Position))
@@ -48,12 +48,12 @@ func (p *progress) watch(ev sessions.Event) {
 	case s.Kind == sessions.StepNotice:
 		p.keep(s.Label)
 	case s.Kind == sessions.StepThink:
-		if p.live && s.Phase == sessions.Begun {
+		if p.Width > 0 && s.Phase == sessions.Begun {
 			p.line("thinking …")
 		}
 	case s.Phase == sessions.Begun:
 		p.acts++
-		if p.live {
+		if p.Width > 0 {
 			p.line(fmt.Sprintf("%d  %s …", p.acts, s.Label))
 		}
 	case s.Failed:
@@ -64,30 +64,30 @@ func (p *progress) watch(ev sessions.Event) {
 }
 
 // line shows s as what is happening now.
-func (p *progress) line(s string) {
+func (p *Progress) line(s string) {
 	if s == p.last {
 		return
 	}
 	p.last = s
-	if !p.live {
-		fmt.Fprintln(p.w, s)
+	if p.Width == 0 {
+		fmt.Fprintln(p.Out, s)
 		return
 	}
-	fmt.Fprintf(p.w, "\r\x1b[K%s", clip(s, p.width-1))
+	fmt.Fprintf(p.Out, "\r\x1b[K%s", Clip(s, p.Width-1))
 	p.shown = true
 }
 
 // keep shows s as a line of its own that stays.
-func (p *progress) keep(s string) {
-	p.clear()
+func (p *Progress) keep(s string) {
+	p.Clear()
 	p.last = ""
-	fmt.Fprintln(p.w, s)
+	fmt.Fprintln(p.Out, s)
 }
 
-// clear takes the live line away.
-func (p *progress) clear() {
+// Clear takes the changing line away.
+func (p *Progress) Clear() {
 	if p.shown {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		fmt.Fprint(p.Out, "\r\x1b[K")
 		p.shown = false
 	}
 }
@@ -97,8 +97,8 @@ func firstLine(s string) string {
 	return s
 }
 
-// clip shortens s to n characters, so that it stays on one line.
-func clip(s string, n int) string {
+// Clip makes one line of s, of at most n characters.
+func Clip(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if utf8.RuneCountInString(s) <= n {
 		return s
