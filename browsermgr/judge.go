@@ -2,7 +2,6 @@ package browsermgr
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
@@ -93,18 +92,12 @@ func (w *Window) ActIf(ctx context.Context, kind string, args map[string]any, ma
 		notes, err = w.Act(ctx, kind, args)
 		return notes, true, err
 	}
-	guard, same, err := intent.Hold(ctx, u.tab, action, mark)
-	if err != nil || !same {
+	same, err = intent.Do(ctx, u.tab, action, mark, func() (err error) {
+		notes, err = w.Act(ctx, kind, args)
+		return err
+	})
+	if !same {
 		return nil, false, w.explain(ctx, u.browser, err)
-	}
-	notes, err = w.Act(ctx, kind, args)
-	// The guard goes also where the time for the action is over.
-	refused, endErr := guard.End(context.WithoutCancel(ctx), u.tab) // bounded by the guard
-	if endErr != nil && !errors.Is(endErr, page.ErrTabCrashed) && !errors.Is(endErr, page.ErrBrowserGone) {
-		err = errors.Join(err, endErr)
-	}
-	if refused {
-		return nil, false, nil
 	}
 	return notes, true, err
 }
