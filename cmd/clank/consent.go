@@ -85,14 +85,16 @@ func questionOf(o sessions.Origin) consent.Question {
 }
 
 // AskHost asks whether a profile's browser may reach a host for the first time. The
-// people of the task at work are asked, if it is the only one, and the operator. An
-// error is a no.
+// people of the task at work are asked, if it is the only one, and the operator; if
+// it may be that of a private task among several, nobody is. An error is a no.
 func (k *asker) AskHost(ctx context.Context, profile, host, why string) (forSession bool, err error) {
 	list, err := k.running(ctx)
 	if err != nil {
 		return false, err
 	}
-	q := consent.Question{Session: "profile " + profile}
+	// Of several nobody knows which it is: the words of a private one are not shown to the others.
+	private := slices.ContainsFunc(list, func(r sessions.Record) bool { return r.Origin.Private })
+	q := consent.Question{Session: "profile " + profile, Private: private}
 	if len(list) == 1 {
 		q = questionOf(list[0].Origin)
 		q.Task, q.Session = list[0].ID, list[0].SessionID
