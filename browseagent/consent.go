@@ -52,6 +52,21 @@ func (r *run) attempt(ctx context.Context, t *tool, p Page, a args) outcome {
 	if kind == "" || !judges || r.agent.Consent == nil {
 		return r.timed(ctx, a, func(ctx context.Context) outcome { return t.do(ctx, r, p, a) })
 	}
+	same := true
+	do := func(mark string) outcome {
+		return r.timed(ctx, a, func(ctx context.Context) (o outcome) {
+			if t.kind == "" {
+				return t.do(ctx, r, p, a)
+			}
+			o.notes, same, o.err = j.ActIf(ctx, kind, maps.Clone(input), mark)
+			return o
+		})
+	}
+	if t.kind != "" { // most actions set nothing off: one look says so and holds them to it
+		if o := do(""); same || o.err != nil {
+			return o
+		}
+	}
 	var decision string
 	for range maxJudged {
 		said, mark, no := r.consent(ctx, j, kind, input)
@@ -61,14 +76,7 @@ func (r *run) attempt(ctx context.Context, t *tool, p Page, a args) outcome {
 		if said != "" {
 			decision = said
 		}
-		same := true
-		o := r.timed(ctx, a, func(ctx context.Context) (o outcome) {
-			if t.kind == "" {
-				return t.do(ctx, r, p, a)
-			}
-			o.notes, same, o.err = j.ActIf(ctx, kind, maps.Clone(input), mark)
-			return o
-		})
+		o := do(mark)
 		if o.consent = decision; same || o.err != nil {
 			return o
 		}

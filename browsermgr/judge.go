@@ -13,7 +13,8 @@ import (
 // Judge says what an action (see [Window.Act]) would set off that people may want to decide: classes such as "buy" and
 // "submit", the weightiest first. about says it in our words, detail in the page's, which are not to be trusted; origin is
 // that of the document, to the host it leads to. mark is given to ActIf: it stands for all that was judged. An action
-// that cannot be understood sets nothing off: Act says what is wrong with it.
+// that cannot be understood sets nothing off: Act says what is wrong with it. The mark of an action on the page is "" only
+// if it sets nothing off.
 func (w *Window) Judge(ctx context.Context, kind string, args map[string]any) (classes []string, about, detail, origin, to, mark string, err error) {
 	u, _, err := w.ready(ctx)
 	if err != nil {

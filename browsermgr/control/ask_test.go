@@ -55,6 +55,7 @@ func no(ask.Question) error { return errors.New("not done: @ada said no") }
 func market(t *testing.T) (url string, swap chan struct{}) {
 	t.Helper()
 	swap = make(chan struct{})
+	over := make(chan struct{}) // browsers ask again where a connection broke
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -65,12 +66,14 @@ func market(t *testing.T) (url string, swap chan struct{}) {
 	mux.HandleFunc("GET /swap", func(_ http.ResponseWriter, r *http.Request) {
 		select {
 		case <-swap:
+		case <-over:
 		case <-r.Context().Done():
 		}
 	})
 	mux.HandleFunc("GET /setup.exe", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "MZ") })
 	server := httptest.NewServer(mux)
 	t.Cleanup(func() {
+		close(over)
 		server.CloseClientConnections()
 		server.Close()
 	})

@@ -108,6 +108,10 @@ func (a *Asker) Act(ctx context.Context, profile string, tab *page.Tab, act page
 	if len(tab.Dialogs().Pending) > 0 { // it keeps the action from being done
 		return do()
 	}
+	// Most actions set nothing off: one look says so and holds them to it.
+	if same, err := intent.Do(ctx, tab, act, "", do); same || err != nil {
+		return err
+	}
 	for range maxJudged {
 		j, err := intent.Of(ctx, tab, act)
 		if err != nil {
