@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"clank/browsermgr/arguments"
 	"clank/browsermgr/page"
@@ -77,13 +78,24 @@ func (w *Window) Act(ctx context.Context, kind string, args map[string]any) (not
 }
 
 func (w *Window) act(ctx context.Context, u use, action page.Action) ([]string, error) {
-	return w.watched(ctx, u.tab, func() (page.Result, error) {
+	var why error
+	notes, err := w.watched(ctx, u.tab, func() (page.Result, error) {
+		since := time.Now()
 		res, err := u.tab.Act(ctx, action)
 		for _, tab := range res.Opened {
 			w.adopt(u.browser, tab) //nolint:contextcheck // a popup of a closed window is closed whatever becomes of the action
 		}
+		if res.Navigated {
+			if why = u.browser.unreached(u.tab, "", since, res, err); why != nil {
+				res.Status = 0 // of the proxy's answer
+			}
+		}
 		return res, err
 	})
+	if why != nil && err == nil {
+		notes = append(notes, "the page that this led to did not load: "+why.Error())
+	}
+	return notes, err
 }
 
 // onElement reports whether an action is aimed at something that a former look at the page has shown.
@@ -93,12 +105,14 @@ func onElement(a page.Action) bool {
 }
 
 func navigate(ctx context.Context, w *Window, u use, args arguments.Values) ([]string, error) {
-	return w.visit(ctx, u.tab, args.Text("url"))
+	return w.visit(ctx, u.browser, u.tab, args.Text("url"))
 }
 
 // visit takes a tab to an address.
-func (w *Window) visit(ctx context.Context, tab *page.Tab, url string) ([]string, error) {
-	return w.watched(ctx, tab, func() (page.Result, error) { return tab.Navigate(ctx, url) })
+func (w *Window) visit(ctx context.Context, b *browser, tab *page.Tab, url string) ([]string, error) {
+	return w.watched(ctx, tab, func() (page.Result, error) {
+		return b.navigate(tab, url, func() (page.Result, error) { return tab.Navigate(ctx, url) })
+	})
 }
 
 func tabNew(ctx context.Context, w *Window, u use, args arguments.Values) ([]string, error) {
@@ -116,7 +130,7 @@ func tabNew(ctx context.Context, w *Window, u use, args arguments.Values) ([]str
 	if url == "" {
 		return notes, nil
 	}
-	more, err := w.visit(ctx, tab, url)
+	more, err := w.visit(ctx, u.browser, tab, url)
 	return append(notes, more...), err
 }
 

@@ -31,7 +31,7 @@ func (p *Profile) Doctor(ctx context.Context, deep bool) (Report, error) {
 		Enabled: s.Enabled, Profile: s.Profile, Driver: s.Driver, Started: pl.Mode == plan.Launched, Personal: pl.Mode == plan.Joined && pl.At.IsZero(),
 		Headless: s.Headless, Source: s.HeadlessSource, Display: chrome.HasDisplay(), HTTP: s.CDPHTTP, Ready: s.CDPReady,
 		ProbeError: s.ProbeError, Executable: report.Deref(s.DetectedExecutablePath), FindError: report.Deref(s.DetectError), Looked: deep,
-		Guard: s.Guard.Mode, GuardNote: s.Guard.Note, Refusals: s.Guard.Refusals,
+		Guard: s.Guard.Mode, GuardNote: s.Guard.Note, Refusals: s.Guard.Refusals, Weak: chrome.Weakens(pl.Flags()),
 	}
 	if s.Graphics != nil {
 		b.Renderer, b.Accelerate = s.Graphics.Renderer, s.Graphics.Acceleration

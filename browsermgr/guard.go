@@ -2,8 +2,12 @@ package browsermgr
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"time"
 
+	"clank/browsermgr/address"
 	"clank/browsermgr/page"
 	"clank/browsermgr/plan"
 	"clank/browsermgr/report"
@@ -65,4 +69,35 @@ func (w *Window) watched(ctx context.Context, tab *page.Tab, do func() (page.Res
 		return nil, fmt.Errorf("%w: %w", ErrRefused, refusal)
 	}
 	return append(tabset.Outcome(res), "refused: "+refusal.Error()), nil
+}
+
+// Navigate takes a tab to an address as do does, and says why that failed where Chromium does not know it: the proxy on the
+// way does. Its answer in place of a page is a failure, too.
+func (u *Use) Navigate(tab *page.Tab, url string, do func() (page.Result, error)) (page.Result, error) {
+	return u.browser.navigate(tab, url, do)
+}
+
+func (b *browser) navigate(tab *page.Tab, url string, do func() (page.Result, error)) (page.Result, error) {
+	since := time.Now()
+	res, err := do()
+	if why := b.unreached(tab, url, since, res, err); why != nil {
+		err = fmt.Errorf("navigate %s: %w", url, why)
+	}
+	return res, err
+}
+
+// unreached is why the server of a document was not reached; nil if it was, or nobody knows.
+func (b *browser) unreached(tab *page.Tab, url string, since time.Time, res page.Result, err error) error {
+	explain := b.manager.Explain
+	if explain == nil || b.proxy == "" {
+		return nil
+	}
+	failure, failed := errors.AsType[*address.NetError](err)
+	switch {
+	case failed && failure.Code == "ERR_TUNNEL_CONNECTION_FAILED":
+		return explain(b.plan.Name, tab.TargetID(), url, since)
+	case err == nil && (res.Status == http.StatusBadGateway || res.Status == http.StatusGatewayTimeout):
+		return explain(b.plan.Name, tab.TargetID(), tab.URL(), since)
+	}
+	return nil
 }

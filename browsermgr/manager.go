@@ -66,6 +66,9 @@ type Manager struct {
 	// Watch, if set, notes what the tab with that CDP target id is refused from now on, so that windows can tell it. finish,
 	// which is called once, waits for late refusals and returns the first.
 	Watch func(profile, target string) (finish func(ctx context.Context) error)
+	// Explain, if set, says why a document did not load in the tab with that CDP target id, of which a browser behind a proxy
+	// knows no more than that; nil if it does not know either. address is what was asked for, since is when.
+	Explain func(profile, target, address string, since time.Time) error
 	// Guard, if set, makes the observers that keep an eye on what the pages of a connection reach. They come before those of
 	// Observe, and are closed as those are.
 	Guard func(profile string, local bool) []page.Observer

@@ -19,6 +19,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
+	"clank/browsermgr/doctor"
 )
 
 // recorder is a proxy that notes what it is asked for. Hosts with "refused" in their name it refuses.
@@ -169,6 +170,11 @@ func TestNothingGoesAroundTheProxy(t *testing.T) {
 	if !proxy.has("/two") {
 		t.Errorf("a page of an ephemeral window did not come through the proxy:\n%s", proxy)
 	}
+	for _, host := range []string{"google", "gstatic", "gvt1"} {
+		if proxy.has(host) {
+			t.Errorf("Chromium asked for services of its maker:\n%s", proxy)
+		}
+	}
 	if err := m.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -185,6 +191,35 @@ func TestFlagsThatLeadAroundTheProxyAreRefused(t *testing.T) {
 	_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
 	if !errors.Is(err, chrome.ErrGoesAround) || !strings.Contains(err.Error(), "--Proxy-Bypass-List=*") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestFlagsThatOpenDevToolsAreRefusedWithAndWithoutAProxy(t *testing.T) {
+	for _, flag := range []string{"--remote-allow-origins=*", "-remote-debugging-address=0.0.0.0", "--REMOTE-DEBUGGING-PORT=9222", "--remote-debugging-pipe", "--user-data-dir=/tmp/x"} {
+		m := manager(t, func(m *browsermgr.Manager) { m.Args = []string{"--lang=de", flag} })
+		_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
+		if !errors.Is(err, chrome.ErrOpensDoors) || !strings.Contains(err.Error(), flag) {
+			t.Errorf("%s: got %v", flag, err)
+		}
+	}
+}
+
+func TestDoctorTellsOfFlagsThatTakeAProtectionFromPages(t *testing.T) {
+	for flag, want := range map[string]doctor.Status{"--disable-web-security": doctor.Warn, "--lang=de": ""} {
+		m := manager(t, func(m *browsermgr.Manager) { m.Args = []string{flag} })
+		report, err := profile(t, m, "").Doctor(t.Context(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got doctor.Status
+		for _, c := range report.Checks {
+			if c.ID == "flags" {
+				got = c.Status
+			}
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", flag, got, want)
+		}
 	}
 }
 

@@ -33,6 +33,31 @@ func (u *Use) NewTab(ctx context.Context, opts page.TabOptions, owner string) (*
 // Touch notes that a tab is used, so that it does not count as idle.
 func (u *Use) Touch(tab *page.Tab) { u.browser.asked.Touch(tab.TargetID()) }
 
+// Owner says for whom the tab with that CDP target id was opened: the key of its [Window], or the owner that was given to
+// [Use.NewTab]; "" for nobody in particular. profile is the tab's. Closed tabs of a window are the window's still.
+func (m *Manager) Owner(target string) (owner, profile string) {
+	m.mu.Lock()
+	var running []*browser
+	for _, p := range m.profiles {
+		if b := p.look(); b != nil {
+			running = append(running, b)
+		}
+	}
+	m.mu.Unlock()
+	for _, b := range running {
+		b.mu.Lock()
+		w := b.owners[target]
+		b.mu.Unlock()
+		if w != nil {
+			return w.key, w.profile
+		}
+		if owner, noted := b.asked.Owner(target); noted {
+			return owner, b.plan.Name
+		}
+	}
+	return "", ""
+}
+
 // CloseTabs closes the tabs that were opened for an owner, and says how many. A browser that does not run has none.
 func (p *Profile) CloseTabs(ctx context.Context, owner string) (closed int, err error) {
 	b := p.profile.look()

@@ -86,3 +86,30 @@ func TestIdleTabsOfSessionsAreSwept(t *testing.T) {
 		t.Error("a tab of nobody was swept")
 	}
 }
+
+func TestTabsKnowForWhomTheyWereOpened(t *testing.T) {
+	m := manager(t, nil)
+	w := window(t, m, browsermgr.WindowOptions{Key: "session", URL: site(t) + "/"})
+	use, err := profile(t, m, "").Use(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer use.Release()
+	asked, err := use.NewTab(t.Context(), page.TabOptions{}, "somebody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, err := use.NewTab(t.Context(), page.TabOptions{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var own string
+	if err := w.Tab(t.Context(), func(tab *page.Tab) error { own = tab.TargetID(); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for target, want := range map[string]string{own: "session clank", asked.TargetID(): "somebody clank", free.TargetID(): " clank", "none": " "} {
+		if owner, profile := m.Owner(target); owner+" "+profile != want {
+			t.Errorf("%s: got %q of %q, want %q", target, owner, profile, want)
+		}
+	}
+}

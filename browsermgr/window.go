@@ -72,7 +72,7 @@ func (w *Window) ready(ctx context.Context) (u use, restored bool, err error) {
 		tab, restored, err = w.reopen(ctx, b)
 	case errors.Is(tab.Err(), page.ErrTabCrashed):
 		restored = true
-		w.load(ctx, tab, tab.URL(), "the page had crashed and was loaded again")
+		w.load(ctx, b, tab, tab.URL(), "the page had crashed and was loaded again")
 	}
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -122,14 +122,14 @@ func (w *Window) reopen(ctx context.Context, b *browser) (tab *page.Tab, restore
 	if !again {
 		word = "opened the last page"
 	}
-	w.load(ctx, tab, url, word)
+	w.load(ctx, b, tab, url, word)
 	return tab, true, nil
 }
 
 // load brings a tab to an address, and leaves the outcome to be told with the next action.
-func (w *Window) load(ctx context.Context, tab *page.Tab, url, word string) {
+func (w *Window) load(ctx context.Context, b *browser, tab *page.Tab, url, word string) {
 	text := fmt.Sprintf("%s: %s; what was typed there is lost", word, url)
-	notes, err := w.visit(ctx, tab, url)
+	notes, err := w.visit(ctx, b, tab, url)
 	if err != nil {
 		text = fmt.Sprintf("could not open the last page again: %v", err)
 	}

@@ -60,6 +60,8 @@ type Browser struct {
 	ReadyTimeout     time.Duration
 	ActionTimeout    time.Duration
 	SnapshotMode     string // see the Snapshot constants
+	MaxDownload      int    // in MiB
+	MaxUpload        int    // in MiB, of the files of one upload together
 	TabCleanup       bool
 	TabIdle          time.Duration
 	TabsPerSession   int

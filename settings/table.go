@@ -121,6 +121,16 @@ var browserFields = []Field{
 		Options: []Option{{SnapshotFull, "The whole page"}, {SnapshotEfficient, "Only what can be acted on"}},
 	},
 	{
+		Key: runtimeKeys + "maxDownloadMb", Group: groupBrowser, Label: "Largest download",
+		Effect: "Downloads of more megabytes are cancelled. It takes effect when a browser next starts.",
+		Kind:   Number, Default: 2048, Min: 1, Max: 1 << 20, at: func(s *Settings) any { return &s.Browser.MaxDownload },
+	},
+	{
+		Key: runtimeKeys + "maxUploadMb", Group: groupBrowser, Label: "Largest upload",
+		Effect: "The files of one upload may have so many megabytes together. It takes effect when a browser next starts.",
+		Kind:   Number, Default: 1024, Min: 1, Max: 1 << 20, at: func(s *Settings) any { return &s.Browser.MaxUpload },
+	},
+	{
 		Key: runtimeKeys + "tabCleanup.enabled", Group: groupBrowser, Label: "Close forgotten tabs",
 		Effect: "Tabs that were opened for a session are closed when they are idle or too many.",
 		Kind:   Toggle, Default: true, at: func(s *Settings) any { return &s.Browser.TabCleanup },

@@ -41,23 +41,33 @@ var netErrors = map[string]string{
 	"ERR_ABORTED":                    "loading %s was broken off: it may be a download, or another load took its place",
 }
 
-// LoadError puts Chromium's errorText of a failed load into words.
+// NetError is why an address did not load.
+type NetError struct {
+	Address string
+	// Code is Chromium's name for it, such as ERR_NAME_NOT_RESOLVED.
+	Code string
+}
+
+// LoadError is the [NetError] for Chromium's errorText of a failed load.
 func LoadError(address, errorText string) error {
-	host := address
-	if u, err := url.Parse(address); err == nil && u.Host != "" {
+	return &NetError{address, strings.TrimPrefix(errorText, "net::")}
+}
+
+// Error names the host, what happened in words, and what to do.
+func (e *NetError) Error() string {
+	host := e.Address
+	if u, err := url.Parse(e.Address); err == nil && u.Host != "" {
 		host = u.Host
-		if strings.Contains(errorText, "NAME_") {
+		if strings.Contains(e.Code, "NAME_") {
 			host = u.Hostname()
 		}
 	}
-	code := strings.TrimPrefix(errorText, "net::")
-	words, ok := netErrors[code]
+	words, ok := netErrors[e.Code]
 	if !ok {
-		if strings.HasPrefix(code, "ERR_CERT_") || strings.HasPrefix(code, "ERR_SSL_") {
-			words = "the secure connection to %s failed"
-		} else {
-			return fmt.Errorf("%s cannot be loaded (%s)", host, code)
+		if !strings.HasPrefix(e.Code, "ERR_CERT_") && !strings.HasPrefix(e.Code, "ERR_SSL_") {
+			return fmt.Sprintf("%s cannot be loaded (%s)", host, e.Code)
 		}
+		words = "the secure connection to %s failed"
 	}
-	return fmt.Errorf(words+" (%s)", host, code)
+	return fmt.Sprintf(words+" (%s)", host, e.Code)
 }

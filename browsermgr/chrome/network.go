@@ -60,8 +60,15 @@ func (o Options) network() []string {
 		"--disable-default-apps",
 		"--disable-component-extensions-with-background-pages",
 		"--safebrowsing-disable-auto-update",
+		// What Chromium asks for at each start whatever it is told. Nobody is to be asked about that.
+		"--component-updater=url-source=https://updates." + nowhere + "/",
+		"--gaia-url=https://accounts." + nowhere,
 	}
 }
+
+// nowhere is a domain that is nobody's (RFC 6761, section 6.4). Below it a browser with a proxy looks for the services of its
+// maker that it would ask at each start.
+const nowhere = "chromium.invalid"
 
 // ErrGoesAround says that a flag of the operator's would lead traffic around the proxy.
 var ErrGoesAround = errors.New("a flag would lead pages around what checks where they may go; take it out of the flags for the " +
@@ -72,13 +79,40 @@ var around = []string{
 	"--proxy-server", "--proxy-bypass-list", "--proxy-pac-url", "--proxy-auto-detect", "--no-proxy-server", "--host-resolver-rules",
 	"--host-rules", "--webrtc-ip-handling-policy", "--force-webrtc-ip-handling-policy", "--enable-quic", "--origin-to-force-quic-on",
 	"--webtransport-developer-mode",
+	// Extensions may set another proxy.
+	"--load-extension", "--disable-extensions-except",
+}
+
+// ErrOpensDoors says that a flag of the operator's would let others into the browser, or lose it for us.
+var ErrOpensDoors = errors.New("a flag would open the browser's DevTools to others, or keep us from them; take it out of the flags for " +
+	"the browser")
+
+// inwards are the flags by which others reach the DevTools, or another directory with other logins is used.
+var inwards = []string{
+	"--remote-debugging-address", "--remote-allow-origins", "--remote-debugging-port", "--remote-debugging-pipe",
+	"--remote-debugging-socket-name", "--user-data-dir",
+}
+
+// OpensDoors returns the first of a browser's flags that would open its DevTools to others than us, or keep us from them; ""
+// if there is none.
+func OpensDoors(args []string) string { return among(args, inwards) }
+
+// Weakens returns the first of a browser's flags that take from pages what they trust in: that other pages cannot read
+// them; "" if there is none.
+func Weakens(args []string) string {
+	return among(args, []string{
+		"--disable-web-security", "--disable-site-isolation-trials", "--ignore-certificate-errors", "--allow-running-insecure-content",
+	})
 }
 
 // GoesAround returns the first of a browser's flags by which traffic would find a way around a proxy; "" if there is none.
-func GoesAround(args []string) string {
+func GoesAround(args []string) string { return among(args, around) }
+
+// among is the first of the args that is one of the flags.
+func among(args, flags []string) string {
 	for _, arg := range args {
 		name, _, _ := strings.Cut(arg, "=")
-		if slices.Contains(around, "--"+strings.ToLower(strings.TrimLeft(name, "-"))) {
+		if slices.Contains(flags, "--"+strings.ToLower(strings.TrimLeft(name, "-"))) {
 			return arg
 		}
 	}
@@ -110,5 +144,8 @@ func confine(dir string) error {
 	}
 	return editJSON(filepath.Join(dir, "Local State"), func(state map[string]any) {
 		set(state, "off", "dns_over_https", "mode")
+		// Otherwise a picture of nobody is loaded from the web.
+		set(state, "chrome://theme/IDR_PROFILE_AVATAR_26", "profile", "info_cache", "Default", "avatar_icon")
+		set(state, true, "profile", "info_cache", "Default", "is_using_default_avatar")
 	})
 }

@@ -41,7 +41,7 @@ type Options struct {
 	// Proxy, if set, is where all traffic goes, as http://host:port: nothing goes around it, not to this machine either, and
 	// Chromium looks up no names. Args that would lead around it are refused; see [GoesAround].
 	Proxy string
-	// Args are added after the flags of our own.
+	// Args are added after the flags of our own. Those that [OpensDoors] finds are refused.
 	Args []string
 	// Env is the environment; nil means that of this program. Proxy variables are taken out either way: what pages may
 	// reach is settled with flags.
@@ -65,6 +65,9 @@ func (o Options) check() error {
 	}
 	if flag := GoesAround(o.Args); o.Proxy != "" && flag != "" {
 		return fmt.Errorf("launch browser: %w: %s", ErrGoesAround, flag)
+	}
+	if flag := OpensDoors(o.Args); flag != "" {
+		return fmt.Errorf("launch browser: %w: %s", ErrOpensDoors, flag)
 	}
 	if o.Color != "" {
 		if _, err := parseColor(o.Color); err != nil {

@@ -28,6 +28,7 @@ type Browser struct {
 	Guard      string // what checks where its pages go: proxy, best-effort or off
 	GuardNote  string
 	Refusals   uint64
+	Weak       string // a flag that takes a protection from its pages; empty if there is none
 }
 
 const startHint = "clank browser start"
@@ -41,10 +42,20 @@ func (b Browser) Checks() []Check {
 		checks = append(checks, b.target())
 	}
 	checks = append(checks, b.http(), b.socket(), b.graphics(), b.policy())
+	if b.Weak != "" {
+		checks = append(checks, b.weak())
+	}
 	if b.Looked {
 		checks = append(checks, b.look())
 	}
 	return checks
+}
+
+func (b Browser) weak() Check {
+	return Check{
+		ID: "flags", Label: "Flags", Status: Warn, Summary: b.Weak + " takes from pages what keeps others from reading them",
+		FixHint: "take it out of the flags for the browser, and open hostile pages in no browser that has it",
+	}
 }
 
 func (b Browser) enabled() Check {

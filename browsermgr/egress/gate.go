@@ -32,6 +32,8 @@ type Gate struct {
 	Resolver resolve.Resolver
 	// Limits bound what a browser can take up.
 	Limits Limits
+	// Clean, if set, takes secrets out of what is recorded and logged of refusals, and of what a person is asked.
+	Clean func(text string) string
 	// Logger hears of refusals, without paths and parameters. Nil stands for none.
 	Logger *slog.Logger
 
@@ -220,7 +222,7 @@ func (g *Gate) check(ctx context.Context, profile, address string, request bool)
 	}
 	if isRefusal(err) {
 		d.record(ctx, address, t, err, !request)
-		return err
+		return g.cleaned(err)
 	}
 	if err != nil && (request || ctx.Err() != nil) {
 		return err
@@ -240,10 +242,13 @@ func (g *Gate) Watch(profile, target string) (finish func(ctx context.Context) e
 }
 
 // Attribute says which tab a request came from that failed: an observer of the tab calls it for each that may have been
-// refused. document says whether a page or frame was to be loaded.
+// refused, or got no connection. document says whether a page or frame was to be loaded.
 func (g *Gate) Attribute(profile, target, requestURL string, document bool) {
 	if d, err := g.guard(profile); err == nil {
-		d.ledger.Attribute(target, requestURL, document)
+		d.ledger.Attribute(target, g.clean(requestURL), document)
+		if document {
+			d.failed.credit(target, requestURL)
+		}
 	}
 }
 
@@ -273,4 +278,11 @@ func (g *Gate) Count(profile string) uint64 {
 		return 0
 	}
 	return d.ledger.Count()
+}
+
+// Glance judges the http or https address of something that loads already by how it is written, without the DNS, a question
+// or a record, for those who may not wait.
+func (g *Gate) Glance(address string) error {
+	_, err := g.rules().address(address)
+	return g.cleaned(err)
 }

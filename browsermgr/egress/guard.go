@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -176,6 +177,9 @@ func (d *guard) open(ctx context.Context, r route, forward bool) (*way, error) {
 	default:
 		w.conn, err = r.upstream.Dial(ctx, r.target.Host, r.addrs, r.target.Port)
 	}
+	if err != nil && r.upstream != nil {
+		err = upstreamError{err}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reach %s: %w", r.target.Host, err)
 	}
@@ -218,8 +222,12 @@ func (d *guard) upstream(l *law) (*dial.Upstream, error) {
 // admit judges a target that the rules let pass by its name: it asks a person if need be, resolves the name, and judges
 // every address. One that is refused refuses the host.
 func (d *guard) admit(ctx context.Context, l *law, t policy.Target, up *dial.Upstream, url string) ([]netip.Addr, error) {
+	if t.Host == "invalid" || strings.HasSuffix(t.Host, ".invalid") {
+		// There are no such hosts (RFC 6761, section 6.4): neither a person nor the DNS has to be asked.
+		return nil, fmt.Errorf("look up %s: %w", t.Host, &net.DNSError{Err: "no such host", Name: t.Host, IsNotFound: true})
+	}
 	if l.asks(t) {
-		why := "a page wants to load " + ledger.Clean(url)
+		why := "a page wants to load " + ledger.Clean(d.gate.clean(url))
 		if err := d.asked.ask(ctx, d.gate.Asker, d.profile, t.Host, why); err != nil {
 			return nil, err
 		}
@@ -258,7 +266,8 @@ func (d *guard) record(ctx context.Context, address string, t policy.Target, err
 	if t.Host != "" {
 		place = net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port)))
 	}
-	d.ledger.Add(r, place, err)
+	r.URL, r.Host, r.Text = d.gate.clean(r.URL), d.gate.clean(r.Host), d.gate.clean(r.Text)
+	d.ledger.Add(r, place, d.gate.cleaned(err))
 	d.gate.Logger.Log(ctx, d.level(r), "request refused", "profile", d.profile, "host", r.Host, "address", r.Address, "rule", r.Rule)
 }
 

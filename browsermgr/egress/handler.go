@@ -105,7 +105,7 @@ func (d *guard) connect(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := relay.Tunnel(conn, way.conn, d.pool.Limits); err != nil {
-		d.gate.Logger.Debug("tunnel ended", "profile", d.profile, "host", t.Host, "error", err)
+		d.gate.Logger.Debug("tunnel ended", "profile", d.profile, "host", d.gate.clean(t.Host), "error", d.gate.cleaned(err))
 	}
 }
 
@@ -138,7 +138,7 @@ func (d *guard) forward(w http.ResponseWriter, r *http.Request) {
 		d.fail(w, to.target, err)
 		return
 	}
-	x := relay.Request{Server: serverName(to), Host: hostHeader(to.target), Private: refusedHeader}
+	x := relay.Request{Server: serverName(to), Host: hostHeader(to.target), Private: []string{refusedHeader, failedHeader}}
 	if to.forwards() {
 		x.Forward, x.Proxy = true, to.upstream.Authorization()
 	}
@@ -217,5 +217,5 @@ func (d *guard) fail(w http.ResponseWriter, t policy.Target, err error) {
 		status, what = http.StatusGatewayTimeout, "timeout"
 	}
 	d.failed.note(net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))), err)
-	tell(w, status, failedHeader, what, "This page cannot be reached", t.Host+" cannot be reached: "+err.Error())
+	tell(w, status, failedHeader, what, "This page cannot be reached", unreached("http://"+hostHeader(t)+"/", err).Error())
 }

@@ -11,8 +11,12 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// RefusedHeader is the header by which the proxy marks an answer that is a refusal; its value names the rule.
-const RefusedHeader = "X-Clank-Refused"
+// RefusedHeader is the header by which the proxy marks an answer that is a refusal; its value names the rule. FailedHeader
+// marks one that says that the server was not reached.
+const (
+	RefusedHeader = "X-Clank-Refused"
+	FailedHeader  = "X-Clank-Failed"
+)
 
 // Attributor is told which tab a refused request came from. Its methods must not block.
 type Attributor interface {
@@ -87,7 +91,7 @@ func (w *Witness) keep(key string, r request) {
 	w.open[key] = r
 }
 
-// answered looks for answers that are refusals. Those to requests across origins are told as extra information only.
+// answered looks for answers that are the proxy's own. Those to requests across origins are told as extra information only.
 func (w *Witness) answered(t *page.Tab, ev cdp.Event) {
 	type answer struct {
 		Headers map[string]string `json:"headers"`
@@ -102,7 +106,7 @@ func (w *Witness) answered(t *page.Tab, ev cdp.Event) {
 	}
 	for _, headers := range []map[string]string{p.Headers, p.Response.Headers} {
 		for name := range headers {
-			if !strings.EqualFold(name, RefusedHeader) {
+			if !strings.EqualFold(name, RefusedHeader) && !strings.EqualFold(name, FailedHeader) {
 				continue
 			}
 			if r, known := w.take(ev); known {

@@ -98,7 +98,10 @@ func Make(p roster.Profile, config Config) (Plan, error) {
 }
 
 // Around is the first of the flags that would lead pages around a proxy; "" if there is none.
-func (pl Plan) Around() string { return chrome.GoesAround(slices.Concat(pl.Config.Args, pl.Args)) }
+func (pl Plan) Around() string { return chrome.GoesAround(pl.Flags()) }
+
+// Flags are those of the operator for the browser, the profile's last.
+func (pl Plan) Flags() []string { return slices.Concat(pl.Config.Args, pl.Args) }
 
 // Remote reports whether the browser runs on another machine.
 func (pl Plan) Remote() bool {

@@ -33,6 +33,8 @@ type Download struct {
 	Warning string `json:"warning,omitempty"`
 	// Error says why there is no file, if so.
 	Error string `json:"error,omitempty"`
+	// Target is the CDP target id of the tab whose doing it is; "" if none is known.
+	Target string `json:"-"`
 }
 
 // item is a download under way or ended. Its fields belong to the desk's lock.
@@ -87,6 +89,7 @@ func (d *Desk) begin(t *page.Tab, ev cdp.Event) {
 	if t != nil {
 		it.context, it.from = t.ContextID(), t.URL()
 		it.owner = d.credit(t)
+		it.Target = it.owner.tab.TargetID()
 		d.assign(it)
 	}
 	if d.opts.Allowed != nil {

@@ -8,6 +8,7 @@ import (
 )
 
 func TestProfilesAreGivenToPeopleAndTheOperatorHasAll(t *testing.T) {
+	t.Parallel()
 	const ada, eve = "100000000000000001", "100000000000000002"
 	s := settings.Defaults()
 	s.Access.Profiles = "work: " + ada + "\nclank: " + ada

@@ -52,6 +52,7 @@ type app struct {
 	local    string // secret of this run, for other programs of the same person
 	models   *models
 	asker    *asker
+	programs *programs
 	manager  *sessions.Manager
 	vault    *vault.Vault // nil if it cannot be opened
 	logins   login.Keeper
@@ -94,10 +95,12 @@ func openApp(ctx context.Context, e *env, h *home, logger *slog.Logger, opts app
 		return nil, err
 	}
 	a.models = a.newModels(e)
+	a.openVault(ctx, e)
+	a.asker = a.newAsker()
+	a.programs = &programs{asker: a.asker, owner: func(target string) (string, string) { return a.browsers.Owner(target) }}
 	if err := a.openGate(ctx, e); err != nil {
 		return nil, err
 	}
-	a.openVault(ctx, e)
 	if err := a.openBrowsers(ctx, opts); err != nil {
 		return nil, err
 	}
@@ -191,7 +194,11 @@ func (a *app) places() map[string]string {
 const devToolsPorts = 100
 
 func (a *app) openBrowsers(ctx context.Context, opts appOptions) error {
-	a.features = &control.Features{Dir: a.place, Held: true, Logger: a.logger}
+	a.features = &control.Features{
+		Dir: a.place, Held: true, Allowed: a.mayDownload, Approve: a.programs.keep, Logger: a.logger,
+		MaxDownload: func() int64 { return int64(a.settings.Now().Browser.MaxDownload) << 20 },
+		MaxUpload:   func() int64 { return int64(a.settings.Now().Browser.MaxUpload) << 20 },
+	}
 	first := a.settings.Now().Browser.FirstPort
 	a.browsers = &browsermgr.Manager{
 		Home:      a.place,
@@ -229,13 +236,12 @@ func (a *app) browserConfig() browsermgr.Config {
 }
 
 func (a *app) openManager(ctx context.Context) error {
-	a.asker = a.newAsker()
 	agent := &browseagent.Agent{
 		Browser:  windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.desk.Forget, ephemeral: a.throwaway},
 		Model:    a.agentModel,
 		Settings: a.agentSettings,
 		Places:   a.places(),
-		Consent:  a.asker,
+		Consent:  a.programs,
 		Logger:   a.logger,
 	}
 	if a.vault != nil {

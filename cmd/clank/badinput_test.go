@@ -160,6 +160,7 @@ func parrot(req llmtest.Request) llmtest.Reply { return llmtest.Say("I was told:
 var cutOff = llmtest.Misbehave("so far so good, and on it goes", llmtest.Fault{Cut: llmtest.CutReset, At: 3})
 
 func TestBadInputIsToldClearlyAndTheNextTaskWorks(t *testing.T) {
+	t.Parallel()
 	c := openCounter(t)
 	for _, m := range c.mishaps() {
 		t.Run(m.name, func(t *testing.T) {
@@ -247,6 +248,7 @@ func (c *counter) nextWorks(t *testing.T) {
 }
 
 func TestRefusalsWithoutAServerAreTheSameAndCostNoBrowser(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	site := newSite(t)
 	for _, tc := range []struct {

@@ -84,6 +84,7 @@ func intrude(t *testing.T, r *range_) discordtest.Message {
 }
 
 func TestBadInputInDiscordIsToldClearlyAndTheNextTaskWorks(t *testing.T) {
+	t.Parallel()
 	r := newRange(t)
 	dead := deadAddress(t)
 	usual := map[string]any{}

@@ -51,6 +51,7 @@ func testEnv(t *testing.T) (e *env, stdout, stderr *bytes.Buffer) {
 }
 
 func TestEveryEndOfATaskHasItsExitCode(t *testing.T) {
+	t.Parallel()
 	for state, want := range map[sessions.TaskState]int{
 		sessions.TaskDone:        exitDone,
 		sessions.TaskLimited:     exitLimited,
@@ -70,6 +71,7 @@ func TestEveryEndOfATaskHasItsExitCode(t *testing.T) {
 }
 
 func TestWrongUsageExitsWithTwoAndSaysWhy(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct{ args, want string }{
 		{"", "Usage"},
 		{"nonsense", `no command "nonsense"`},
@@ -94,6 +96,7 @@ func TestWrongUsageExitsWithTwoAndSaysWhy(t *testing.T) {
 }
 
 func TestHelpGoesToStdoutAndNamesEveryFlag(t *testing.T) {
+	t.Parallel()
 	e, stdout, _ := testEnv(t)
 	if got := run(t.Context(), e, []string{"browse", "--help"}); got != exitDone {
 		t.Fatalf("exit code = %d", got)
@@ -106,6 +109,7 @@ func TestHelpGoesToStdoutAndNamesEveryFlag(t *testing.T) {
 }
 
 func TestFlagsMayStandBeforeAndAfterTheTask(t *testing.T) {
+	t.Parallel()
 	for _, line := range [][]string{{"--n", "3", "task"}, {"task", "--n", "3"}, {"--n=3", "--", "task"}} {
 		fs := newFlags("x", "x")
 		n := fs.Int("n", 0, "")
@@ -122,6 +126,7 @@ func TestFlagsMayStandBeforeAndAfterTheTask(t *testing.T) {
 }
 
 func TestAnswerGoesToStdoutAndTheRestToStderr(t *testing.T) {
+	t.Parallel()
 	e, stdout, stderr := testEnv(t)
 	think := sessions.Event{Step: &sessions.Step{N: 1, Kind: sessions.StepThink, Phase: sessions.Begun, Label: "think"}}
 	step := func(n int, phase sessions.Phase, label string, failed bool) sessions.Event {
@@ -149,6 +154,7 @@ func TestAnswerGoesToStdoutAndTheRestToStderr(t *testing.T) {
 }
 
 func TestJSONCarriesTheWholeOutcome(t *testing.T) {
+	t.Parallel()
 	e, stdout, _ := testEnv(t)
 	begin := time.Unix(100, 0)
 	r := scripted{rec: sessions.Record{
@@ -169,6 +175,7 @@ func TestJSONCarriesTheWholeOutcome(t *testing.T) {
 }
 
 func TestScreenshotIsTheShownPictureOrElseTheLastView(t *testing.T) {
+	t.Parallel()
 	view := sessions.Image{Data: []byte("view")}
 	seen := []sessions.Event{{Step: &sessions.Step{N: 4, View: &sessions.Image{}}}}
 	for name, tc := range map[string]struct {
@@ -194,6 +201,7 @@ func TestScreenshotIsTheShownPictureOrElseTheLastView(t *testing.T) {
 }
 
 func TestStopBeforeAcceptanceExitsLikeAStop(t *testing.T) {
+	t.Parallel()
 	e, _, stderr := testEnv(t)
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(&cancel.Cause{Reason: cancel.ShuttingDown})
@@ -204,6 +212,7 @@ func TestStopBeforeAcceptanceExitsLikeAStop(t *testing.T) {
 }
 
 func TestLiveLineIsRewrittenAndTakenAway(t *testing.T) {
+	t.Parallel()
 	var b bytes.Buffer
 	p := &progress{w: &b, live: true, width: 20}
 	ev := func(label string) sessions.Event {
@@ -218,6 +227,7 @@ func TestLiveLineIsRewrittenAndTakenAway(t *testing.T) {
 }
 
 func TestScreenshotHasTheFormatItsNamePromises(t *testing.T) {
+	t.Parallel()
 	var b bytes.Buffer
 	if err := jpeg.Encode(&b, image.NewRGBA(image.Rect(0, 0, 2, 2)), nil); err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ func runHere(ctx context.Context, vars map[string]string, args ...string) (code 
 }
 
 func TestBrowserCommandsKeepTheirExitCodes(t *testing.T) {
+	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = io.WriteString(w, `{"error":"tab not found"}`)
@@ -40,6 +41,7 @@ func TestBrowserCommandsKeepTheirExitCodes(t *testing.T) {
 }
 
 func TestCompletionKnowsEveryCommand(t *testing.T) {
+	t.Parallel()
 	code, stdout, stderr := runHere(t.Context(), nil, "completion", "bash")
 	if code != 0 || stderr != "" {
 		t.Fatalf("got %d %q", code, stderr)

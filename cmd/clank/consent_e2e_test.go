@@ -38,6 +38,7 @@ func (r *range_) bought() (yes bool) {
 }
 
 func TestTheRoomIsAskedBeforeSomethingIsBought(t *testing.T) {
+	t.Parallel()
 	for label, want := range map[string]string{"Allow": "Allowed by @ada.", "No": "Not done: @ada said no."} {
 		t.Run(label, func(t *testing.T) {
 			r := newRange(t)
@@ -61,6 +62,7 @@ func TestTheRoomIsAskedBeforeSomethingIsBought(t *testing.T) {
 }
 
 func TestATerminalWhereNobodyIsAskedBuysOnlyWhatItIsAllowedTo(t *testing.T) {
+	t.Parallel()
 	r := newRange(t)
 	for _, tt := range []struct {
 		model  string

@@ -48,6 +48,7 @@ func decided(t *testing.T, k *asker, f *consent.Follower, task sessions.Task, q 
 }
 
 func TestWhichQuestionIsAsked(t *testing.T) {
+	t.Parallel()
 	yes := consent.Answer{Allowed: true, By: "@ada"}
 	room := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u"}
 	terminal := sessions.Origin{Kind: sessions.FromTerminal}
@@ -90,6 +91,7 @@ func TestWhichQuestionIsAsked(t *testing.T) {
 }
 
 func TestAGrantForASessionCoversItsClassAlone(t *testing.T) {
+	t.Parallel()
 	k, _, f := newTestAsker(t)
 	task := sessions.Task{ID: "t1", Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: "g"}}
 	send := browseagent.Question{Classes: []string{"send"}, Text: "x", Origin: "https://here.test"}
@@ -139,6 +141,7 @@ func TestANewHostOfAPrivateTaskIsNotShownToOthers(t *testing.T) {
 }
 
 func TestANewHostIsAskedOfTheTaskAtWork(t *testing.T) {
+	t.Parallel()
 	k, _, f := newTestAsker(t)
 	work := []sessions.Record{{Task: sessions.Task{ID: "t1", SessionID: "s1", Origin: sessions.Origin{Kind: sessions.FromDiscord, Channel: "c", User: "u"}}}}
 	k.running = func(context.Context) ([]sessions.Record, error) { return work, nil }
@@ -172,6 +175,7 @@ func TestANewHostIsAskedOfTheTaskAtWork(t *testing.T) {
 }
 
 func TestTheTerminalAsksAndTakesTheAnswer(t *testing.T) {
+	t.Parallel()
 	d := &consent.Desk{}
 	in, keys := io.Pipe()
 	out := newTranscript()
@@ -224,6 +228,7 @@ func TestTheTerminalAsksAndTakesTheAnswer(t *testing.T) {
 }
 
 func TestAllowTakesClassesOnly(t *testing.T) {
+	t.Parallel()
 	e, stdout, stderr := testEnv(t)
 	if code := run(t.Context(), e, []string{"browse", "--allow", "buy,fly", "x"}); code != exitUsage {
 		t.Errorf("exit code %d", code)

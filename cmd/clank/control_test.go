@@ -25,6 +25,7 @@ func ended(t *testing.T, home string, environ []string, args ...string) (stdout,
 }
 
 func TestCommandsWorkTheBrowserOfTheServer(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	site := newSite(t)
 	server := serving(t, home, environ)
@@ -66,6 +67,7 @@ func TestCommandsWorkTheBrowserOfTheServer(t *testing.T) {
 }
 
 func TestTokensThatAreGivenOutOpenTheControlAPIAcrossRuns(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	stdout, _, code := ended(t, home, environ, "tokens", "add", "script")
 	token := strings.TrimSpace(stdout)
@@ -126,6 +128,7 @@ func holds(t *testing.T, home, secret string) {
 }
 
 func TestTokenOfTheEnvironmentOpensTheControlAPI(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	serving(t, home, append(environ, "OPENCLAW_GATEWAY_TOKEN=a-secret-of-old-scripts"))
 	at, err := client.Discover(home)
@@ -142,6 +145,7 @@ func TestTokenOfTheEnvironmentOpensTheControlAPI(t *testing.T) {
 }
 
 func TestBrowsersAreLentToOtherMachines(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	site := newSite(t)
 	server := serving(t, home, append(environ, "CLANK_NODE_TOKEN=lend-me-one"), "--node-addr", "127.0.0.1:0")
@@ -174,6 +178,7 @@ func TestBrowsersAreLentToOtherMachines(t *testing.T) {
 }
 
 func TestBrowsersAreNotLentInTheOpen(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	for _, tc := range []struct {
 		env, addr, says string

@@ -182,6 +182,7 @@ func goodPicture(t *testing.T, data []byte) {
 }
 
 func TestCommandInDiscordBecomesOneMessageWithPictureAndAnswer(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct{ model, path string }{
 		"chat completions": {"compatible:scripted", "/v1/chat/completions"},
 		"responses":        {"openai:gpt-5.6", "/v1/responses"},
@@ -261,6 +262,7 @@ func seesPicture(req llmtest.Request) bool {
 var openSession = regexp.MustCompile(`Open session ([a-z0-9]+)`)
 
 func TestMentionSendsTheBrowserOutAndTheNextOneGoesOnInTheSameSession(t *testing.T) {
+	t.Parallel()
 	r := newRange(t)
 	r.configure(map[string]any{"interaction.brain.model": "compatible:gpt-4o"})
 	browse := func(query string) llmtest.Turn {
@@ -312,6 +314,7 @@ func TestMentionSendsTheBrowserOutAndTheNextOneGoesOnInTheSameSession(t *testing
 }
 
 func TestBrainWorksTheBrowserItselfWhereTheSettingSaysSo(t *testing.T) {
+	t.Parallel()
 	r := newRange(t)
 	r.configure(map[string]any{"interaction.brain.model": "compatible:gpt-4o", "interaction.brain.browserTool": true})
 	r.script([]llmtest.Turn{
@@ -360,6 +363,7 @@ func (r *range_) whoWasAsked() string {
 }
 
 func TestTaskOfThePageIsToldStepByStep(t *testing.T) {
+	t.Parallel()
 	r := newRange(t)
 	board, err := r.app.openDashboard(t.Context(), r.env, "127.0.0.1:0")
 	if err != nil {
@@ -397,6 +401,7 @@ func TestTaskOfThePageIsToldStepByStep(t *testing.T) {
 }
 
 func TestTerminalWithOpenAIsModel(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	site, model := newSite(t), llmtest.NewServer(t)
 	model.Add(openPage(site.URL), clickOn(`button "Go on"`), show,

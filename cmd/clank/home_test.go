@@ -25,6 +25,7 @@ func newHome(t *testing.T) *home {
 }
 
 func TestHomeIsMadeForItsOwnerOnly(t *testing.T) {
+	t.Parallel()
 	st, err := os.Stat(newHome(t).dir)
 	if err != nil {
 		t.Fatal(err)
@@ -35,6 +36,7 @@ func TestHomeIsMadeForItsOwnerOnly(t *testing.T) {
 }
 
 func TestHomeThatCannotBeMadeNamesTheWayOut(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -46,6 +48,7 @@ func TestHomeThatCannotBeMadeNamesTheWayOut(t *testing.T) {
 }
 
 func TestSecondClaimTellsWhoHoldsTheHome(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	if err := h.claim(); err != nil {
 		t.Fatal(err)
@@ -63,6 +66,7 @@ func TestSecondClaimTellsWhoHoldsTheHome(t *testing.T) {
 }
 
 func TestAddressOfADeadServerDoesNotCount(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	if _, found, err := h.server(); found || err != nil {
 		t.Fatalf("server of a new home = %v, %v", found, err)

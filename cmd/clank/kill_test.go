@@ -12,6 +12,7 @@ import (
 const firstTry = `open the demo shop, type "lamp" into Search, press Enter, read`
 
 func TestFirstTryInATerminalLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	p := start(t, home, environ, "browse", firstTry)
 	if got := p.code(t); got != exitDone {
@@ -47,6 +48,7 @@ func serving(t *testing.T, home string, environ []string, args ...string) *progr
 }
 
 func TestInterruptEndsTheServerAndEverythingItStarted(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	server := serving(t, home, environ)
 	if got := start(t, home, environ, "browse", firstTry).code(t); got != exitDone {
@@ -62,6 +64,7 @@ func TestInterruptEndsTheServerAndEverythingItStarted(t *testing.T) {
 }
 
 func TestSecondInterruptDoesNotWait(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	site := newSite(t)
 	server := serving(t, home, environ)
@@ -75,6 +78,7 @@ func TestSecondInterruptDoesNotWait(t *testing.T) {
 }
 
 func TestSessionGoesOnAfterTheServerWasStartedAnew(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	site := newSite(t)
 	server := serving(t, home, environ)
@@ -100,6 +104,7 @@ func TestSessionGoesOnAfterTheServerWasStartedAnew(t *testing.T) {
 }
 
 func TestKilledBrowserIsSaidAndTheNextTaskWorks(t *testing.T) {
+	t.Parallel()
 	for name, victims := range map[string]func(*testing.T, string) []process{
 		"the whole browser": browsersOf,
 		"its renderers":     renderersOf,
@@ -150,6 +155,7 @@ func renderersOf(t *testing.T, home string) []process {
 }
 
 func TestKilledServerLeavesNoBrowserAndItsTaskIsInterrupted(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	site := newSite(t)
 	server := serving(t, home, environ)
@@ -199,6 +205,7 @@ func TestTwoCommandsAtOnceBothWork(t *testing.T) {
 }
 
 func TestInterruptOfACommandStopsItsTaskInTheServer(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	site := newSite(t)
 	serving(t, home, environ)
@@ -217,6 +224,7 @@ func TestInterruptOfACommandStopsItsTaskInTheServer(t *testing.T) {
 }
 
 func TestDiscordOutOfReachKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	environ = append(environ, "DISCORD_TOKEN=secret", "CLANK_DISCORD_API=http://127.0.0.1:1")
 	server := serving(t, home, environ)
@@ -230,6 +238,7 @@ func TestDiscordOutOfReachKeepsNobodyWaiting(t *testing.T) {
 }
 
 func TestTwoServersCannotShareAHome(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	serving(t, home, environ)
 	second := start(t, home, environ, "serve")

@@ -53,6 +53,7 @@ func callTool(t *testing.T, s *mcp.ClientSession, name string, args map[string]a
 }
 
 func TestMCPClientsHaveTheBrowserAndTheAgent(t *testing.T) {
+	t.Parallel()
 	for name, served := range map[string]bool{"alone": false, "with a server": true} {
 		t.Run(name, func(t *testing.T) {
 			home, environ := newPlace(t)

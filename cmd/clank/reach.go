@@ -38,6 +38,8 @@ func (a *app) openGate(ctx context.Context, e *env) error {
 		Rules:    a.rules,
 		Upstream: func(profile string) *url.URL { return upstream(a.settings.Now().Reach, login, profile) },
 		Ask:      func() bool { return a.settings.Now().Reach.AskNewHosts },
+		Asker:    a.asker,
+		Clean:    a.scrub,
 		Logger:   a.logger,
 	}
 	if err := a.gate.Open(ctx); err != nil {
@@ -51,10 +53,19 @@ func (a *app) openGate(ctx context.Context, e *env) error {
 	return nil
 }
 
+// scrub takes the secrets of the vault out of a text.
+func (a *app) scrub(text string) string {
+	if a.vault == nil {
+		return text
+	}
+	return a.vault.Scrub(text)
+}
+
 // guards has browsers do as the gate says.
 func (a *app) guards(m *browsermgr.Manager) {
 	m.Proxy = a.gate.Listen
 	m.Watch = a.gate.Watch
+	m.Explain = a.gate.Explain
 	m.Refusals = a.gate.Count
 	m.AllowEndpoint = a.allowEndpoint
 	m.Guard = func(profile string, local bool) []page.Observer {
@@ -126,6 +137,9 @@ func reachFaults(s settings.Settings) []settings.FieldError {
 	}
 	if flag := chrome.GoesAround(s.Browser.Args()); flag != "" && r.PrivateNetwork != settings.PrivateAllowed {
 		bad = append(bad, settings.FieldError{Key: keys + "extraArgs", Value: flag, Why: chrome.ErrGoesAround.Error()})
+	}
+	if flag := chrome.OpensDoors(s.Browser.Args()); flag != "" {
+		bad = append(bad, settings.FieldError{Key: keys + "extraArgs", Value: flag, Why: chrome.ErrOpensDoors.Error()})
 	}
 	return bad
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"strconv"
@@ -41,6 +42,7 @@ func (a api) do(method, path string, body any) (status int, answer map[string]an
 }
 
 func TestPagesReachTheShopAndNothingElseOnThisMachine(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	environ = append(environ, allowVariable+"=")
 	site := newSite(t)
@@ -85,6 +87,7 @@ func TestPagesReachTheShopAndNothingElseOnThisMachine(t *testing.T) {
 }
 
 func TestDoorsOfThisProgramAreNoPagesWhateverTheSettingsSay(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	site := newSite(t)
 	serving(t, home, environ)
@@ -103,6 +106,59 @@ func TestDoorsOfThisProgramAreNoPagesWhateverTheSettingsSay(t *testing.T) {
 	}
 }
 
+func TestPagesThatDoNotLoadAreToldAsWithoutAProxy(t *testing.T) {
+	t.Parallel()
+	home, environ := newPlace(t)
+	dead := deadAddress(t)
+	elsewhere := http.NewServeMux()
+	elsewhere.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, r.URL.Query().Get("to"), http.StatusFound)
+	})
+	elsewhere.HandleFunc("/own", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Clank-Failed", "dns")
+		http.Error(w, "the gateway is ill", http.StatusBadGateway)
+	})
+	server := httptest.NewServer(elsewhere)
+	defer server.Close()
+	serving(t, home, environ)
+	api := controlOf(t, home)
+	_, answer := api.do("POST", "/tabs/open", map[string]any{"url": server.URL + "/own"})
+	target, _ := answer["targetId"].(string)
+	if target == "" {
+		t.Fatalf("a server's own failure is a page: %v", answer)
+	}
+	before := len(tabsOf(api))
+	noHost, refused := "no such host no-such-host.invalid: check the spelling", dead+" refused the connection: nothing listens there"
+	for address, want := range map[string]string{
+		"https://no-such-host.invalid/": noHost, "http://no-such-host.invalid/x": noHost,
+		"https://" + dead + "/": refused, "http://" + dead + "/": refused,
+		server.URL + "/?to=https://no-such-host.invalid/": noHost, server.URL + "/?to=http://" + dead + "/": refused,
+	} {
+		for route, body := range map[string]map[string]any{
+			"/tabs/open": {"url": address}, "/navigate": {"url": address, "targetId": target},
+		} {
+			status, answer := api.do("POST", route, body)
+			if text, _ := answer["error"].(string); status == http.StatusOK || !strings.Contains(text, want) || strings.Contains(text, "TUNNEL") {
+				t.Errorf("%s %s: %d %v, want %q", route, address, status, answer, want)
+			}
+		}
+	}
+	if tabs := tabsOf(api); len(tabs) != before {
+		t.Errorf("tabs stay that did not load: %v", tabs)
+	}
+	act := map[string]any{"kind": "evaluate", "targetId": target, "fn": "location.href = 'http://" + dead + "/'"}
+	if status, answer := api.do("POST", "/act", act); status != http.StatusOK {
+		t.Errorf("an action that led nowhere: %d %v", status, answer)
+	}
+}
+
+func tabsOf(a api) []any {
+	a.t.Helper()
+	_, answer := a.do("GET", "/tabs", nil)
+	tabs, _ := answer["tabs"].([]any)
+	return tabs
+}
+
 func refusals(a api) float64 {
 	a.t.Helper()
 	_, answer := a.do("GET", "/", nil)
@@ -112,6 +168,7 @@ func refusals(a api) float64 {
 }
 
 func TestSettingsOfWhatPagesReachAreCheckedTogether(t *testing.T) {
+	t.Parallel()
 	s := settings.Defaults()
 	s.Browser.ExtraArgs = "--lang=de --no-proxy-server"
 	s.Reach.AllowedHosts = "a.example\nb..example:99999"
@@ -123,9 +180,14 @@ func TestSettingsOfWhatPagesReachAreCheckedTogether(t *testing.T) {
 	if bad := reachFaults(s); len(bad) != 0 {
 		t.Errorf("where everything may be reached: %+v", bad)
 	}
+	s.Browser.ExtraArgs = "--remote-allow-origins=*"
+	if bad := reachFaults(s); len(bad) != 1 || bad[0].Value != "--remote-allow-origins=*" {
+		t.Errorf("a flag that opens DevTools: %+v", bad)
+	}
 }
 
 func TestBrowsersOfOtherMachinesHaveRulesOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	a := &app{settings: &settings.Live{}}
 	a.own.add(netip.MustParseAddrPort("192.168.1.5:18791"))
 	for address, allowed := range map[string]bool{

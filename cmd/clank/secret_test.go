@@ -118,6 +118,7 @@ func keepLogin(t *testing.T, environ []string, origin string) {
 }
 
 func TestNoByteThatLeavesTellsAPassword(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	site, model := newEchoSite(t), llmtest.NewServer(t)
 	environ = append(environ, "OPENAI_BASE_URL="+model.BaseURL(), "OPENAI_API_KEY="+testKey, "CLANK_VAULT_KEYRING=off")

@@ -25,6 +25,7 @@ func vaulting(t *testing.T, environ []string, stdin string, args ...string) (out
 }
 
 func TestTheVaultIsWorkedFromTheTerminalAndShowsNoSecret(t *testing.T) {
+	t.Parallel()
 	_, environ := newPlace(t)
 	environ = append(environ, "DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent")
 	for _, step := range []struct {
@@ -63,6 +64,7 @@ func TestTheVaultIsWorkedFromTheTerminalAndShowsNoSecret(t *testing.T) {
 }
 
 func TestAVaultThatCannotBeOpenedSaysSoAndStopsNothingElse(t *testing.T) {
+	t.Parallel()
 	home, environ := newPlace(t)
 	environ = append(environ, "CLANK_VAULT_KEYRING=off")
 	if out, code := vaulting(t, environ, "hunter2!\n", "add", "shop", "--origin", "https://shop.example"); code != 0 {
@@ -82,6 +84,7 @@ func TestAVaultThatCannotBeOpenedSaysSoAndStopsNothingElse(t *testing.T) {
 }
 
 func TestEntriesServeTheOperatorAndThoseTheyName(t *testing.T) {
+	t.Parallel()
 	e := vault.Entry{Users: []string{"42"}, Roles: []string{"r1"}}
 	for _, c := range []struct {
 		origin sessions.Origin
@@ -102,6 +105,7 @@ func TestEntriesServeTheOperatorAndThoseTheyName(t *testing.T) {
 }
 
 func TestNobodyElseGetsALoginByItsName(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	v, err := vault.Open(t.Context(), vault.Options{Path: dir + "/v", KeyFile: dir + "/k"})
 	if err != nil {

@@ -63,13 +63,14 @@ var table = map[string][]string{
 		"browsermgr/cdp", "browsermgr/frame", "browsermgr/har", "browsermgr/page", "browsermgr/record",
 	},
 	"browsermgr": {
-		"browsermgr/arguments", "browsermgr/cdp", "browsermgr/chrome", "browsermgr/doctor", "browsermgr/endpoint", "browsermgr/fault",
+		"browsermgr/address", "browsermgr/arguments", "browsermgr/cdp", "browsermgr/chrome", "browsermgr/doctor", "browsermgr/endpoint", "browsermgr/fault",
 		"browsermgr/frame", "browsermgr/graphics", "browsermgr/page", "browsermgr/plan", "browsermgr/report", "browsermgr/roster", "browsermgr/tabset", "browsermgr/trash",
 		"browsermgr/upkeep",
 		"browsermgr/frame", "browsermgr/graphics", "browsermgr/intent", "browsermgr/page", "browsermgr/plan", "browsermgr/roster", "browsermgr/trash",
 	},
 
 	"browsermgr/egress": {
+		"browsermgr/address",
 		"browsermgr/egress/dial", "browsermgr/egress/ledger", "browsermgr/egress/policy", "browsermgr/egress/relay", "browsermgr/egress/resolve",
 	},
 	"browsermgr/egress/dial":    {},
@@ -85,6 +86,8 @@ var table = map[string][]string{
 	"browsermgr/control/desk":   {"browsermgr", "browsermgr/control/reply", "browsermgr/page", "browsermgr/tabname"},
 	"browsermgr/control/ask":    {"browsermgr/control/reply", "browsermgr/intent", "browsermgr/page"},
 	"browsermgr/control/route":  {"browsermgr", "browsermgr/control/ask", "browsermgr/control/body", "browsermgr/control/desk", "browsermgr/control/reply"},
+	"browsermgr/control/desk":   {"browsermgr", "browsermgr/control/reply", "browsermgr/egress/policy", "browsermgr/page", "browsermgr/tabname"},
+	"browsermgr/control/route":  {"browsermgr", "browsermgr/control/body", "browsermgr/control/desk", "browsermgr/control/reply"},
 	"browsermgr/control/action": {
 		"browsermgr/control/ask", "browsermgr/control/body", "browsermgr/control/desk", "browsermgr/control/reply", "browsermgr/control/route", "browsermgr/emulate",
 		"browsermgr/fault", "browsermgr/page", "browsermgr/trace", "browsermgr/transfer",

@@ -41,11 +41,16 @@ func resize(ctx context.Context, h *desk.Held, s *emulate.State, a page.Action) 
 func Navigate(ctx context.Context, h *desk.Held, url string, limit time.Duration) (res page.Result, got []transfer.Download, err error) {
 	end := noted(ctx, h, "navigate", map[string]string{"url": url})
 	defer func() { end(err) }()
-	if files, ok := desk.Lookup[*transfer.Desk](h); ok {
-		return files.Navigate(ctx, h.Tab, url, limit)
-	}
-	res, err = h.Tab.NavigateWithin(ctx, url, limit)
-	return res, nil, err
+	res, err = h.Use.Navigate(h.Tab, url, func() (page.Result, error) {
+		files, ok := desk.Lookup[*transfer.Desk](h)
+		if !ok {
+			return h.Tab.NavigateWithin(ctx, url, limit)
+		}
+		var err error
+		res, got, err = files.Navigate(ctx, h.Tab, url, limit)
+		return res, err
+	})
+	return res, got, err
 }
 
 func noted(ctx context.Context, h *desk.Held, action string, params any) func(error) {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"clank/browsermgr/control/reply"
+	"clank/browsermgr/egress/policy"
 	"clank/browsermgr/page"
 )
 
@@ -42,25 +42,38 @@ func IsBlocked(err error) bool {
 
 // CheckAddress judges an address that a client wants to go to, and returns how it is written in full.
 func (s *Desks) CheckAddress(ctx context.Context, profile, address string) (string, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme == "" {
-		return "", &reply.StatusError{Status: http.StatusBadRequest, Err: fmt.Errorf("Invalid URL: %q: give a whole address such as https://example.com/", address)} //nolint:staticcheck // clients match on this spelling
-	}
-	switch scheme := strings.ToLower(u.Scheme); {
-	case strings.EqualFold(address, "about:blank"):
+	if strings.EqualFold(address, "about:blank") {
 		return "about:blank", nil
-	case scheme != "http" && scheme != "https":
-		return "", blocked(fmt.Errorf("Navigation blocked: unsupported protocol %q: only http and https can be opened", scheme+":")) //nolint:staticcheck // likewise
-	case u.User != nil:
-		return "", &reply.StatusError{Status: http.StatusBadRequest, Err: errors.New("Invalid URL: it carries a user name or a password, which pages and logs would show; set them with /set/credentials")} //nolint:staticcheck // likewise
-	case u.Hostname() == "":
-		return "", &reply.StatusError{Status: http.StatusBadRequest, Err: fmt.Errorf("Invalid URL: %q: the host is missing", address)} //nolint:staticcheck // likewise
+	}
+	if err := given(address); err != nil {
+		return "", err
 	}
 	whole, err := page.Address(address)
 	if err != nil {
-		return "", &reply.StatusError{Status: http.StatusBadRequest, Err: fmt.Errorf("Invalid URL: %w", err)} //nolint:staticcheck // likewise
+		return "", invalid(fmt.Errorf("Invalid URL: %w", err)) //nolint:staticcheck // clients match on this spelling
 	}
 	return whole, s.allow(ctx, profile, whole)
+}
+
+func invalid(err error) error { return &reply.StatusError{Status: http.StatusBadRequest, Err: err} }
+
+// given judges how an address is written, not where it leads: that is the policy's.
+func given(address string) error {
+	form, err := policy.Compile(policy.Rules{PrivateNetwork: policy.Allowed})
+	if err != nil {
+		return err
+	}
+	_, err = form.Given(address)
+	refusal, refused := errors.AsType[*policy.Refusal](err)
+	switch {
+	case !refused:
+		return err
+	case refusal.Rule == policy.RuleScheme:
+		return blocked(fmt.Errorf("Navigation blocked: %w", err)) //nolint:staticcheck // clients match on this spelling
+	case refusal.Rule == policy.RuleMalformed, refusal.Rule == policy.RuleCredentials:
+		return invalid(err)
+	}
+	return blocked(err)
 }
 
 // allow asks the policy about an address where a page is, or is to go.
@@ -70,7 +83,7 @@ func (s *Desks) allow(ctx context.Context, profile, address string) error {
 	}
 	scheme, _, _ := strings.Cut(strings.ToLower(address), ":")
 	if scheme != "http" && scheme != "https" {
-		return blocked(fmt.Errorf("Navigation blocked: unsupported protocol %q", scheme+":")) //nolint:staticcheck // likewise
+		return blocked(fmt.Errorf("Navigation blocked: unsupported protocol %q", scheme+":")) //nolint:staticcheck // clients match on this spelling
 	}
 	err := s.Policy.Allow(ctx, profile, address)
 	switch {
@@ -90,11 +103,11 @@ func (d *Desk) Allow(ctx context.Context, address string) error {
 // Watched does something that may navigate the tab, and asks the policy about it afterwards: about what was refused
 // meanwhile, and about where the tab is. A tab that is where it may not be is put in quarantine.
 func (h *Held) Watched(ctx context.Context, do func() error) error {
-	policy := h.Desk.all.Policy
-	if policy == nil {
+	rules := h.Desk.all.Policy
+	if rules == nil {
 		return do()
 	}
-	finish := policy.Watch(h.Desk.Name, h.Tab.TargetID())
+	finish := rules.Watch(h.Desk.Name, h.Tab.TargetID())
 	err := do()
 	// Also an act that was cancelled may have taken the tab somewhere.
 	after := context.WithoutCancel(ctx)

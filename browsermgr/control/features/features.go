@@ -1,6 +1,7 @@
 package features
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -31,6 +32,10 @@ type Features struct {
 	Held bool
 	// Allowed, if set, says whether an address may be downloaded from. It must not block.
 	Allowed func(url string) error
+	// Approve, if set, is asked before a download is kept; see transfer.Options.Approve.
+	Approve func(ctx context.Context, d transfer.Download) error
+	// MaxDownload and MaxUpload, if set, are asked at each connection how many bytes files may have.
+	MaxDownload, MaxUpload func() int64
 	// Logger receives what happens out of sight; nil discards it.
 	Logger *slog.Logger
 }
@@ -47,10 +52,17 @@ func (f *Features) Observe(local bool) []page.Observer {
 	world := emulate.New(log)
 	world.Held = f.Held && !local
 	out := []page.Observer{recorder, tracer, world, casts, ending{tracer, casts}}
-	files, err := transfer.New(transfer.Options{
+	options := transfer.Options{
 		Downloads: f.folder("downloads"), Uploads: transfer.Uploads{Folders: []string{f.folder("uploads")}, Inbound: f.Inbound},
-		Allowed: f.Allowed, External: !local, Logger: log,
-	})
+		Allowed: f.Allowed, Approve: f.Approve, External: !local, Logger: log,
+	}
+	if f.MaxDownload != nil {
+		options.MaxBytes = f.MaxDownload()
+	}
+	if f.MaxUpload != nil {
+		options.MaxUpload = f.MaxUpload()
+	}
+	files, err := transfer.New(options)
 	if err != nil {
 		log.Error("files of browsers cannot be moved", "error", err)
 		return out

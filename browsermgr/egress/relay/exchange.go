@@ -34,8 +34,8 @@ type Request struct {
 	// Proxy-Authorization if it is not empty.
 	Forward bool
 	Proxy   string
-	// Private is a header that only the proxy itself sends: it is taken from answers.
-	Private string
+	// Private are headers that only the proxy itself sends: they are taken from answers.
+	Private []string
 }
 
 // hop are the headers that concern one connection only (RFC 9110, section 7.6.1), and those that only a proxy may send.
@@ -89,7 +89,9 @@ func (p *Pool) serve(ctx context.Context, w http.ResponseWriter, r *http.Request
 		sent.abandon()
 		return false, errProxyAuth
 	}
-	resp.Header.Del(x.Private)
+	for _, name := range x.Private {
+		resp.Header.Del(name)
+	}
 	err = p.pass(w, r, resp, s)
 	whole := sent.over()
 	if err != nil || !whole || resp.Close || !stop() {

@@ -1,0 +1,186 @@
+package egress_test
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/browsermgr/egress"
+)
+
+// hangingUp is a server that closes each connection once it was asked something.
+func hangingUp(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 1024))
+			c.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
+func TestFailuresAreExplainedInTheWordsOfABrowser(t *testing.T) {
+	f := open(t, nil, "*.test")
+	unused := site(t, nil)
+	unused.Close()
+	closed := strings.TrimPrefix(unused.URL, "http://")
+	silent := hangingUp(t)
+	start := time.Now()
+	for address, want := range map[string]string{
+		"http://nowhere.test/a":       "no such host nowhere.test: check the spelling (ERR_NAME_NOT_RESOLVED)",
+		"http://" + closed + "/?x=1":  closed + " refused the connection: nothing listens there (ERR_CONNECTION_REFUSED)",
+		"http://" + silent + "/":      silent + " closed the connection without an answer: try again (ERR_EMPTY_RESPONSE)",
+		"http://never.invalid/":       "no such host never.invalid: check the spelling (ERR_NAME_NOT_RESOLVED)",
+		"https://tunnel.test/":        "no such host tunnel.test: check the spelling (ERR_NAME_NOT_RESOLVED)",
+		"https://" + closed + "/path": closed + " refused the connection: nothing listens there (ERR_CONNECTION_REFUSED)",
+	} {
+		if u, err := url.Parse(address); err == nil && u.Scheme == "https" {
+			port := u.Port()
+			if port == "" {
+				port = "443"
+			}
+			f.tunnel(t, net.JoinHostPort(u.Hostname(), port))
+		} else if _, _, body := f.get(t, address); !strings.Contains(body, want) {
+			t.Errorf("%s: the page says %q, want %q", address, body, want)
+		}
+		if err := f.Explain(profile, "T1", address, start); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %q", address, err, want)
+		}
+		if err := f.Explain(profile, "T1", address, time.Now()); err != nil {
+			t.Errorf("%s: a failure of before explains one of now: %v", address, err)
+		}
+	}
+	if got := f.names.count("never.invalid"); got != 0 {
+		t.Errorf("a name that cannot exist was looked up %d times", got)
+	}
+}
+
+func TestTheFailureAtTheEndOfARedirectIsTheTabs(t *testing.T) {
+	f := open(t, nil, "*.test")
+	start := time.Now()
+	f.tunnel(t, "end.test:443")
+	if err := f.Explain(profile, "T1", "https://begin.test/", start); err != nil {
+		t.Errorf("nobody said whose it was: got %v", err)
+	}
+	f.Attribute(profile, "T1", "https://end.test/picture.png", false)
+	if err := f.Explain(profile, "T1", "https://begin.test/", start); err != nil {
+		t.Errorf("it was a picture: got %v", err)
+	}
+	f.Attribute(profile, "T1", "https://end.test/x", true)
+	if err := f.Explain(profile, "T1", "https://begin.test/", start); err == nil || !strings.Contains(err.Error(), "no such host end.test") {
+		t.Errorf("got %v", err)
+	}
+	if err := f.Explain(profile, "T2", "https://begin.test/", start); err != nil {
+		t.Errorf("another tab: got %v", err)
+	}
+}
+
+func TestAFailureOfTheProxyBehindIsNotTheSites(t *testing.T) {
+	unused := site(t, nil)
+	unused.Close()
+	up, err := url.Parse(unused.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := open(t, func(g *egress.Gate) { g.Upstream = func(string) *url.URL { return up } }, "*.test")
+	f.names.set("a.test", addrs("127.0.0.1"))
+	start := time.Now()
+	f.tunnel(t, "a.test:443")
+	if err := f.Explain(profile, "T1", "https://a.test/", start); err == nil || !strings.Contains(err.Error(), "upstream proxy") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestServersCannotPassForTheProxy(t *testing.T) {
+	f := open(t, nil)
+	s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Clank-Failed", "dns")
+		w.Header().Set("X-Clank-Refused", "scheme")
+		w.WriteHeader(http.StatusBadGateway)
+	})
+	resp, err := f.client.Get(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.Header.Get("X-Clank-Failed") != "" || resp.Header.Get("X-Clank-Refused") != "" {
+		t.Errorf("got %v", resp.Header)
+	}
+	f.Attribute(profile, "T1", s.URL+"/", true)
+	if err := f.Explain(profile, "T1", s.URL+"/", time.Time{}); err != nil {
+		t.Errorf("a server's own 502: got %v", err)
+	}
+}
+
+func TestNamesThatCannotExistAskNobody(t *testing.T) {
+	p := &person{}
+	f := openAsking(t, p)
+	for range 2 {
+		if _, _, status, _ := f.tunnel(t, "updates.chromium.invalid:443"); status != http.StatusBadGateway {
+			t.Errorf("got %d", status)
+		}
+	}
+	if p.asked.Load() != 0 || f.Count(profile) != 0 {
+		t.Errorf("asked %d times, and %d refusals were counted", p.asked.Load(), f.Count(profile))
+	}
+}
+
+func TestSecretsStayOutOfWhatIsToldOfRefusals(t *testing.T) {
+	const secret = "hunter2hunter2"
+	p := &person{}
+	f := openAsking(t, p)
+	f.Clean = func(s string) string { return strings.ReplaceAll(s, secret, "[secret shop]") }
+	f.get(t, "http://new.test/"+secret)
+	if strings.Contains(p.last, secret) || !strings.Contains(p.last, "secret%20shop") {
+		t.Errorf("the question was %q", p.last)
+	}
+	finish := f.Watch(profile, "T1")
+	f.Attribute(profile, "T1", "ftp://"+secret+".test/", true)
+	told := []error{f.Request(t.Context(), profile, "ftp://"+secret+".test/"), f.Glance("ftp://" + secret + "/"), finish(t.Context())}
+	f.get(t, "http://"+secret+".invalid/")
+	told = append(told, f.Explain(profile, "T1", "http://"+secret+".invalid/", time.Time{}))
+	p.err = errors.New("no")
+	finish = f.Watch(profile, "T1")
+	f.get(t, "http://"+secret+".other.test/")
+	told = append(told, finish(t.Context()))
+	for i, err := range told {
+		if err != nil && strings.Contains(err.Error(), secret) {
+			t.Errorf("%d: told %v", i, err)
+		}
+	}
+	for _, r := range f.Refusals(profile) {
+		if strings.Contains(r.URL+r.Host+r.Text, secret) {
+			t.Errorf("recorded %+v", r)
+		}
+	}
+	if len(f.Refusals(profile)) < 2 {
+		t.Errorf("recorded %+v", f.Refusals(profile))
+	}
+}
+
+func TestAGlanceAsksNobody(t *testing.T) {
+	p := &person{}
+	f := openAsking(t, p)
+	for address, allowed := range map[string]bool{"https://new.test/x": true, "file:///etc/passwd": false, "ftp://a.test/": false} {
+		if err := f.Glance(address); (err == nil) != allowed {
+			t.Errorf("%s: got %v", address, err)
+		}
+	}
+	if p.asked.Load() != 0 || f.names.count("new.test") != 0 || f.Count(profile) != 0 {
+		t.Error("somebody heard of it")
+	}
+}
