@@ -105,7 +105,7 @@ func TestToLogInIsAskedFirst(t *testing.T) {
 		}{
 			{"allowed", allowed, "where s1t1shopfalse; fill s1t1shop[https://shop.test]; where s1t1shoptrue; code s1t1shop[https://shop.test]", "Allowed by @ada.", false},
 			{"after a minute", func(context.Context) (string, error) {
-				time.Sleep(time.Minute) // the person thinks
+				<-time.After(time.Minute) // the person thinks
 				return "allowed by @ada", nil
 			}, "where s1t1shopfalse; fill s1t1shop[https://shop.test]; where s1t1shoptrue; code s1t1shop[https://shop.test]", "Allowed by @ada.", false},
 			{"refused", func(context.Context) (string, error) { return "", errors.New("not done: @ada said no") }, "where s1t1shopfalse; where s1t1shoptrue", "Not done: @ada said no. ", true},

@@ -22,33 +22,11 @@ func BenchmarkLooks(b *testing.B) {
 			}
 		}
 	})
-	b.Run("judged", func(b *testing.B) {
+	b.Run("held", func(b *testing.B) {
 		for b.Loop() {
-			j, err := intent.Of(b.Context(), tab, click)
-			if err != nil {
-				b.Fatal(err)
-			}
-			if same, err := intent.Do(b.Context(), tab, click, j.Mark, act); !same || err != nil {
+			if same, err := intent.Do(b.Context(), tab, click, "", act); !same || err != nil {
 				b.Fatal(same, err)
 			}
 		}
 	})
-	for name, look := range map[string]func() error{
-		"judge": func() error {
-			_, err := intent.Of(b.Context(), tab, click)
-			return err
-		},
-		"hold and end": func() error {
-			_, err := intent.Do(b.Context(), tab, click, "", func() error { return nil })
-			return err
-		},
-	} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				if err := look(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // site serves one page, and whatever else is asked of it as it is named.
-func site(t testing.TB, body string, more map[string]string) string {
-	t.Helper()
+func site(tb testing.TB, body string, more map[string]string) string {
+	tb.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		if text, ok := more[r.URL.Path]; ok {
@@ -25,7 +25,7 @@ func site(t testing.TB, body string, more map[string]string) string {
 		}
 		fmt.Fprintf(w, "<!doctype html><title>start</title>%s<script>const done = []; addEventListener('click', (e) => done.push(e.target.textContent))</script>", body)
 	}))
-	t.Cleanup(srv.Close)
+	tb.Cleanup(srv.Close)
 	return srv.URL
 }
 
