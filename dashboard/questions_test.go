@@ -200,7 +200,7 @@ func TestAPrivateQuestionShowsNoWordsAndTheOperatorCanOnlySayNo(t *testing.T) {
 	id := decode[consent.Event](t, ev.data).Question.ID
 	_, list := r.ask("GET", "/api/questions", "")
 	snapshot := r.read("/api/events", "").want("snapshot").data
-	for where, data := range map[string]string{"event": string(ev.data), "list": list, "snapshot": snapshot} {
+	for where, data := range map[string]string{"event": ev.data, "list": list, "snapshot": snapshot} {
 		for _, word := range []string{"forum.example", "onerror", "Send or publish"} {
 			if strings.Contains(data, word) {
 				t.Errorf("the %s says %q: %s", where, word, data)
