@@ -75,6 +75,9 @@ func (b *Bot) showQuestion(ctx context.Context, q consent.Question, over <-chan 
 	where := &place{rest: b.rest, log: b.logger(), channel: q.Channel, user: q.User, private: q.Private, direct: q.Guild == ""}
 	if err := b.write(ctx, where, view{content: askText(q), rows: askButtons(q)}); err != nil {
 		b.logger().Warn("question not shown", "question", q.ID, "channel", q.Channel, "error", err)
+		if q.Private { // nobody else can allow it: there is nothing to wait for
+			_ = b.Questions.Answer(q.ID, consent.Answer{Reason: notPrivately}) // or it is over already
+		}
 		return
 	}
 	a := consent.Answer{Reason: "clank has ended"}
@@ -90,6 +93,9 @@ func (b *Bot) showQuestion(ctx context.Context, q consent.Question, over <-chan 
 		b.logger().Warn("outcome of a question not shown", "question", q.ID, "channel", q.Channel, "error", err)
 	}
 }
+
+// notPrivately tells the one who asked, by way of their task, what keeps questions from them.
+const notPrivately = "clank cannot write to the person who asked privately (allow direct messages from this server)"
 
 func (b *Bot) write(ctx context.Context, where *place, v view) error {
 	ctx, cancel := context.WithTimeout(ctx, errandTimeout)

@@ -10,6 +10,8 @@ import (
 
 	"clank/consent"
 	"clank/internal/discordtest"
+
+	"github.com/bwmarrin/discordgo"
 )
 
 // asked is a question that somebody waits for.
@@ -161,14 +163,39 @@ func TestWhoMayAnswer(t *testing.T) {
 
 func TestAPrivateQuestionIsForOnePersonAlone(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
+	s.bot.AnyoneMayStop = func() bool { return true }
 	s.open()
 	a, m := s.ask(consent.Delete, func(q *consent.Question) { q.Private = true })
 	s.unseen(s.room, "Do delete")
-	s.sayTo(m, s.ada, "No")
-	if got := s.outcome(a); got.Allowed || got.By != "@ada" {
+	// Moderators learn nothing of it, but somebody may get hold of its number.
+	for n, say := range []string{"yes", "no"} {
+		data := fmt.Sprintf(`{"id":"7%d","application_id":"%s","type":3,"token":"x","version":1,"guild_id":"%s","channel_id":"%s","data":{"custom_id":"clank:ask:%s:%s","component_type":2},`+
+			`"member":{"user":{"id":"%s","username":"mod"},"permissions":"%d"}}`,
+			n, s.account.ID, s.guild.ID, s.room.ID, say, s.desk.Pending()[0].ID, s.mod.ID, discordgo.PermissionAdministrator)
+		if err := s.Dispatch(s.account, "INTERACTION_CREATE", data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.sayTo(m, s.ada, "Allow")
+	if got := s.outcome(a); !got.Allowed || got.By != "@ada" {
 		t.Errorf("answer %+v", got)
 	}
-	s.edited(m, "Refused by")
+	s.edited(m, "Allowed by")
+	s.unseen(s.room, "Allowed by")
+}
+
+func TestAPrivateQuestionThatCannotBeShownIsANoAtOnce(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.desk.Wait = func() time.Duration { return time.Hour }
+	s.open()
+	s.CloseDMs(s.ada)
+	_, err := s.desk.Ask(s.ctx(), consent.Question{
+		Class: consent.Buy, Door: "discord", Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, Session: "s1", Text: "Do buy at shop.example", Private: true,
+	})
+	if err == nil || !strings.Contains(err.Error(), "allow direct messages from this server") {
+		t.Errorf("asked: %v", err)
+	}
+	s.unseen(s.room, "Do buy")
 }
 
 func TestAQuestionThatIsOverElsewhereSaysSo(t *testing.T) {

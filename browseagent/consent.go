@@ -44,10 +44,28 @@ const maxJudged = 2
 // attempt performs one understood call within its time, after people were asked
 // where they want to be. The time they take does not count.
 func (r *run) attempt(ctx context.Context, t *tool, p Page, a args) outcome {
+	if t.asks != nil && t.asks(a) {
+		return r.signIn(ctx, t, a)
+	}
 	j, judges := p.(judge)
 	kind, input := judged(t, a)
 	if kind == "" || !judges || r.agent.Consent == nil {
 		return r.timed(ctx, a, func(ctx context.Context) outcome { return t.do(ctx, r, p, a) })
+	}
+	same := true
+	do := func(mark string) outcome {
+		return r.timed(ctx, a, func(ctx context.Context) (o outcome) {
+			if t.kind == "" {
+				return t.do(ctx, r, p, a)
+			}
+			o.notes, same, o.err = j.ActIf(ctx, kind, maps.Clone(input), mark)
+			return o
+		})
+	}
+	if t.kind != "" { // most actions set nothing off: one look says so and holds them to it
+		if o := do(""); same || o.err != nil {
+			return o
+		}
 	}
 	var decision string
 	for range maxJudged {
@@ -58,14 +76,7 @@ func (r *run) attempt(ctx context.Context, t *tool, p Page, a args) outcome {
 		if said != "" {
 			decision = said
 		}
-		same := true
-		o := r.timed(ctx, a, func(ctx context.Context) (o outcome) {
-			if t.kind == "" {
-				return t.do(ctx, r, p, a)
-			}
-			o.notes, same, o.err = j.ActIf(ctx, kind, maps.Clone(input), mark)
-			return o
-		})
+		o := do(mark)
 		if o.consent = decision; same || o.err != nil {
 			return o
 		}
@@ -102,16 +113,22 @@ func (r *run) consent(ctx context.Context, j judge, kind string, input map[strin
 	if len(q.Classes) == 0 {
 		return "", mark, nil
 	}
+	decision, no = r.askFor(ctx, q)
+	return decision, mark, no
+}
+
+// askFor asks a question. The decision is a sentence, "" if nobody had to be asked; no is set if the answer is no.
+func (r *run) askFor(ctx context.Context, q Question) (decision string, no *outcome) {
 	began := time.Now()
 	decision, err := r.agent.Consent.Ask(ctx, r.session, r.task, q)
 	r.log.Debug("consent", "classes", strings.Join(q.Classes, " "), "took", time.Since(began), "err", err)
 	if err != nil {
-		return "", "", misuse("%s. Do not try it in another way; tell the person if they need to know.", sentenceOf(cut(oneLine(ended(ctx, err).Error()), 300)))
+		return "", misuse("%s. Do not try it in another way; tell the person if they need to know.", sentenceOf(cut(oneLine(ended(ctx, err).Error()), 300)))
 	}
 	if decision != "" {
 		decision = sentenceOf(cut(oneLine(decision), 200)) + "."
 	}
-	return decision, mark, nil
+	return decision, nil
 }
 
 // judged is the action of [Page.Act] behind a call, if it can set something off.

@@ -46,7 +46,13 @@ func (p waryPage) Judge(_ context.Context, kind string, args map[string]any) (cl
 }
 
 func (p waryPage) ActIf(ctx context.Context, kind string, args map[string]any, mark string) ([]string, bool, error) {
-	if want := map[bool]string{true: "m", false: ""}[args["ref"] == "e5"]; mark != want {
+	want := map[bool]string{true: "m", false: ""}[args["ref"] == "e5"]
+	switch {
+	case p.of.broken != nil:
+		return nil, false, p.of.broken
+	case mark == "" && want != "":
+		return nil, false, nil
+	case mark != want:
 		return nil, false, errors.New("wrong mark " + mark)
 	}
 	if p.of.changes > 0 {

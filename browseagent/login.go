@@ -14,11 +14,15 @@ import (
 type Logins interface {
 	// List tells the logins that a task may use.
 	List(ctx context.Context, t sessions.Task) ([]Login, error)
-	// Fill fills user name and password of a login into the page of a session, and with submit sends them. The notes say what
-	// was done. It checks anew whether the task may, and whether the page is one that the login is for.
-	Fill(ctx context.Context, s sessions.Session, t sessions.Task, name string, submit bool) (notes []string, err error)
-	// FillCode fills in the login's one-time code, after a person has agreed.
-	FillCode(ctx context.Context, s sessions.Session, t sessions.Task, name string) (notes []string, err error)
+	// Where says where a login, or its one-time code, would be filled in: the origin of the document, and what is to be
+	// done there in a sentence for the person who is asked. It gives nothing away.
+	Where(ctx context.Context, s sessions.Session, t sessions.Task, name string, code bool) (origin, about string, err error)
+	// Fill fills user name and password of a login into the page of a session. If at is not empty, somebody has agreed to
+	// log in at that origin: they are sent, too. The notes say what was done. It checks anew whether the task may, and
+	// whether the page is one that the login is for.
+	Fill(ctx context.Context, s sessions.Session, t sessions.Task, name, at string) (notes []string, err error)
+	// FillCode fills in the login's one-time code at an origin where somebody has agreed to it.
+	FillCode(ctx context.Context, s sessions.Session, t sessions.Task, name, at string) (notes []string, err error)
 }
 
 // Login is what a model may know of a login.
@@ -32,6 +36,8 @@ type Login struct {
 const (
 	toolFillLogin = "fill_login"
 	toolFillCode  = "fill_totp"
+
+	classLogin = "login" // of questions
 )
 
 // usable reports whether a tool makes sense with these logins.
@@ -62,19 +68,46 @@ func (r *run) known(name string, code bool) *outcome {
 	return misuse("There is no login %s that you may use for this. There are: %s.", quote(name), strings.Join(names, ", "))
 }
 
+// signIn asks a person and then uses the login where they were told that it would be used. The time they take does not
+// count.
+func (r *run) signIn(ctx context.Context, t *tool, a args) outcome {
+	name, code := a.str("entry"), t.name == toolFillCode
+	if wrong := r.known(name, code); wrong != nil {
+		return *wrong
+	}
+	if r.agent.Consent == nil {
+		return *misuse("Not done: a person has to agree to it, and nobody can be asked here. Let the person log in.")
+	}
+	q := Question{Classes: []string{classLogin}, Literal: r.caps.Literal}
+	looking := r.timed(ctx, a, func(ctx context.Context) (o outcome) {
+		q.Origin, q.Text, o.err = r.agent.Logins.Where(ctx, r.session, r.task, name, code)
+		return o
+	})
+	if looking.err != nil {
+		return looking
+	}
+	decision, no := r.askFor(ctx, q)
+	if no != nil {
+		return *no
+	}
+	o := r.timed(ctx, a, func(ctx context.Context) (o outcome) {
+		if code {
+			o.notes, o.err = r.agent.Logins.FillCode(ctx, r.session, r.task, name, q.Origin)
+		} else {
+			o.notes, o.err = r.agent.Logins.Fill(ctx, r.session, r.task, name, q.Origin)
+		}
+		return o
+	})
+	o.consent = decision
+	return o
+}
+
+// fillLogin fills a login in and leaves it unsent.
 func fillLogin(ctx context.Context, r *run, _ Page, a args) outcome {
 	if wrong := r.known(a.str("entry"), false); wrong != nil {
 		return *wrong
 	}
-	notes, err := r.agent.Logins.Fill(ctx, r.session, r.task, a.str("entry"), a.flag("submit"))
-	return outcome{notes: notes, err: err}
-}
-
-func fillCode(ctx context.Context, r *run, _ Page, a args) outcome {
-	if wrong := r.known(a.str("entry"), true); wrong != nil {
-		return *wrong
-	}
-	notes, err := r.agent.Logins.FillCode(ctx, r.session, r.task, a.str("entry"))
+	notes, err := r.agent.Logins.Fill(ctx, r.session, r.task, a.str("entry"), "")
 	return outcome{notes: notes, err: err}
 }
 

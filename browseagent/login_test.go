@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"clank/browseagent"
 	"clank/sessions"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // keys are scripted logins.
@@ -16,20 +20,26 @@ type keys struct {
 	list []browseagent.Login
 	done []string
 	err  error
+	lost error // of Where
 }
 
 func (k *keys) List(context.Context, sessions.Task) ([]browseagent.Login, error) {
 	return k.list, k.err
 }
 
-func (k *keys) Fill(_ context.Context, s sessions.Session, t sessions.Task, name string, submit bool) ([]string, error) {
-	k.done = append(k.done, fmt.Sprint("fill ", s.ID, t.ID, name, submit))
+func (k *keys) Where(_ context.Context, s sessions.Session, t sessions.Task, name string, code bool) (origin, about string, err error) {
+	k.done = append(k.done, fmt.Sprint("where ", s.ID, t.ID, name, code))
+	return "https://shop.test", "Log in as ada", k.lost
+}
+
+func (k *keys) Fill(_ context.Context, s sessions.Session, t sessions.Task, name, at string) ([]string, error) {
+	k.done = append(k.done, fmt.Sprintf("fill %s%s%s[%s]", s.ID, t.ID, name, at))
 	return []string{"filled in"}, k.err
 }
 
-func (k *keys) FillCode(_ context.Context, s sessions.Session, t sessions.Task, name string) ([]string, error) {
-	k.done = append(k.done, fmt.Sprint("code ", s.ID, t.ID, name))
-	return nil, errors.New("nobody agreed")
+func (k *keys) FillCode(_ context.Context, s sessions.Session, t sessions.Task, name, at string) ([]string, error) {
+	k.done = append(k.done, fmt.Sprintf("code %s%s%s[%s]", s.ID, t.ID, name, at))
+	return nil, k.err
 }
 
 var loginCalls = []string{"open", `{"url":"http://shop.test/"}`}
@@ -66,22 +76,75 @@ func TestLoginsAreOfferedOnlyIfThereAreSome(t *testing.T) {
 }
 
 func TestALoginIsFilledInByItsName(t *testing.T) {
-	b := newBench(call(loginCalls...), named("fill_login", `{"entry":"shop","submit":true}`), named("fill_login", `{"entry":"bank"}`), named("fill_totp", `{"entry":"shop"}`), say("ok"))
+	b := newBench(call(loginCalls...), named("fill_login", `{"entry":"shop"}`), named("fill_login", `{"entry":"bank"}`), named("fill_totp", `{"entry":"bank"}`), say("ok"))
 	k := &keys{list: []browseagent.Login{{Name: "shop", Origins: []string{"https://shop.test"}, Code: true}}}
 	b.agent.Logins = k
 	_, steps := b.answer(t)
-	if got, want := strings.Join(k.done, "; "), "fill s1t1shoptrue; code s1t1shop"; got != want {
+	if got, want := strings.Join(k.done, "; "), "fill s1t1shop[]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	done := acts(steps)
-	if got := done[1].Label; got != `fill in the login "shop" and send it` || done[1].Failed {
+	if got := done[1].Label; got != `fill in the login "shop"` || done[1].Failed {
 		t.Errorf("got %q, failed %v", got, done[1].Failed)
 	}
-	if !done[2].Failed || !strings.Contains(done[2].Text, `no login "bank"`) || !strings.Contains(done[2].Text, `"shop"`) {
-		t.Errorf("an unknown login: %+v", done[2])
+	for _, d := range done[2:] {
+		if !d.Failed || !strings.Contains(d.Text, `no login "bank"`) || !strings.Contains(d.Text, `"shop"`) {
+			t.Errorf("an unknown login: %+v", d)
+		}
 	}
-	if !done[3].Failed || done[3].Text != "nobody agreed" {
-		t.Errorf("a code that nobody agreed to: %+v", done[3])
+}
+
+func TestToLogInIsAskedFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, tt := range []struct {
+			name   string
+			answer func(context.Context) (string, error)
+			done   string
+			says   string
+			failed bool
+		}{
+			{"allowed", allowed, "where s1t1shopfalse; fill s1t1shop[https://shop.test]; where s1t1shoptrue; code s1t1shop[https://shop.test]", "Allowed by @ada.", false},
+			{"after a minute", func(context.Context) (string, error) {
+				<-time.After(time.Minute) // the person thinks
+				return "allowed by @ada", nil
+			}, "where s1t1shopfalse; fill s1t1shop[https://shop.test]; where s1t1shoptrue; code s1t1shop[https://shop.test]", "Allowed by @ada.", false},
+			{"refused", func(context.Context) (string, error) { return "", errors.New("not done: @ada said no") }, "where s1t1shopfalse; where s1t1shoptrue", "Not done: @ada said no. ", true},
+			{"nobody to ask", nil, "", "Not done: a person has to agree to it, and nobody can be asked here.", true},
+		} {
+			b := newBench(call(loginCalls...), named("fill_login", `{"entry":"shop","submit":true}`), named("fill_totp", `{"entry":"shop"}`), say("ok"))
+			b.settings.StepTimeout = 5 * time.Second
+			k := &keys{list: []browseagent.Login{{Name: "shop", Origins: []string{"https://shop.test"}, Code: true}}}
+			b.agent.Logins = k
+			a := &asker{answer: tt.answer}
+			if tt.answer != nil {
+				b.agent.Consent = a
+			}
+			_, steps := b.answer(t)
+			if got := strings.Join(k.done, "; "); got != tt.done {
+				t.Errorf("%s: got %s, want %s", tt.name, got, tt.done)
+			}
+			for _, s := range acts(steps)[1:] {
+				if s.Failed != tt.failed || !strings.HasPrefix(s.Text, tt.says) {
+					t.Errorf("%s: the step says %+v", tt.name, s)
+				}
+			}
+			for _, q := range a.questions {
+				if want := (browseagent.Question{Classes: []string{"login"}, Text: "Log in as ada", Origin: "https://shop.test"}); !cmp.Equal(want, q) {
+					t.Errorf("%s: %s", tt.name, cmp.Diff(want, q))
+				}
+			}
+		}
+	})
+}
+
+func TestALoginThatFitsNowhereAsksNobody(t *testing.T) {
+	b := newBench(call(loginCalls...), named("fill_login", `{"entry":"shop","submit":true}`), say("ok"))
+	b.agent.Logins = &keys{list: []browseagent.Login{{Name: "shop"}}, lost: errors.New("the page is of another site")}
+	a := &asker{answer: allowed}
+	b.agent.Consent = a
+	_, steps := b.answer(t)
+	if last := acts(steps)[1]; !last.Failed || last.Text != "the page is of another site" || len(a.questions) != 0 {
+		t.Errorf("asked %+v, and the step says %+v", a.questions, last)
 	}
 }
 

@@ -17,8 +17,9 @@ type tool struct {
 	name, about string
 	fields      []field
 	check       func(a args) error                                        // of fields that depend on each other; may be nil
-	kind        string                                                    // the action of [Page.Act]; "" if run is set
+	kind        string                                                    // the action of [Page.Act]; "" if run or asks is set
 	run         func(ctx context.Context, r *run, p Page, a args) outcome // p is nil for a tool that needs no page
+	asks        func(a args) bool                                         // whether it logs somebody in, see signIn
 	reads       bool                                                      // it changes nothing on the page
 	noPage      bool                                                      // it works without a page
 	label       func(a args, ns names) string                             // one line for people
@@ -122,14 +123,15 @@ var tools = []tool{
 	},
 	{
 		name: toolFillLogin, about: "Fill a kept login into the page's login form: user name and password, or the one of them that the page asks for.", run: fillLogin,
+		asks: func(a args) bool { return a.flag("submit") },
 		fields: []field{
 			{name: "entry", kind: text, about: "name of the login", required: true},
-			{name: "submit", kind: yesNo, about: "also send the form"},
+			{name: "submit", kind: yesNo, about: "also send the form; a person is asked first"},
 		},
 		label: labelFillLogin,
 	},
 	{
-		name: toolFillCode, about: "Fill the one-time code of a kept login into the page. A person is asked first.", run: fillCode,
+		name: toolFillCode, about: "Fill the one-time code of a kept login into the page. A person is asked first.", asks: func(args) bool { return true },
 		fields: []field{{name: "entry", kind: text, about: "name of the login", required: true}},
 		label:  labelFillCode,
 	},

@@ -17,6 +17,7 @@ import (
 // own for.
 type command struct {
 	fields []string
+	reads  bool // what else happened is told with the next action
 	run    func(ctx context.Context, w *Window, u use, args arguments.Values) ([]string, error)
 }
 
@@ -27,13 +28,15 @@ func commands() map[string]command {
 		"tabSelect": {fields: []string{"tab"}, run: tabSelect},
 		"tabClose":  {fields: []string{"tab"}, run: tabClose},
 		"dialog":    {fields: []string{"accept", "promptText"}, run: dialog},
+		"links":     {reads: true, run: links},
 	}
 }
 
 // Act does one action in the current tab. kind and the names in args are those of the control API's POST /act, and
-// besides navigate{url}, tabNew{url}, tabSelect{tab}, tabClose{tab} (without tab: the current one) and
-// dialog{accept, promptText}. Numbers and booleans may be given as strings and the other way round. The notes say what
-// else happened: a dialog or a tab that opened, an HTTP error, what evaluate returned.
+// besides navigate{url}, tabNew{url}, tabSelect{tab}, tabClose{tab} (without tab: the current one),
+// dialog{accept, promptText}, and links{}, whose notes are the visible links and nothing else. Numbers and booleans may
+// be given as strings and the other way round. The notes say what else happened: a dialog or a tab that opened, an HTTP
+// error, what evaluate returned.
 //
 // If the page had to be opened again because its browser had ended, an action on an element is not done: its ref is of
 // the page that is gone.
@@ -68,7 +71,10 @@ func (w *Window) Act(ctx context.Context, kind string, args map[string]any) (not
 	default:
 		notes, err = w.act(ctx, u, action)
 	}
-	return append(w.news(), notes...), w.explain(ctx, u.browser, err)
+	if !cmd.reads {
+		notes = append(w.news(), notes...)
+	}
+	return notes, w.explain(ctx, u.browser, err)
 }
 
 func (w *Window) act(ctx context.Context, u use, action page.Action) ([]string, error) {

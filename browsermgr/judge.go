@@ -2,7 +2,6 @@ package browsermgr
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
@@ -14,7 +13,8 @@ import (
 // Judge says what an action (see [Window.Act]) would set off that people may want to decide: classes such as "buy" and
 // "submit", the weightiest first. about says it in our words, detail in the page's, which are not to be trusted; origin is
 // that of the document, to the host it leads to. mark is given to ActIf: it stands for all that was judged. An action
-// that cannot be understood sets nothing off: Act says what is wrong with it.
+// that cannot be understood sets nothing off: Act says what is wrong with it. The mark of an action on the page is "" only
+// if it sets nothing off.
 func (w *Window) Judge(ctx context.Context, kind string, args map[string]any) (classes []string, about, detail, origin, to, mark string, err error) {
 	u, _, err := w.ready(ctx)
 	if err != nil {
@@ -93,18 +93,12 @@ func (w *Window) ActIf(ctx context.Context, kind string, args map[string]any, ma
 		notes, err = w.Act(ctx, kind, args)
 		return notes, true, err
 	}
-	guard, same, err := intent.Hold(ctx, u.tab, action, mark)
-	if err != nil || !same {
+	same, err = intent.Do(ctx, u.tab, action, mark, func() (err error) {
+		notes, err = w.Act(ctx, kind, args)
+		return err
+	})
+	if !same {
 		return nil, false, w.explain(ctx, u.browser, err)
-	}
-	notes, err = w.Act(ctx, kind, args)
-	// The guard goes also where the time for the action is over.
-	refused, endErr := guard.End(context.WithoutCancel(ctx), u.tab) // bounded by the guard
-	if endErr != nil && !errors.Is(endErr, page.ErrTabCrashed) && !errors.Is(endErr, page.ErrBrowserGone) {
-		err = errors.Join(err, endErr)
-	}
-	if refused {
-		return nil, false, nil
 	}
 	return notes, true, err
 }

@@ -46,6 +46,10 @@ type Tool struct {
 	// API would do.
 	EvaluateEnabled func() bool
 
+	// Thinking is how much longer a call may take because people are asked about what it sets off; nil means not at all.
+	// Who they are is said with the context, see [remote.Asking].
+	Thinking func() time.Duration
+
 	// SnapshotMode is the mode of snapshots that name none: "efficient", or ""
 	// (nil) for full ones.
 	SnapshotMode func() string

@@ -13,8 +13,12 @@ const (
 	doNotRetry = "Do not call the browser tool again now: it will fail the same way. Go on without it, or tell the person that the browser " +
 		"service (clank) must be started or looked at."
 	doNotRepeat = "Do not repeat this call: it may still be running, and would wait as long again. Go on without it, or tell the person."
+	doNotEvade  = "A person or a setting decided so. Do not try it in another way; tell the person if they need to know."
 	rateLimited = "the browser service is limiting how often it may be used (429). Do not retry now: wait, use what is known so far, or tell the person."
 )
+
+// consentRefused is the reason that the control API gives for what people do not want done.
+const consentRefused = "consent_refused"
 
 // mistake is an error of the call itself: nothing was sent.
 type mistake struct{ text string }
@@ -87,6 +91,9 @@ func failed(err error) Result {
 	} else {
 		r.Text = fmt.Sprintf("It failed (%d). The browser service says, and may quote the page:\n%s", a.status, untrusted.Wrap(err.Error()))
 		external("error", r.Details)
+	}
+	if ok && a.reason == consentRefused {
+		r.Text += "\n" + doNotEvade
 	}
 	if !ok {
 		return r

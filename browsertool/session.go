@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"clank/browsertool/remote"
 )
 
 // Session is one conversation that uses the tool. Tool and Blind are set before
@@ -71,6 +73,9 @@ func (s *Session) run(ctx context.Context, raw json.RawMessage) (Result, error) 
 	within := budget(name, in, act) + target.Slack
 	if v := s.Tool.Vision; v != nil && s.Blind {
 		within += v.within()
+	}
+	if s.Tool.Thinking != nil && remote.Asks(ctx) {
+		within += s.Tool.Thinking()
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

@@ -77,6 +77,23 @@ func (d *Desk) Ask(ctx context.Context, q Question) (Answer, error) {
 	return p.answer, nil
 }
 
+// Unasked is [Desk.Ask] where there is nobody who could be asked: only the rules decide.
+func (d *Desk) Unasked(q Question) error {
+	switch d.rule(q.Class) {
+	case Allow:
+		return nil
+	case Refuse:
+		return d.refused(q)
+	default:
+		return d.nobody(q)
+	}
+}
+
+func (d *Desk) nobody(q Question) error {
+	d.logger().Info("consent asked of nobody", "class", q.Class, "origin", q.Origin, "session", q.Session)
+	return &Denied{Class: q.Class, Reason: "nobody is there to be asked (" + wayOut(q.Class) + ")"}
+}
+
 func (d *Desk) refused(q Question) error {
 	denied := &Denied{Class: q.Class, Reason: fmt.Sprintf("the settings refuse it (interaction.consent.%s)", q.Class)}
 	d.logger().Info("consent refused by the settings", "class", q.Class, "origin", q.Origin, "session", q.Session, "user", q.User)
@@ -99,8 +116,7 @@ func (d *Desk) enter(q Question) (*pending, Answer, error) {
 	}
 	switch {
 	case !d.reachable(q):
-		d.logger().Info("consent asked of nobody", "class", q.Class, "origin", q.Origin, "session", q.Session)
-		return nil, Answer{}, &Denied{Class: q.Class, Reason: "nobody is there to be asked (" + wayOut(q.Class) + ")"}
+		return nil, Answer{}, d.nobody(q)
 	case len(d.pending) >= maxPending:
 		return nil, Answer{}, &Denied{Class: q.Class, Reason: "too many questions wait for an answer already"}
 	}

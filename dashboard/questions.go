@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -83,7 +84,8 @@ func (a *asked) by(task string) (end func()) {
 func (a *asked) serves(q consent.Question) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.pages > 0 || time.Since(a.left) < lingers || a.tasks[q.Task]
+	// The operator cannot allow what was asked privately.
+	return !q.Private && (a.pages > 0 || time.Since(a.left) < lingers) || a.tasks[q.Task]
 }
 
 // followQuestions tells readers of questions for as long as the server lives.
@@ -112,7 +114,7 @@ func (s *Server) pending(task string) []consent.Question {
 	}
 	for _, q := range s.Questions.Pending() {
 		if task == "" || q.Task == task {
-			out = append(out, q)
+			out = append(out, lightQuestion(q))
 		}
 	}
 	return out
@@ -120,8 +122,17 @@ func (s *Server) pending(task string) []consent.Question {
 
 // question passes an event of the desk on. The operator sees those of all doors.
 func (f *feed) question(ev consent.Event) {
+	if ev.Question.Private {
+		ev.Answer.Reason = ""
+	}
+	ev.Question = lightQuestion(ev.Question)
 	data, _ := json.Marshal(ev) // strings and times always marshal
 	f.send(frame{event: "question", task: ev.Question.Task, kind: sessions.FromDashboard, data: data})
+}
+
+// private reports whether the question with that id is one of a private task.
+func (s *Server) private(id string) bool {
+	return slices.ContainsFunc(s.Questions.Pending(), func(q consent.Question) bool { return q.ID == id && q.Private })
 }
 
 // listQuestions lists the questions that wait for an answer.
@@ -140,6 +151,10 @@ func (s *Server) answerQuestion(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := strings.ToLower(r.PathValue("id"))
+	if in.Allow && s.private(id) {
+		fail(w, http.StatusForbidden, "that was asked privately: only the person who asked for it can allow it; you can say no")
+		return
+	}
 	switch err := s.Questions.Answer(id, consent.Answer{Allowed: in.Allow, ForSession: in.ForSession, By: operatorName}); {
 	case errors.Is(err, consent.ErrGone):
 		fail(w, http.StatusConflict, "%v", err)

@@ -183,3 +183,104 @@ func TestTheCardOfAQuestion(t *testing.T) {
 	<-got
 	c.clean()
 }
+
+func TestAPrivateQuestionShowsNoWordsAndTheOperatorCanOnlySayNo(t *testing.T) {
+	r := start(t)
+	page := r.read("/api/events", "")
+	page.want("snapshot")
+	q := question()
+	q.Private = true
+	if _, err := r.desk.Ask(t.Context(), q); err == nil || !strings.Contains(err.Error(), "nobody is there") {
+		t.Errorf("the operator's page alone: %v", err)
+	}
+	person := r.desk.Follow(func(q consent.Question) bool { return q.Private }) // where it was asked
+	t.Cleanup(person.Close)
+	got := r.question(q)
+	ev := page.want("question")
+	id := decode[consent.Event](t, ev.data).Question.ID
+	_, list := r.ask("GET", "/api/questions", "")
+	snapshot := r.read("/api/events", "").want("snapshot").data
+	for where, data := range map[string]string{"event": ev.data, "list": list, "snapshot": snapshot} {
+		for _, word := range []string{"forum.example", "onerror", "Send or publish"} {
+			if strings.Contains(data, word) {
+				t.Errorf("the %s says %q: %s", where, word, data)
+			}
+		}
+		if !strings.Contains(data, id) || !strings.Contains(data, "@ada") {
+			t.Errorf("the %s does not say that a question of @ada waits: %s", where, data)
+		}
+	}
+	path := "/api/questions/" + strings.ToUpper(id)
+	if status, body := r.ask("POST", path, `{"allow":true}`); status != 403 || !strings.Contains(body, "asked privately") {
+		t.Errorf("the operator allows it: %d %s", status, body)
+	}
+	if len(r.desk.Pending()) != 1 {
+		t.Fatal("that was an answer")
+	}
+	if status, body := r.ask("POST", path, `{"allow":false}`); status != 200 {
+		t.Errorf("the operator says no: %d %s", status, body)
+	}
+	if a := <-got; a.err == nil || a.err.Error() != "not done: the operator said no" {
+		t.Errorf("asked: %+v", a)
+	}
+}
+
+func TestTheCardOfAPrivateQuestionHasOneButton(t *testing.T) {
+	r := start(t)
+	c := launch(t)
+	person := r.desk.Follow(func(consent.Question) bool { return true })
+	t.Cleanup(person.Close)
+	tb := r.arrive(c, 390, 844, "dark")
+	q := question()
+	q.Private = true
+	got := r.question(q)
+	tb.waitFor(`document.querySelector(".question")`)
+	for what, want := range map[string]any{
+		`[...document.querySelectorAll(".question button")].map((b) => b.textContent).join()`:   "No",
+		`document.querySelector(".question .text").textContent`:                                 "Do something that was asked for privately?",
+		`document.querySelector(".question").textContent.includes("Only the person who asked")`: true,
+	} {
+		if is := tb.eval(what); is != want {
+			t.Errorf("%s is %v, want %v", what, is, want)
+		}
+	}
+	tb.shot("narrow-dark-private-question")
+	tb.eval(`document.querySelector(".question button").click()`)
+	tb.waitFor(`!document.querySelector(".question")`)
+	if a := <-got; a.err == nil {
+		t.Errorf("asked: %+v", a)
+	}
+	c.clean()
+}
+
+func TestALongQuestionFitsTheScreen(t *testing.T) {
+	r := start(t)
+	c := launch(t)
+	q := question()
+	q.Text = "Buy, order or pay something at a-shop-with-a-very-long-name.example:8443, and hand over personal data (e-mail address, name, payment card, postal address) at a-shop-with-a-very-long-name.example:8443"
+	q.Detail, q.Class = strings.Repeat("Buy now and subscribe to everything ", 5), consent.Submit
+	for _, view := range []struct {
+		name          string
+		width, height int
+		scheme        string
+	}{{"wide-light", 1280, 800, "light"}, {"wide-dark", 1280, 800, "dark"}, {"narrow-dark", 390, 844, "dark"}, {"narrow-light-long", 390, 844, "light"}} {
+		tb := r.arrive(c, view.width, view.height, view.scheme)
+		got := r.question(q)
+		tb.waitFor(`document.querySelector(".question")`)
+		for _, what := range []string{
+			`document.documentElement.scrollWidth <= innerWidth`,
+			`document.getElementById("composer").getBoundingClientRect().bottom <= innerHeight`,
+			`[...document.querySelectorAll(".question button")].every((b) => { const a = b.getBoundingClientRect(); return a.top >= 0 && a.bottom <= document.getElementById("composer").getBoundingClientRect().top + 1 })`,
+		} {
+			if is := tb.eval(what); is != true {
+				t.Errorf("%s: %s is %v", view.name, what, is)
+			}
+		}
+		tb.shot(view.name + "-question")
+		if err := r.desk.Answer(r.desk.Pending()[0].ID, consent.Answer{}); err != nil {
+			t.Error(err)
+		}
+		<-got
+	}
+	c.clean()
+}

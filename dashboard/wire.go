@@ -122,6 +122,14 @@ func privately(st sessions.Step) sessions.Step {
 	return sessions.Step{N: st.N, Kind: st.Kind, Phase: st.Phase, Label: hidden, Failed: st.Failed, Usage: st.Usage, At: st.At}
 }
 
+// lightQuestion returns q without what it is about if its task is private.
+func lightQuestion(q consent.Question) consent.Question {
+	if q.Private {
+		q.Text, q.Detail, q.Origin, q.Session = "Do something that was asked for privately", "", "", ""
+	}
+	return q
+}
+
 func lightSteps(of sessions.Record, steps []sessions.Step) []sessions.Step {
 	out := make([]sessions.Step, len(steps))
 	for i, st := range steps {

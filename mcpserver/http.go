@@ -34,8 +34,9 @@ type HTTP struct {
 }
 
 // sessionful are the versions of the protocol in which a client has a session
-// over HTTP. Later ones have none, and without it nobody could say when the
-// tabs of a client are no longer needed.
+// over HTTP, and can be asked something while a call runs. In later ones nobody
+// could say when the tabs of a client are no longer needed, and an action that
+// is held until a person has decided would have to be begun anew.
 var sessionful = []string{"2025-11-25", "2025-06-18", "2025-03-26"}
 
 // Open listens. Close must follow if it returns nil.

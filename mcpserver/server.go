@@ -46,8 +46,11 @@ type Server struct {
 	Tool       *browsertool.Tool
 	Capability browsertool.Capability // of the profile that is mostly used
 	Browser    Browser
-	Version    string
-	Log        *slog.Logger // nil logs nothing
+	// Consent makes the calls of the tool with a context ones about which the client's person is asked, by ask, until leave
+	// is called; nil leaves them as they are.
+	Consent func(ctx context.Context, ask Ask) (call context.Context, leave func())
+	Version string
+	Log     *slog.Logger // nil logs nothing
 }
 
 const (
@@ -77,6 +80,11 @@ func (s *Server) build(r *register, versions []string) *mcp.Server {
 		srv.AddTool(&mcp.Tool{Name: d.Name, Description: d.Description, InputSchema: d.Schema}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			own, ctx, done := r.begin(ctx, req.Session)
 			defer done()
+			if s.Consent != nil {
+				call, leave := s.Consent(ctx, asks(req.Session))
+				defer leave()
+				ctx = call
+			}
 			res, err := own.browser.Run(ctx, req.Params.Arguments)
 			if err != nil {
 				return nil, err

@@ -23,7 +23,7 @@ func (s *Server) ServePipes(ctx context.Context, in io.ReadCloser, out io.WriteC
 		r.stopAll(context.Cause(ctx))
 		w.abandon()
 	})()
-	err := s.build(r, nil).Run(ctx, &mcp.IOTransport{Reader: newFrames(in, w), Writer: w, MaxLineLength: 2 * maxFrame})
+	err := s.build(r, sessionful).Run(ctx, &mcp.IOTransport{Reader: newFrames(in, w), Writer: w, MaxLineLength: 2 * maxFrame})
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

@@ -294,7 +294,8 @@ var otherFields = []Field{
 		Effect: "Hosts that may be gone to in any case, one a line; *.example.com stands for all below example.com. What pages may reach at all is set elsewhere.",
 		Kind:   LongText, Default: "", MaxLen: longTextMax, check: checkSites, at: func(s *Settings) any { return &s.Asking.Sites },
 	},
-	asking("safety", "Warnings of a model's vendor", "What the vendor of a computer-use model wants a person to look at first.", AskFirst,
+	asking("safety", "Scripts of models, and warnings of their vendors", "Running JavaScript that a model wrote in a page, which may click anything there, answering a page's dialog before it is asked, "+
+		"and what the vendor of a computer-use model wants a person to look at first.", AskFirst,
 		func(s *Settings) any { return &s.Asking.Safety }),
 	{
 		Key: askingKeys + "waitMs", Group: groupAsking, Label: "Time to answer",

@@ -58,6 +58,12 @@ func answerDialog(ctx context.Context, c *route.Call) (dialogAnswer, error) {
 		return dialogAnswer{}, err
 	}
 	defer h.Release()
+	if accept {
+		// What the person agreed to is the dialog that they were told of.
+		if id, err = c.Asker.Dialog(ctx, h.Desk.Name, h.Tab, id); err != nil {
+			return dialogAnswer{}, err
+		}
+	}
 	answering, cancel := context.WithTimeoutCause(ctx, limit, &fault.LimitError{Limit: limit})
 	defer cancel()
 	armed, err := h.Tab.HandleDialog(answering, page.DialogAnswer{ID: id, Accept: accept, PromptText: prompt}, limit)

@@ -62,3 +62,6 @@ func missing(asked []string, declared []route.Field) []string {
 	}
 	return out
 }
+
+// ModelRoutes are the routes that requests on behalf of models may use, as Table lists them.
+func ModelRoutes() []string { return modelRoutes }

@@ -51,6 +51,9 @@ func navigate(ctx context.Context, c *route.Call) (navigateAnswer, error) {
 		return navigateAnswer{}, err
 	}
 	defer h.Release()
+	if err := c.Asker.Go(ctx, profile.Name(), h.Tab, url); err != nil {
+		return navigateAnswer{}, err
+	}
 	h.Choose()
 	var res page.Result
 	var got []transfer.Download

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr"
+	"clank/browsermgr/control/ask"
 	"clank/browsermgr/control/desk"
 	"clank/browsermgr/control/features"
 	"clank/browsermgr/control/gate"
@@ -43,6 +44,9 @@ type Server struct {
 	SnapshotMode func() string
 	// Policy says which addresses pages may be at; nil allows http, https and about:blank.
 	Policy Policy
+	// Consent decides what requests on behalf of models may set off, see package ask; nil lets them set off nothing that
+	// people may want to decide.
+	Consent ask.Consent
 	// Features is what observes the browsers of Manager, which must have its Observe. Nil leaves out what it is for.
 	Features *Features
 	// Version is told in the OpenAPI document.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"clank/browsermgr/control/action"
+	"clank/browsermgr/control/ask"
 	"clank/browsermgr/control/look"
 	"clank/browsermgr/control/reply"
 	"clank/browsermgr/control/route"
@@ -57,7 +58,13 @@ func (s *Server) serve(r *route.Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		ctx := req.Context()
 		c := route.NewCall(s.desks, w, req)
-		value, err := r.Handle(ctx, c)
+		var value any
+		var err error
+		if c.Asker = ask.Of(req, s.Consent); c.Asker != nil && !forModels(r) {
+			err = notForModels(r)
+		} else {
+			value, err = r.Handle(ctx, c)
+		}
 		switch {
 		case err != nil && abandoned(ctx):
 			s.Logger.Debug("request abandoned by its client", "method", r.Method, "path", r.Path)

@@ -126,6 +126,9 @@ func open(ctx context.Context, c *route.Call, url, label string) (*desk.Held, er
 	if url, err = c.Desks.CheckAddress(ctx, profile.Name(), url); err != nil {
 		return nil, err
 	}
+	if err := c.Asker.Go(ctx, profile.Name(), nil, url); err != nil {
+		return nil, err
+	}
 	d, use, err := c.Browser(ctx, true)
 	if err != nil {
 		return nil, err

@@ -15,9 +15,9 @@ import (
 )
 
 // site serves one page, and whatever else is asked of it as it is named.
-func site(t *testing.T, body string, more map[string]string) string {
-	t.Helper()
-	return browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+func site(tb testing.TB, body string, more map[string]string) string {
+	tb.Helper()
+	return browsertest.Serve(tb, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		if text, ok := more[r.URL.Path]; ok {
 			fmt.Fprint(w, text)
@@ -252,5 +252,32 @@ func TestDialogsAreJudgedByWhatTheySay(t *testing.T) {
 		if got := intent.OfAddress(tt.to, "https://a.example/").Text; got != tt.want {
 			t.Errorf("%q: %q, want %q", tt.to, got, tt.want)
 		}
+	}
+}
+
+func TestALinkThatComesToLeadToAnotherHostIsFoundOut(t *testing.T) {
+	tab := openTab(t, site(t, `<a href="/near">Near</a> <a id=far href="https://far.test/x?1">Far</a><script>
+		const a = document.querySelector('#far'); let to = 'https://far.test/x?2';
+		a.addEventListener('pointerover', () => { a.href = to; }); a.addEventListener('click', (e) => e.preventDefault());</script>`, nil))
+	if j := of(t, tab, page.Action{Kind: page.KindClick, Selector: "a"}); j.Mark != "" || len(j.Classes) != 0 {
+		t.Errorf("a link to the same host: %+v", j)
+	}
+	click := page.Action{Kind: page.KindClick, Selector: "#far"}
+	j := of(t, tab, click)
+	if !j.Has(intent.Leave) || j.To != "far.test" || j.Mark == "" {
+		t.Errorf("a link to another host: %+v", j)
+	}
+	if same, _ := try(t, tab, click, ""); same {
+		t.Error("it counts as one that sets nothing off")
+	}
+	if same, refused := try(t, tab, click, j.Mark); !same || refused {
+		t.Errorf("another page of the same host: same %v, refused %v", same, refused)
+	}
+	value(t, tab, `() => { to = 'https://evil.test/'; a.href = 'https://far.test/'; document.querySelector('a').dispatchEvent(new PointerEvent('pointerover')) }`)
+	if same, refused := try(t, tab, page.Action{Kind: page.KindHover, Selector: "a"}, ""); !same || refused {
+		t.Errorf("move away: same %v, refused %v", same, refused)
+	}
+	if same, refused := try(t, tab, click, j.Mark); !same || !refused {
+		t.Errorf("another host: same %v, refused %v", same, refused)
 	}
 }

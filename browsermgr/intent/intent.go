@@ -110,6 +110,7 @@ func manner(a page.Action) string {
 		default:
 			return "key"
 		}
+	default: // hovering, scrolling, filling: none of it sets anything off
 	}
 	return ""
 }

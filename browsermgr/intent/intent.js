@@ -229,7 +229,12 @@ async ([given], a) => {
     return control ?? el;
   }
 
-  const markOf = (v) => (v.classes.length ? JSON.stringify([v.classes, v.kinds, v.names, v.to, v.at]) : '');
+  const hostOf = (address) => URL.parse(address)?.host ?? '';
+  const markOf = (v) => {
+    if (v.classes.length) return JSON.stringify([v.classes, v.kinds, v.names, v.to, v.at]);
+    const to = hostOf(v.to);
+    return to && to !== hostOf(v.at) ? JSON.stringify(['leave', to]) : '';
+  };
   const held = globalThis.__clankHeld;
 
   if (a.mode === 'end') {

@@ -168,12 +168,36 @@ func (k *Keeper) fill(ctx context.Context, t *page.Tab, r Request, res *Result) 
 	return !res.Password, nil
 }
 
-// Code makes the one-time code of the entry for a page of this origin, after whoever must agree has agreed.
+// Where returns the origin of the document that [Keeper.Fill] would fill a login into, or [Keeper.FillCode] a code of so
+// many digits; 0 digits mean a login. Nothing is given away.
+func (k *Keeper) Where(ctx context.Context, t *page.Tab, name string, origins []string, digits int) (origin string, err error) {
+	see := func(ctx context.Context, h *hand) (look, error) {
+		if digits > 0 {
+			return ask[look](ctx, h, "lookForCode", digits)
+		}
+		return ask[look](ctx, h, "look")
+	}
+	err = t.Exclusive(ctx, fillLimit, func(ctx context.Context) error {
+		h, _, err := find(ctx, t, name, origins, see)
+		if err != nil {
+			return err
+		}
+		origin = h.spot.origin
+		h.release()
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("fill in %s: %w", name, err)
+	}
+	return origin, nil
+}
+
+// Code makes the one-time code of the entry for a page of this origin.
 type Code func(ctx context.Context, origin string) (string, error)
 
 // FillCode fills a one-time code of so many digits into the page's field for it. The error wraps ErrRefused where there is none.
 func (k *Keeper) FillCode(ctx context.Context, t *page.Tab, name string, origins []string, digits int, code Code) (origin string, err error) {
-	err = t.Exclusive(ctx, codeLimit, func(ctx context.Context) error {
+	err = t.Exclusive(ctx, fillLimit, func(ctx context.Context) error {
 		h, _, err := find(ctx, t, name, origins, func(ctx context.Context, h *hand) (look, error) {
 			return ask[look](ctx, h, "lookForCode", digits)
 		})
@@ -198,9 +222,6 @@ func (k *Keeper) FillCode(ctx context.Context, t *page.Tab, name string, origins
 	}
 	return origin, nil
 }
-
-// codeLimit bounds filling a code, a person's consent included.
-const codeLimit = 90 * time.Second
 
 // find returns a hand in the first document of the origins that has what is looked for. The caller releases it.
 func find(ctx context.Context, t *page.Tab, name string, origins []string, see func(context.Context, *hand) (look, error)) (*hand, look, error) {

@@ -239,6 +239,35 @@ func TestTheUserNameAloneIsFilledInIfThatIsAsked(t *testing.T) {
 	}
 }
 
+func TestWhereSomethingWouldBeFilledInIsToldWithoutFillingIt(t *testing.T) {
+	both := `<form><input name=user value=kept><input type=password></form><input autocomplete=one-time-code maxlength=6>`
+	for _, tt := range []struct {
+		html   string
+		digits int
+		ok     bool
+	}{
+		{both, 0, true},
+		{both, 6, true},
+		{`<input autocomplete=one-time-code maxlength=6>`, 0, false},
+		{`<input name=user><input type=password>`, 6, false},
+		{`<p>Nothing</p>`, 0, false},
+	} {
+		tab, origin := show(t, tt.html)
+		var k login.Keeper
+		got, err := k.Where(browsertest.Within(t, 30*time.Second), tab, "shop", []string{origin, "https://other.example"}, tt.digits)
+		if tt.ok && (err != nil || got != origin) || !tt.ok && (!errors.Is(err, login.ErrRefused) || got != "") {
+			t.Errorf("%d digits in %s: %q, %v", tt.digits, tt.html, got, err)
+		}
+		if got := js(t, tab, values); strings.Trim(got, "|") != "kept" && strings.Trim(got, "|") != "" {
+			t.Errorf("the fields hold %q", got)
+		}
+	}
+	tab, _ := show(t, both)
+	if got, err := new(login.Keeper).Where(browsertest.Within(t, 30*time.Second), tab, "shop", []string{"https://other.example"}, 0); !errors.Is(err, login.ErrRefused) {
+		t.Errorf("another origin: %q, %v", got, err)
+	}
+}
+
 func TestASecretThatIsNotGivenIsNotFilledIn(t *testing.T) {
 	tab, origin := show(t, form)
 	no := errors.New("not today")

@@ -72,19 +72,46 @@ func (t *Tab) Text(ctx context.Context, ref string) (string, error) {
 	return r.Text, err
 }
 
-// Links lists the visible links of the main document, each address once, in document order.
+// maxLinks bounds a list of links.
+const maxLinks = 500
+
+// frameLimit bounds what a frame of another process may take: one that does not answer must not take the page with it.
+const frameLimit = 3 * time.Second
+
+// Links lists the visible links of the page, at most 500: those of the main document in document order, then those of
+// frames in other processes, each address once.
 func (t *Tab) Links(ctx context.Context) ([]Link, error) {
 	var links []Link
 	err := t.exclusive(ctx, readLimit, func(ctx context.Context) error {
 		if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
 			return err
 		}
-		var err error
-		links, err = frame.Run[[]Link](ctx, t.main, frame.Script{Fn: "links"})
-		return err
+		seen := map[string]bool{}
+		for _, f := range t.allFrames() {
+			found, err := t.linksOf(ctx, f)
+			if err != nil && (f == t.main || ctx.Err() != nil) {
+				return err
+			}
+			for _, l := range found {
+				if !seen[l.URL] && len(links) < maxLinks {
+					seen[l.URL] = true
+					links = append(links, l)
+				}
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("links of tab %s: %w", t.id, err)
 	}
 	return links, nil
+}
+
+func (t *Tab) linksOf(ctx context.Context, f *frame.Frame) ([]Link, error) {
+	if f != t.main {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, frameLimit)
+		defer cancel()
+	}
+	return frame.Run[[]Link](ctx, f, frame.Script{Fn: "links", Arg: map[string]int{"most": maxLinks}})
 }

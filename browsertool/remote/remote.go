@@ -99,10 +99,30 @@ func (c *Caller) request(ctx context.Context, method, path string, query url.Val
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	if id, ok := ctx.Value(askKey{}).(string); ok {
+		req.Header.Set(askHeader, id)
+	}
 	if c.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	return req, nil
+}
+
+// askHeader names who is asked about what a request sets off.
+const askHeader = "X-Clank-Ask"
+
+type askKey struct{}
+
+// Asking marks the calls made with the context as ones on behalf of a model: id, which is opaque, names those who are
+// asked about what they set off.
+func Asking(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, askKey{}, id)
+}
+
+// Asks reports whether calls with the context are marked so.
+func Asks(ctx context.Context) bool {
+	_, ok := ctx.Value(askKey{}).(string)
+	return ok
 }
 
 // host is where c calls, without credentials, for people.

@@ -17,6 +17,7 @@ import (
 type asker struct {
 	desk     *consent.Desk
 	settings func() settings.Settings
+	speakers speakers
 	running  func(ctx context.Context) ([]sessions.Record, error) // tasks at work
 }
 
@@ -34,11 +35,16 @@ func (a *app) newAsker() *asker {
 	}
 }
 
-// Ask implements [browseagent.Consent]. Where an action is of several classes, the
-// weightiest that has to be asked about is the question's.
+// Ask implements [browseagent.Consent].
 func (k *asker) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q browseagent.Question) (string, error) {
 	question := questionOf(t.Origin)
 	question.Task, question.Session, question.Profile = t.ID, s.ID, s.Profile
+	return k.decide(q, question, t, func(q consent.Question) (consent.Answer, error) { return k.desk.Ask(ctx, q) })
+}
+
+// decide asks what the rules do not decide. Where an action is of several classes, each has its question, the weightiest
+// first. question says who is asked; put asks them.
+func (k *asker) decide(q browseagent.Question, question consent.Question, t sessions.Task, put func(consent.Question) (consent.Answer, error)) (string, error) {
 	question.Text, question.Detail = q.Text, q.Detail
 	for _, class := range consent.Classes() {
 		if !slices.Contains(q.Classes, string(class)) || class == consent.Leave && !k.settings().Asking.Away(q.To) {
@@ -51,10 +57,10 @@ func (k *asker) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q 
 		switch rule := k.desk.Rule(class); {
 		case rule == consent.Allow:
 		case rule == consent.Refuse:
-		case slices.Contains(t.Allow, string(class)), q.Literal && inOwnWords(t.Origin, class), k.desk.Granted(s.ID, class, question.Origin):
+		case slices.Contains(t.Allow, string(class)), q.Literal && inOwnWords(t.Origin, class), k.desk.Granted(question.Session, class, question.Origin):
 			continue
 		}
-		answer, err := k.desk.Ask(ctx, question)
+		answer, err := put(question)
 		if err != nil {
 			return "", err
 		}
@@ -78,14 +84,16 @@ func questionOf(o sessions.Origin) consent.Question {
 }
 
 // AskHost asks whether a profile's browser may reach a host for the first time. The
-// people of the task at work are asked, if it is the only one, and the operator. An
-// error is a no.
+// people of the task at work are asked, if it is the only one, and the operator; if
+// it may be that of a private task among several, nobody is. An error is a no.
 func (k *asker) AskHost(ctx context.Context, profile, host, why string) (forSession bool, err error) {
 	list, err := k.running(ctx)
 	if err != nil {
 		return false, err
 	}
-	q := consent.Question{Session: "profile " + profile}
+	// Of several nobody knows which it is: the words of a private one are not shown to the others.
+	private := slices.ContainsFunc(list, func(r sessions.Record) bool { return r.Origin.Private })
+	q := consent.Question{Session: "profile " + profile, Private: private}
 	if len(list) == 1 {
 		q = questionOf(list[0].Origin)
 		q.Task, q.Session = list[0].ID, list[0].SessionID

@@ -107,6 +107,39 @@ func TestAGrantForASessionCoversItsClassAlone(t *testing.T) {
 	}
 }
 
+func TestANewHostOfAPrivateTaskIsNotShownToOthers(t *testing.T) {
+	k, _, f := newTestAsker(t)
+	private := sessions.Record{Task: sessions.Task{ID: "t1", SessionID: "s1", Origin: sessions.Origin{Kind: sessions.FromDiscord, Channel: "c", User: "u", Private: true}}}
+	other := sessions.Record{Task: sessions.Task{ID: "t2", SessionID: "s2", Origin: terminalOrigin()}}
+	for _, tt := range []struct {
+		work []sessions.Record
+		user string
+	}{{[]sessions.Record{private}, "u"}, {[]sessions.Record{private, other}, ""}, {[]sessions.Record{other, private}, ""}} {
+		k.running = func(context.Context) ([]sessions.Record, error) { return tt.work, nil }
+		got := make(chan error, 1)
+		go func() {
+			_, err := k.AskHost(t.Context(), "clank", "new.test", "a page wants it")
+			got <- err
+		}()
+		ev, err := f.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q := ev.Question; !q.Private || q.User != tt.user {
+			t.Errorf("question %+v, want a private one to %q", q, tt.user)
+		}
+		if err := k.desk.Answer(ev.Question.ID, consent.Answer{}); err != nil {
+			t.Error(err)
+		}
+		if err := <-got; err == nil {
+			t.Error("that was a yes")
+		}
+		if _, err := f.Next(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestANewHostIsAskedOfTheTaskAtWork(t *testing.T) {
 	t.Parallel()
 	k, _, f := newTestAsker(t)

@@ -37,6 +37,7 @@ func (a *app) openControl(ctx context.Context, e *env, addr string) (*control.Se
 		Manager: a.browsers, Features: a.features, Policy: a.gate, Addr: addr, Secrets: secrets, Version: version, Logger: a.logger,
 		EvaluateEnabled: func() bool { return a.settings.Now().Browser.EvaluateEnabled },
 		SnapshotMode:    func() string { return a.settings.Now().Browser.SnapshotMode },
+		Consent:         toolConsent{a.asker},
 	}
 	if s.Addr == "" {
 		s.Addr = controlAddr(e.getenv)
@@ -63,6 +64,7 @@ func (a *app) openControl(ctx context.Context, e *env, addr string) (*control.Se
 	a.tools.settings = a.settings.Now
 	a.tools.secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.getenv) }
 	a.tools.model = a.models.find
+	a.tools.speak = a.asker.speakers.enter
 	a.onClose(a.tools.close)
 	return s, nil
 }

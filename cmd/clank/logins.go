@@ -20,9 +20,6 @@ type kept struct {
 	vault   *vault.Vault
 	keeper  *login.Keeper
 	windows *browsermgr.Manager
-	// consent asks a person whether something may be done with a login in the page of this origin. Nil agrees to fill a login
-	// in and send it, and never to a one-time code.
-	consent func(ctx context.Context, s sessions.Session, t sessions.Task, text, origin string) error
 }
 
 // List implements browseagent.Logins.
@@ -81,19 +78,52 @@ func (k kept) tab(ctx context.Context, s sessions.Session, do func(*page.Tab) er
 	return w.Tab(ctx, do)
 }
 
+// Where implements browseagent.Logins.
+func (k kept) Where(ctx context.Context, s sessions.Session, t sessions.Task, name string, code bool) (origin, about string, err error) {
+	e, err := k.entry(ctx, t, name)
+	if err != nil {
+		return "", "", err
+	}
+	digits := 0
+	if code {
+		if digits = e.Digits; !e.HasTOTP {
+			return "", "", noCodes(name)
+		}
+	}
+	err = k.tab(ctx, s, func(tab *page.Tab) (err error) {
+		origin, err = k.keeper.Where(ctx, tab, name, e.Origins, digits)
+		return err
+	})
+	switch {
+	case err != nil:
+		return "", "", err
+	case code:
+		about = fmt.Sprintf("Enter the one-time code of the login %q at %s", name, vault.ShowOrigin(origin))
+	case e.Username == "":
+		about = fmt.Sprintf("Log in at %s with the login %q", vault.ShowOrigin(origin), name)
+	default:
+		about = fmt.Sprintf("Log in at %s as %q with the login %q", vault.ShowOrigin(origin), e.Username, name)
+	}
+	return origin, about, nil
+}
+
+func noCodes(name string) error { return fmt.Errorf("the login %s makes no one-time codes", name) }
+
+// errElsewhere says that the page is not that any more which a person was asked about.
+var errElsewhere = errors.New("the page has become another one since a person agreed: fill it in again")
+
 // Fill implements browseagent.Logins.
-func (k kept) Fill(ctx context.Context, s sessions.Session, t sessions.Task, name string, submit bool) (notes []string, err error) {
+func (k kept) Fill(ctx context.Context, s sessions.Session, t sessions.Task, name, at string) (notes []string, err error) {
 	e, err := k.entry(ctx, t, name)
 	if err != nil {
 		return nil, err
 	}
+	agreed := at == "" // what comes after the page that was asked about belongs to the same login
 	var res login.Result
 	err = k.tab(ctx, s, func(tab *page.Tab) (err error) {
-		res, err = k.keeper.Fill(ctx, tab, login.Request{Name: name, Origins: e.Origins, Submit: submit, Reveal: func(ctx context.Context, origin string) (login.Secret, error) {
-			if submit && k.consent != nil {
-				if err := k.consent(ctx, s, t, fmt.Sprintf("log in at %s as %s", vault.ShowOrigin(origin), e.Username), origin); err != nil {
-					return nil, err
-				}
+		res, err = k.keeper.Fill(ctx, tab, login.Request{Name: name, Origins: e.Origins, Submit: at != "", Reveal: func(ctx context.Context, origin string) (login.Secret, error) {
+			if agreed = agreed || origin == at; !agreed {
+				return nil, errElsewhere
 			}
 			return k.vault.Reveal(ctx, name, origin)
 		}})
@@ -128,30 +158,22 @@ func filledIn(res login.Result) string {
 	return text
 }
 
-// errNobodyAsked says why a code is refused where nobody can be asked.
-var errNobodyAsked = errors.New("a one-time code is filled in only after a person has agreed, and nobody can be asked here: let the person enter it")
-
 // codeTime is how much longer than the present moment a code should hold.
 const codeTime = 2 * time.Second
 
 // FillCode implements browseagent.Logins.
-func (k kept) FillCode(ctx context.Context, s sessions.Session, t sessions.Task, name string) (notes []string, err error) {
+func (k kept) FillCode(ctx context.Context, s sessions.Session, t sessions.Task, name, at string) (notes []string, err error) {
 	e, err := k.entry(ctx, t, name)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case !e.HasTOTP:
-		return nil, fmt.Errorf("the login %s makes no one-time codes", name)
-	case k.consent == nil:
-		return nil, errNobodyAsked
+	if !e.HasTOTP {
+		return nil, noCodes(name)
 	}
-	var origin string
-	err = k.tab(ctx, s, func(tab *page.Tab) (err error) {
-		origin, err = k.keeper.FillCode(ctx, tab, name, e.Origins, e.Digits, func(ctx context.Context, origin string) (string, error) {
-			text := fmt.Sprintf("enter the one-time code of %s at %s", name, vault.ShowOrigin(origin))
-			if err := k.consent(ctx, s, t, text, origin); err != nil {
-				return "", err
+	err = k.tab(ctx, s, func(tab *page.Tab) error {
+		_, err := k.keeper.FillCode(ctx, tab, name, e.Origins, e.Digits, func(ctx context.Context, origin string) (string, error) {
+			if origin != at {
+				return "", errElsewhere
 			}
 			secret, err := k.vault.Reveal(ctx, name, origin)
 			if err != nil {
@@ -164,7 +186,7 @@ func (k kept) FillCode(ctx context.Context, s sessions.Session, t sessions.Task,
 	if err != nil {
 		return nil, err
 	}
-	return []string{"the code is filled in at " + vault.ShowOrigin(origin) + "; it is not sent yet"}, nil
+	return []string{"the code is filled in at " + vault.ShowOrigin(at) + "; it is not sent yet"}, nil
 }
 
 // openVault opens the vault of the home. One that cannot be opened is said, and leaves the rest as it is.

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"clank/browsermgr/control/client"
+	"clank/browsertool/remote"
 	"clank/llm"
 	"clank/mcpserver"
 	"clank/sessions"
@@ -44,7 +45,7 @@ func serveMCP(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s := &mcpserver.Server{Tool: tool, Browser: mcpBrowser{place.runner}, Version: version, Log: newLogger(e, "warn")}
+	s := &mcpserver.Server{Tool: tool, Browser: mcpBrowser{place.runner}, Consent: place.consent, Version: version, Log: newLogger(e, "warn")}
 	if addr == "" {
 		return s.ServePipes(ctx, os.Stdin, os.Stdout)
 	}
@@ -80,6 +81,15 @@ type mcpPlace struct {
 
 func (p mcpPlace) close(ctx context.Context) error {
 	return errors.Join(p.tools.close(ctx), p.runner.close(ctx))
+}
+
+// consent asks the person at the client, where the browsers are in this process. Those of a server are its operator's
+// to decide about.
+func (p mcpPlace) consent(ctx context.Context, ask mcpserver.Ask) (call context.Context, leave func()) {
+	if p.tools.speak == nil {
+		return remote.Asking(ctx, mcpSpeaker), func() {}
+	}
+	return p.tools.speak(ctx, speaker{origin: terminalOrigin(), elicit: ask})
 }
 
 func openMCPPlace(ctx context.Context, e *env) (_ mcpPlace, err error) {

@@ -13,9 +13,14 @@ import (
 // mcpClient starts "clank mcp" and connects to it over its pipes.
 func mcpClient(t *testing.T, environ []string) *mcp.ClientSession {
 	t.Helper()
+	return mcpClientWith(t, environ, nil)
+}
+
+func mcpClientWith(t *testing.T, environ []string, opts *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
 	cmd := exec.Command(os.Args[0], "mcp")
 	cmd.Env = environ
-	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, opts)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	s, err := c.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -69,11 +71,20 @@ func (a *app) openNode(ctx context.Context, e *env, f serveFlags, control *remot
 	return url, a.own.addURL(url)
 }
 
+// onBehalf makes the calls of other machines ones on behalf of their models. Nobody here knows who could be asked about
+// what they set off: the rules of this machine decide.
+type onBehalf struct{ *remote.Caller }
+
+// Call has the shape of [remote.Caller.Call].
+func (c onBehalf) Call(ctx context.Context, method, path string, query url.Values, body any) (int, json.RawMessage, error) {
+	return c.Caller.Call(remote.Asking(ctx, "node"), method, path, query, body)
+}
+
 // nodeProxy is what stands before the control API for others, as the settings have it now.
 func (a *app) nodeProxy(control *remote.Caller, token string) *node.Proxy {
 	s := a.settings.Now()
 	return &node.Proxy{
-		Control: control, Token: token, AllowProfiles: strings.Fields(s.Tool.NodeProfiles),
+		Control: onBehalf{control}, Token: token, AllowProfiles: strings.Fields(s.Tool.NodeProfiles),
 		DefaultProfile: func() string { return a.browsers.Profile },
 		FileRoots:      a.tools.host.Media,
 	}

@@ -267,6 +267,9 @@ func newSite(tb testing.TB) *site {
 	page("/alert", `<button onclick="fetch('/alerting').then(()=>alert('Are you there?'))">Ask</button>`)
 	page("/stuck", `<button onclick="const r=new XMLHttpRequest();r.open('GET','/hang',false);r.send()">Wait</button>`)
 	page("/buy", `<form method="post" action="/bought"><button>Buy now</button></form>`)
+	page("/login", `<form action="/entered"><input name="user"><input type="password"><button>Go</button></form>`)
+	page("/code", `<input autocomplete="one-time-code" maxlength="6">`)
+	page("/leads", `<a href="/choice">Two ways</a>`)
 	page("/choice", `<h1>Two ways</h1><button onclick="fetch('/one');ways.textContent='the first'">First</button>
 		<button onclick="fetch('/two');ways.textContent='the second: ferry at 11:20'">Second</button><p id="ways">none yet</p>`)
 	mux.HandleFunc("/broken", func(w http.ResponseWriter, _ *http.Request) {

@@ -148,7 +148,7 @@ func TestNoByteThatLeavesTellsAPassword(t *testing.T) {
 		show, llmtest.Say("I am in."),
 	)
 	file := filepath.Join(t.TempDir(), "page.png")
-	p := start(t, home, environ, "browse", "--model", "openai:gpt-5.6", "--screenshot", file, "log in")
+	p := start(t, home, environ, "browse", "--model", "openai:gpt-5.6", "--allow", "login", "--screenshot", file, "log in")
 	if got := p.code(t); got != exitDone {
 		t.Fatalf("exit code = %d", got)
 	}

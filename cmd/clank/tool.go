@@ -25,7 +25,9 @@ type toolbox struct {
 	settings func() settings.Settings
 	secret   func(name string) (settings.SecretValue, error)
 	model    func(ctx context.Context, name string) (llm.Model, error)
-	lent     string // folder for files that nodes and the sandbox send
+	// speak makes the calls with a context those on behalf of a speaker.
+	speak func(ctx context.Context, sp speaker) (call context.Context, leave func())
+	lent  string // folder for files that nodes and the sandbox send
 
 	mu       sync.Mutex
 	sessions map[string]*browsertool.Session // by conversation
@@ -54,6 +56,7 @@ func (b *toolbox) tool(ctx context.Context) (*browsertool.Tool, error) {
 		},
 		EvaluateEnabled: func() bool { return b.settings().Browser.EvaluateEnabled },
 		SnapshotMode:    func() string { return b.settings().Browser.SnapshotMode },
+		Thinking:        func() time.Duration { return maxQuestions * b.settings().Asking.Wait },
 	}
 	if err := b.addPlaces(t, s); err != nil {
 		return nil, err
@@ -112,6 +115,8 @@ func (b *toolbox) brainTools(ctx context.Context, o sessions.Origin) []brain.Too
 	return []brain.Tool{{
 		Tool: t.Definition(browsertool.Capability{}),
 		Call: func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
+			ctx, leave := b.speak(ctx, speaker{origin: o, session: "conversation " + conversation(o)})
+			defer leave()
 			r, err := b.session(t, o).Run(ctx, input)
 			if err != nil {
 				return "", nil, err
@@ -134,7 +139,7 @@ func (e toolError) Error() string { return string(e) }
 func (b *toolbox) session(t *browsertool.Tool, o sessions.Origin) *browsertool.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	key := strings.Join([]string{string(o.Kind), o.Guild, o.Channel}, "/")
+	key := conversation(o)
 	s := b.sessions[key]
 	if s == nil {
 		s = &browsertool.Session{Tool: t}
@@ -142,6 +147,14 @@ func (b *toolbox) session(t *browsertool.Tool, o sessions.Origin) *browsertool.S
 	}
 	return s
 }
+
+// conversation names where somebody speaks with the brain.
+func conversation(o sessions.Origin) string {
+	return strings.Join([]string{string(o.Kind), o.Guild, o.Channel}, "/")
+}
+
+// maxQuestions is how many questions one call of the tool may wait for.
+const maxQuestions = 3
 
 // close closes the tabs of all conversations, and forgets the files that others sent.
 func (b *toolbox) close(ctx context.Context) error {

@@ -49,9 +49,10 @@ export function ask(question) {
     el("p", { class: "text", id: `${id}-text` }, `${question.text}?`),
     el("div", { id: `${id}-more` },
       question.detail ? el("p", { class: "detail" }, "The page calls it: ", el("q", {}, question.detail)) : null,
-      who ? el("p", { class: "who" }, who) : null),
+      who ? el("p", { class: "who" }, who) : null,
+      question.private ? el("p", { class: "who" }, "Only the person who asked can allow it.") : null),
     el("div", { class: "row" },
-      button("No", "ghost", false), button("Allow", "primary", true),
+      button("No", "ghost", false), question.private ? null : button("Allow", "primary", true),
       lasting.has(question.class) && question.session ? button("Allow for this session", "ghost", true, true) : null, left),
     wrong);
   const until = new Date(question.until).getTime();
@@ -67,8 +68,9 @@ export function ask(question) {
   live.textContent = `${question.text}? Without an answer it is not done.`;
 }
 
-// answered takes a question away, and says how it ended.
-export function answered({ question, answer }) {
+// answered takes a question away, and says how it ended. A no of which nothing more
+// can be told comes without an answer.
+export function answered({ question, answer = {} }) {
   leave(question.id);
   const word = answer.allowed ? "Allowed" : "Not done";
   live.textContent = `${word}${answer.by ? `, as ${answer.by} said` : answer.reason ? `: ${answer.reason}` : ""}.`;

@@ -90,10 +90,11 @@ var table = map[string][]string{
 	"browsermgr/control/gate":   {},
 	"browsermgr/control/client": {},
 	"browsermgr/control/reply":  {"browsermgr", "browsermgr/page", "browsermgr/tabname", "browsermgr/transfer"},
+	"browsermgr/control/ask":    {"browsermgr/control/reply", "browsermgr/intent", "browsermgr/page"},
+	"browsermgr/control/route":  {"browsermgr", "browsermgr/control/ask", "browsermgr/control/body", "browsermgr/control/desk", "browsermgr/control/reply"},
 	"browsermgr/control/desk":   {"browsermgr", "browsermgr/control/reply", "browsermgr/egress/policy", "browsermgr/page", "browsermgr/tabname"},
-	"browsermgr/control/route":  {"browsermgr", "browsermgr/control/body", "browsermgr/control/desk", "browsermgr/control/reply"},
 	"browsermgr/control/action": {
-		"browsermgr/control/body", "browsermgr/control/desk", "browsermgr/control/reply", "browsermgr/control/route", "browsermgr/emulate",
+		"browsermgr/control/ask", "browsermgr/control/body", "browsermgr/control/desk", "browsermgr/control/reply", "browsermgr/control/route", "browsermgr/emulate",
 		"browsermgr/fault", "browsermgr/page", "browsermgr/trace", "browsermgr/transfer",
 	},
 	"browsermgr/control/look": {
@@ -105,7 +106,7 @@ var table = map[string][]string{
 		"browsermgr/frame", "browsermgr/har", "browsermgr/page", "browsermgr/picture", "browsermgr/record", "browsermgr/trace", "browsermgr/transfer",
 	},
 	"browsermgr/control": {
-		"browsermgr", "browsermgr/control/action", "browsermgr/control/body", "browsermgr/control/desk", "browsermgr/control/features",
+		"browsermgr", "browsermgr/control/action", "browsermgr/control/ask", "browsermgr/control/body", "browsermgr/control/desk", "browsermgr/control/features",
 		"browsermgr/control/gate", "browsermgr/control/look", "browsermgr/control/reply", "browsermgr/control/route", "browsermgr/fault",
 		"browsermgr/page", "browsermgr/tabname", "browsermgr/transfer",
 	},

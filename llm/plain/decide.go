@@ -47,6 +47,8 @@ func decide(s step, p page) doing {
 		return tabs(s)
 	case actDialog:
 		return dialog(s)
+	case actLogin:
+		return use("fill_login", map[string]any{"entry": s.text, "submit": true})
 	case actClose:
 		return use("browser_close", map[string]any{})
 	case actRead:

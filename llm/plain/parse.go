@@ -31,6 +31,7 @@ const (
 	actTabSelect
 	actTabClose
 	actDialog
+	actLogin
 	actClose
 )
 
@@ -159,6 +160,8 @@ func reader(word string) func(p phrase, known places) (step, error) {
 		return readTab
 	case "accept", "dismiss", "confirm", "answer":
 		return readDialog
+	case "log", "login", "sign":
+		return readLogin
 	case "close", "quit":
 		return readClose
 	default:

@@ -93,6 +93,9 @@ func TestSentencesBecomeCalls(t *testing.T) {
 		{`accept the dialog, dismiss it, answer the prompt with "Ada"`, "dialog accept=true; dialog accept=false; dialog accept=true promptText=Ada"},
 		{`list the tabs, new tab, switch to tab t2, close the tab`, "tabs action=list; tabs action=new; tabs action=select tab=t2; tabs action=close"},
 		{`look at the page`, "snapshot"},
+		{`log in with shop`, "fill_login entry=shop submit=true"},
+		{`open example.com, sign in with the login "my shop" and read`, "open url=example.com; fill_login entry=my shop submit=true; extract"},
+		{`login using shop.`, "fill_login entry=shop submit=true"},
 		{`close the browser`, "close"},
 		{"1. open the demo shop\n2. click \"Sign in\"\n3) read", "open url=" + shop + "; click ref=e7; extract"},
 		{"- open example.com\n- read\n• screenshot", "open url=example.com; extract; screenshot show=true"},
@@ -135,6 +138,10 @@ func TestWhatIsNotUnderstoodIsSaidAndNothingIsDone(t *testing.T) {
 		{`go away`, `"go away"`},
 		{`what is love`, `"what is love"`},
 		{`tell me a joke`, `"tell me a joke"`},
+		{`log out`, `"log out"`},
+		{`log in`, `click "Log in"`},
+		{`log in with`, "which kept login"},
+		{`sign the petition`, `"sign the petition"`},
 	} {
 		t.Run(tt.say, func(t *testing.T) {
 			w := &world{state: state}

@@ -184,6 +184,25 @@ func readClose(p phrase, known places) (step, error) {
 	return s, err
 }
 
+// readLogin reads "log in with shop": the name of a kept login.
+func readLogin(p phrase, _ places) (step, error) {
+	rest := p.after(1)
+	if !p.is(0, "login") {
+		if !rest.is(0, "in", "on") {
+			return step{}, errUnknown
+		}
+		rest = rest.after(1)
+	}
+	if !rest.is(0, "with", "using") {
+		return step{}, problem(`say with which kept login, such as log in with "shop"; to press what is called so, say click "Log in"`)
+	}
+	rest = rest.after(0, "with", "using", "the", "login", "my")
+	if len(rest) == 0 {
+		return step{}, problem(`say with which kept login, such as log in with "shop"`)
+	}
+	return step{act: actLogin, text: rest.text()}, nil
+}
+
 // keyNames are the keys by what people call them.
 var keyNames = map[string]string{
 	"enter": "Enter", "return": "Enter", "tab": "Tab", "escape": "Escape", "esc": "Escape", "space": "Space", "spacebar": "Space",

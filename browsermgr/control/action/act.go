@@ -90,7 +90,7 @@ func act(ctx context.Context, c *route.Call, evaluate func() bool) (actAnswer, e
 	if err := personal(h, a); err != nil {
 		return actAnswer{}, err
 	}
-	return perform(ctx, h, a, evaluate)
+	return perform(ctx, performer{evaluate: evaluate, asker: c.Asker, held: h}, a)
 }
 
 func evaluateDisabled() error {
@@ -112,9 +112,9 @@ func checkTargets(h *desk.Held, a action) error {
 }
 
 // perform does the action in the tab's turn and says what came of it.
-func perform(ctx context.Context, h *desk.Held, a action, evaluate func() bool) (actAnswer, error) {
+func perform(ctx context.Context, p performer, a action) (actAnswer, error) {
+	h := p.held
 	answer := actAnswer{Target: h.Answer()}
-	p := performer{evaluate: evaluate, held: h}
 	var did outcome
 	err := h.Exclusively(ctx, func() error {
 		var err error

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"clank/browsermgr/control/ask"
 	"clank/browsermgr/control/desk"
 	"clank/browsermgr/control/reply"
 	"clank/browsermgr/page"
@@ -16,6 +17,7 @@ import (
 // performer does the actions of one request.
 type performer struct {
 	evaluate func() bool // whether JavaScript of clients may run
+	asker    *ask.Asker
 	held     *desk.Held
 }
 
@@ -61,9 +63,11 @@ func (p performer) one(ctx context.Context, a action) (outcome, error) {
 	var res page.Result
 	var got []transfer.Download
 	before := p.held.URL()
-	work := func() (err error) {
-		res, got, err = do(ctx, p.held, a.Action)
-		return err
+	work := func() error {
+		return p.asker.Act(ctx, p.held.Desk.Name, p.held.Tab, a.Action, func() (err error) {
+			res, got, err = do(ctx, p.held, a.Action)
+			return err
+		})
 	}
 	var err error
 	if a.Kind == page.KindResize {

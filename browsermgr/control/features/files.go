@@ -10,6 +10,7 @@ import (
 	"clank/browsermgr/control/reply"
 	"clank/browsermgr/control/route"
 	"clank/browsermgr/fault"
+	"clank/browsermgr/page"
 	"clank/browsermgr/transfer"
 )
 
@@ -61,7 +62,15 @@ func upload(ctx context.Context, c *route.Call) (reply.Target, error) {
 	if err != nil {
 		return reply.Target{}, err
 	}
-	return h.Answer(), files.Upload(ctx, h.Tab, u)
+	if err := c.Asker.Files(ctx, h.Desk.Name, h.Tab, u.Paths); err != nil {
+		return reply.Target{}, err
+	}
+	if u.Ref == "" {
+		return h.Answer(), files.Upload(ctx, h.Tab, u)
+	}
+	return h.Answer(), c.Asker.Act(ctx, h.Desk.Name, h.Tab, page.Action{Kind: page.KindClick, Ref: u.Ref}, func() error {
+		return files.Upload(ctx, h.Tab, u)
+	})
 }
 
 type downloadAnswer struct {
@@ -85,8 +94,10 @@ func downloadRef(ctx context.Context, c *route.Call) (downloadAnswer, error) {
 	return downloaded(ctx, c, func(h *desk.Held, d *transfer.Desk) (got transfer.Download, err error) {
 		err = h.Exclusively(ctx, func() error {
 			return h.Watched(ctx, func() error {
-				got, err = d.Download(ctx, h.Tab, ref, path, limit)
-				return err
+				return c.Asker.Act(ctx, h.Desk.Name, h.Tab, page.Action{Kind: page.KindClick, Ref: ref}, func() error {
+					got, err = d.Download(ctx, h.Tab, ref, path, limit)
+					return err
+				})
 			})
 		})
 		return got, err

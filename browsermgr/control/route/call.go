@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"clank/browsermgr"
+	"clank/browsermgr/control/ask"
 	"clank/browsermgr/control/body"
 	"clank/browsermgr/control/desk"
 )
@@ -15,6 +16,8 @@ import (
 type Call struct {
 	// Desks have the tabs of all profiles.
 	Desks *desk.Desks
+	// Asker asks people about what the request sets off; nil, which asks nobody, for a person's own.
+	Asker *ask.Asker
 	// Request is the request, whose body has been read.
 	Request *http.Request
 	// Writer is for handlers that answer themselves.

@@ -18,15 +18,11 @@ FUNCTIONS.text = (a) => look(() => {
   return { text: document.body?.innerText ?? document.documentElement?.textContent ?? '', found: true };
 });
 
-FUNCTIONS.links = () => look(() => {
+FUNCTIONS.links = (a) => look(() => {
   const found = new Map();
   resetNames();
-  for (const element of document.querySelectorAll('a[href], area[href]')) {
-    const url = String(element.href?.baseVal ?? element.href);
-    if (!url || found.has(url) || !shown(element)) continue;
-    found.set(url, { text: clip(nameOf(element, 'link'), 120), url });
-  }
-  return Array.from(found.values());
+  linksIn(document, found, a.most);
+  return Array.from(found, ([url, text]) => ({ text, url }));
 });
 
 FUNCTIONS.title = () => document.title;

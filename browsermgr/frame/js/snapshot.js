@@ -30,15 +30,15 @@ function deepActive(doc) {
   return active;
 }
 
-// linksIn collects the links below a root, shadow roots and frames of this process included.
-function linksIn(root, found) {
+// linksIn collects links below a root, shadow roots and frames of this process included, until there are so many.
+function linksIn(root, found, most = 100) {
   for (const element of root.querySelectorAll('*')) {
-    if (found.size >= 100) return;
+    if (found.size >= most) return;
     const tag = element.localName;
     if ((tag === 'a' || tag === 'area') && element.hasAttribute('href')) addLink(element, found);
     const inner = anyShadow(element);
-    if (inner) linksIn(inner, found);
-    if (tag === 'iframe' && embedded(element) && reachable(element)) linksIn(embedded(element), found);
+    if (inner) linksIn(inner, found, most);
+    if (tag === 'iframe' && embedded(element) && reachable(element)) linksIn(embedded(element), found, most);
   }
 }
 

@@ -1,0 +1,243 @@
+package control_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"clank/browsermgr/control"
+	"clank/browsermgr/control/ask"
+)
+
+// people are those who are asked.
+type people struct {
+	mu    sync.Mutex
+	asked []ask.Question
+	ids   []string
+	say   func(q ask.Question) error // nil says yes
+}
+
+func (p *people) Ask(_ context.Context, id string, q ask.Question) error {
+	p.mu.Lock()
+	p.asked, p.ids = append(p.asked, q), append(p.ids, id)
+	say := p.say
+	p.mu.Unlock()
+	if say == nil {
+		return nil
+	}
+	return say(q)
+}
+
+// classes are those of the questions so far, which are forgotten.
+func (p *people) classes() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []string
+	for _, q := range p.asked {
+		all = append(all, strings.Join(q.Classes, "+"))
+	}
+	p.asked = nil
+	return strings.Join(all, " ")
+}
+
+func no(ask.Question) error { return errors.New("not done: @ada said no") }
+
+// market is a page where things are bought, and one that changes when it is told to.
+func market(t *testing.T) (url string, swap chan struct{}) {
+	t.Helper()
+	swap = make(chan struct{})
+	over := make(chan struct{}) // browsers ask again where a connection broke
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, `<!doctype html><title>Market</title><button id=b onclick="document.title = this.textContent">Buy a pencil</button>
+			<button onclick="document.title = confirm('Delete all?') ? 'gone' : 'kept'">Tidy</button><input type=file aria-label=File>
+			<a href="/setup.exe" download>Program</a><script>fetch('/swap').then(() => { b.textContent = 'Buy a yacht' })</script>`)
+	})
+	mux.HandleFunc("GET /swap", func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-swap:
+		case <-over:
+		case <-r.Context().Done():
+		}
+	})
+	mux.HandleFunc("GET /setup.exe", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "MZ") })
+	server := httptest.NewServer(mux)
+	t.Cleanup(func() {
+		close(over)
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return server.URL, swap
+}
+
+// model sends a request on behalf of a model.
+func (c *client) model(method, path string, body any) answer {
+	c.tb.Helper()
+	r := c.request(c.tb.Context(), method, path, body)
+	r.Header.Set(ask.Header, "id-1")
+	return c.send(r)
+}
+
+func (c *client) title(target string) string {
+	c.tb.Helper()
+	return fmt.Sprint(c.ok("POST", "/act", map[string]any{"targetId": target, "kind": "evaluate", "fn": "document.title"}).body["result"])
+}
+
+func TestWhatModelsSetOffIsAskedFirst(t *testing.T) {
+	p := &people{}
+	c := serve(t, func(s *control.Server) { s.Consent = p })
+	base, _ := market(t)
+	target := c.ok("POST", "/tabs/open", map[string]any{"url": base}).str("targetId")
+	buy := c.ref(target, "Buy a pencil")
+	for _, tt := range []struct {
+		name  string
+		path  string
+		body  map[string]any
+		asked string
+	}{
+		{"a click that buys", "/act", map[string]any{"kind": "click", "ref": buy}, "buy"},
+		{"in a batch", "/act", map[string]any{"kind": "batch", "actions": []any{map[string]any{"kind": "hover", "ref": buy}, map[string]any{"kind": "click", "selector": "#b"}}}, "buy"},
+		{"in a batch in a batch", "/act", map[string]any{"kind": "batch", "actions": []any{map[string]any{"kind": "batch", "actions": []any{map[string]any{"kind": "click", "selector": "#b"}}}}}, "buy"},
+		{"a script", "/act", map[string]any{"kind": "evaluate", "fn": "b.click()"}, "safety"},
+		{"a script to wait for", "/act", map[string]any{"kind": "wait", "fn": "b.click() || true"}, "safety"},
+	} {
+		tt.body["targetId"] = target
+		p.say = no
+		got := c.model("POST", tt.path, tt.body)
+		refused := got.status == http.StatusForbidden && got.str("reason") == ask.Reason || strings.Contains(got.text, `"ok":false`)
+		if !refused || !strings.Contains(got.text, "not done: @ada said no") || p.classes() != tt.asked {
+			t.Errorf("%s, and the answer is no: %d %s", tt.name, got.status, got.text)
+		}
+		if got := c.title(target); got != "Market" {
+			t.Fatalf("%s was done: %s", tt.name, got)
+		}
+		p.say = nil
+		if got := c.model("POST", tt.path, tt.body); got.status != http.StatusOK || p.classes() != tt.asked {
+			t.Errorf("%s, and the answer is yes: %d %s", tt.name, got.status, got.text)
+		}
+		if got := c.title(target); got != "Buy a pencil" {
+			t.Errorf("%s was not done: %s", tt.name, got)
+		}
+		c.ok("POST", "/act", map[string]any{"targetId": target, "kind": "evaluate", "fn": "void (document.title = 'Market')"})
+	}
+	if got := p.classes(); got != "" {
+		t.Errorf("a person's own requests asked about %s", got)
+	}
+	want := []string{"id-1"}
+	if diff := cmp.Diff(want, p.ids[:1]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestGoingElsewhereDialogsAndFilesAreAskedFirst(t *testing.T) {
+	p := &people{}
+	c := serve(t, func(s *control.Server) { s.Consent = p })
+	base, _ := market(t)
+	target := c.ok("POST", "/tabs/open", map[string]any{"url": base}).str("targetId")
+	p.say = no
+	refused := func(path string, body map[string]any, asked, text string) {
+		t.Helper()
+		got := c.model("POST", path, body)
+		p.mu.Lock()
+		said := ""
+		if len(p.asked) > 0 {
+			said = p.asked[0].Text
+		}
+		p.mu.Unlock()
+		if classes := p.classes(); got.status != http.StatusForbidden || classes != asked || !strings.HasPrefix(said, text) {
+			t.Errorf("%s %v: %d %s; asked about %q: %s", path, body, got.status, got.text, classes, said)
+		}
+	}
+	refused("/navigate", map[string]any{"url": "https://elsewhere.example/", "targetId": target}, "leave", "Go to elsewhere.example")
+	refused("/tabs/open", map[string]any{"url": "https://elsewhere.example/"}, "leave", "Go to elsewhere.example")
+	refused("/hooks/dialog", map[string]any{"accept": true, "targetId": target}, "safety", "Say yes to whatever is asked next by the page at 127.0.0.1")
+	if err := os.MkdirAll(features.Dir+"/uploads", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	refused("/hooks/file-chooser", map[string]any{"paths": []string{"taxes.pdf"}, "inputRef": c.ref(target, "File"), "targetId": target}, "submit", `Hand over files to the page at 127.0.0.1`)
+	refused("/download", map[string]any{"ref": c.ref(target, "Program"), "path": "x.exe", "targetId": target}, "executable", "Download a program")
+	if got := c.model("POST", "/act", map[string]any{"kind": "click", "ref": c.ref(target, "Tidy"), "targetId": target}); got.body["blockedByDialog"] != true {
+		t.Fatalf("the click: %s", got.text)
+	}
+	refused("/hooks/dialog", map[string]any{"accept": true, "targetId": target}, "delete", "Delete or cancel something")
+	if got := c.model("POST", "/hooks/dialog", map[string]any{"accept": false, "targetId": target}); got.status != http.StatusOK || p.classes() != "" {
+		t.Errorf("to dismiss: %d %s", got.status, got.text)
+	}
+	if got := c.title(target); got != "kept" {
+		t.Errorf("title %q", got)
+	}
+}
+
+func TestAPageThatChangesItsMeaningWhileAPersonThinksIsAskedAboutAgain(t *testing.T) {
+	p := &people{}
+	c := serve(t, func(s *control.Server) { s.Consent = p })
+	base, swap := market(t)
+	target := c.ok("POST", "/tabs/open", map[string]any{"url": base}).str("targetId")
+	buy := c.ref(target, "Buy a pencil")
+	details := []string{}
+	p.say = func(q ask.Question) error {
+		details = append(details, q.Detail)
+		if q.Detail == "Buy a yacht" {
+			return no(q)
+		}
+		swap <- struct{}{}
+		eventually(t, "the button is another one", func() bool {
+			return strings.Contains(c.do("GET", "/text?targetId="+target, nil).text, "yacht")
+		})
+		return nil
+	}
+	got := c.model("POST", "/act", map[string]any{"kind": "click", "ref": buy, "targetId": target})
+	if got.status != http.StatusForbidden || strings.Join(details, ", ") != "Buy a pencil, Buy a yacht" {
+		t.Errorf("asked about %q: %d %s", details, got.status, got.text)
+	}
+	if got := c.title(target); got != "Market" {
+		t.Errorf("it was clicked: %s", got)
+	}
+}
+
+func TestModelsMayUseTheRoutesOfTheirToolAlone(t *testing.T) {
+	p := &people{}
+	c := serve(t, func(s *control.Server) { s.Consent = p })
+	for _, path := range []string{"/permissions/grant", "/cookies/set", "/storage/local/set", "/set/headers", "/set/credentials", "/profiles/create", "/trace/start", "/highlight"} {
+		if got := c.model("POST", path, map[string]any{}); got.status != http.StatusForbidden && got.status != http.StatusNotFound || got.status == http.StatusForbidden && !strings.Contains(got.text, "is not for models") {
+			t.Errorf("%s: %d %s", path, got.status, got.text)
+		}
+	}
+	if got := c.model("POST", "/permissions/grant", map[string]any{}); got.status != http.StatusForbidden {
+		t.Errorf("a grant: %d %s", got.status, got.text)
+	}
+	for _, name := range control.ModelRoutes() {
+		if !slices.Contains(control.Table(), name) {
+			t.Errorf("there is no route %s", name)
+		}
+	}
+	if got := c.model("GET", "/", nil); got.status != http.StatusOK {
+		t.Errorf("the status: %d %s", got.status, got.text)
+	}
+}
+
+func TestWithoutAnybodyToAskTheAnswerIsNo(t *testing.T) {
+	c := serve(t, nil)
+	target := c.open("/")
+	for kind, want := range map[string]int{"evaluate": http.StatusForbidden, "hover": http.StatusOK} {
+		body := map[string]any{"kind": kind, "targetId": target}
+		if kind == "evaluate" {
+			body["fn"] = "1"
+		} else {
+			body["ref"] = c.ref(target, "Press me")
+		}
+		if got := c.model("POST", "/act", body); got.status != want {
+			t.Errorf("%s: %d %s", kind, got.status, got.text)
+		}
+	}
+}
