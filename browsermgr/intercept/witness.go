@@ -1,6 +1,7 @@
 package intercept
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -25,16 +26,23 @@ type Attributor interface {
 	Attribute(profile, target, address string, document bool)
 }
 
-// maxOpen bounds how many requests of a connection are remembered.
-const maxOpen = 4096
+const (
+	// maxOpen bounds how many requests of a connection are remembered.
+	maxOpen = 4096
+	// maxLate bounds how many of them have ended without the headers of their answer, and how many headers are known
+	// without their request: Chromium tells the two from different processes, in any order.
+	maxLate = 64
+)
 
 // Witness is a [page.Observer] that tells whose requests a proxy has refused.
 type Witness struct {
 	gate    Attributor
 	profile string
 
-	mu   sync.Mutex
-	open map[string]request // by session and request id
+	mu    sync.Mutex
+	open  map[string]request // by session and request id
+	late  []string           // keys of those that failed before their headers were told, oldest first
+	early []string           // keys of refusals whose request was not told yet, oldest first
 }
 
 type request struct {
@@ -57,7 +65,7 @@ func (w *Witness) Event(t *page.Tab, _ *frame.Frame, ev cdp.Event) {
 	}
 	switch ev.Method {
 	case "Network.requestWillBeSent":
-		w.begun(ev)
+		w.begun(t, ev)
 	case "Network.responseReceived", "Network.responseReceivedExtraInfo":
 		w.answered(t, ev)
 	case "Network.loadingFailed":
@@ -69,7 +77,7 @@ func (w *Witness) Event(t *page.Tab, _ *frame.Frame, ev cdp.Event) {
 	}
 }
 
-func (w *Witness) begun(ev cdp.Event) {
+func (w *Witness) begun(t *page.Tab, ev cdp.Event) {
 	var p struct {
 		RequestID string `json:"requestId"`
 		Type      string `json:"type"`
@@ -77,9 +85,26 @@ func (w *Witness) begun(ev cdp.Event) {
 			URL string `json:"url"`
 		} `json:"request"`
 	}
-	if ev.Decode(&p) && strings.HasPrefix(p.Request.URL, "http") {
-		w.keep(ev.Session+p.RequestID, request{p.Request.URL, p.Type == "Document"})
+	if !ev.Decode(&p) || !strings.HasPrefix(p.Request.URL, "http") {
+		return
 	}
+	if r := (request{p.Request.URL, p.Type == "Document"}); w.judged(ev.Session + p.RequestID) {
+		w.gate.Attribute(w.profile, t.TargetID(), r.address, r.document)
+	} else {
+		w.keep(ev.Session+p.RequestID, r)
+	}
+}
+
+// judged reports whether the refusal of a request was told before the request itself, and forgets it.
+func (w *Witness) judged(key string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.Index(w.early, key)
+	if i < 0 {
+		return false
+	}
+	w.early = slices.Delete(w.early, i, i+1)
+	return true
 }
 
 func (w *Witness) keep(key string, r request) {
@@ -99,7 +124,8 @@ func (w *Witness) answered(t *page.Tab, ev cdp.Event) {
 	var p struct {
 		answer
 
-		Response answer `json:"response"`
+		RequestID string `json:"requestId"`
+		Response  answer `json:"response"`
 	}
 	if !ev.Decode(&p) {
 		return
@@ -111,19 +137,46 @@ func (w *Witness) answered(t *page.Tab, ev cdp.Event) {
 			}
 			if r, known := w.take(ev); known {
 				w.gate.Attribute(w.profile, t.TargetID(), r.address, r.document)
+			} else if ev.Method == "Network.responseReceivedExtraInfo" {
+				w.mu.Lock()
+				w.early = append(w.early, ev.Session+p.RequestID)
+				w.early = w.early[max(0, len(w.early)-maxLate):]
+				w.mu.Unlock()
 			}
 		}
 	}
 }
 
-// failed tells of requests that got no connection: a refused tunnel looks like that.
+// failed tells of requests that got no connection: a refused tunnel looks like that. What fails because it crosses origins
+// may have had an answer, whose headers are told before or after.
 func (w *Witness) failed(t *page.Tab, ev cdp.Event) {
-	r, known := w.take(ev)
 	var p struct {
-		Error string `json:"errorText"`
+		RequestID string    `json:"requestId"`
+		Error     string    `json:"errorText"`
+		Cross     *struct{} `json:"corsErrorStatus"`
 	}
-	if known && ev.Decode(&p) && p.Error == "net::ERR_TUNNEL_CONNECTION_FAILED" {
+	if !ev.Decode(&p) {
+		return
+	}
+	if p.Cross != nil {
+		w.expect(ev.Session + p.RequestID)
+		return
+	}
+	if r, known := w.take(ev); known && p.Error == "net::ERR_TUNNEL_CONNECTION_FAILED" {
 		w.gate.Attribute(w.profile, t.TargetID(), r.address, r.document)
+	}
+}
+
+// expect keeps a request whose headers may still be told.
+func (w *Witness) expect(key string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, known := w.open[key]; !known {
+		return
+	}
+	if w.late = append(w.late, key); len(w.late) > maxLate {
+		delete(w.open, w.late[0])
+		w.late = w.late[1:]
 	}
 }
 
