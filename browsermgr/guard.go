@@ -39,6 +39,13 @@ func (p *profile) guard(pl plan.Plan, running *browser) report.GuardStatus {
 	return s
 }
 
+// door tells where a browser's DevTools are; nil or zero if that is not known.
+func (m *Manager) door(port *int) {
+	if m.Door != nil && port != nil && *port != 0 {
+		m.Door(*port)
+	}
+}
+
 // proxyFor is the proxy that a browser is started with; "" if it does without.
 func (p *profile) proxyFor(ctx context.Context, pl plan.Plan) (string, error) {
 	m := p.manager

@@ -38,4 +38,5 @@ func (p *profile) join(ctx context.Context, b *browser) error {
 // has takes over a browser that runs.
 func (b *browser) has(got connect.Browser) {
 	b.process, b.executable, b.conn, b.port = got.Process, got.Executable, got.Conn, got.Port
+	b.manager.door(&b.port)
 }

@@ -74,6 +74,9 @@ type Manager struct {
 	Guard func(profile string, local bool) []page.Observer
 	// Refusals, if set, counts what the pages of a profile were refused.
 	Refusals func(profile string) uint64
+	// Door, if set, is told the port of the DevTools of each browser on this machine before its pages load, as far as it is
+	// known then: pages are to be kept from it. It may be told the same one again.
+	Door func(port int)
 	// AllowEndpoint, if set, is asked for the addresses of browsers on other machines, and for those that they name; its
 	// error refuses to connect.
 	AllowEndpoint func(ctx context.Context, address *url.URL) error

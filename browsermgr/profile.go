@@ -126,6 +126,9 @@ func (p *profile) start(ctx context.Context, headless *bool) (*browser, error) {
 			return nil, err
 		}
 	}
+	if !pl.Remote() {
+		m.door(pl.Port())
+	}
 	b := newBrowser(p, pl)
 	switch {
 	case pl.Mode == plan.Launched:

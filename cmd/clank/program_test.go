@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -44,6 +46,9 @@ type program struct {
 	done           chan struct{}
 }
 
+// places counts the places that were made.
+var places atomic.Int32
+
 // newPlace returns the environment of a program with a new home and a new
 // directory for temporary files.
 func newPlace(t *testing.T) (home string, environ []string) {
@@ -59,7 +64,14 @@ func newPlace(t *testing.T) (home string, environ []string) {
 		}
 	})
 	home, tmp := filepath.Join(root, "home"), filepath.Join(root, "tmp")
-	if err := os.Mkdir(tmp, 0o700); err != nil {
+	for _, dir := range []string{tmp, filepath.Join(home, "browser")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Profiles keep their DevTools port while programs come and go; tests that run side by side must not take each other's.
+	profiles := fmt.Sprintf(`{"profiles":{"clank":{"cdpPort":%d}}}`, 19100+places.Add(1))
+	if err := os.WriteFile(filepath.Join(home, "browser", "profiles.json"), []byte(profiles), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	environ = append(os.Environ(), asProgram+"=1", "CLANK_HOME="+home, "TMPDIR="+tmp, "DISCORD_TOKEN=", "OPENAI_API_KEY=", "DISPLAY=", "WAYLAND_DISPLAY=", allowVariable+"=127.0.0.1")

@@ -48,7 +48,7 @@ func (a *app) openGate(ctx context.Context, e *env) error {
 	a.onClose(a.gate.Close)
 	first := a.settings.Now().Browser.FirstPort
 	for port := first; port < first+devToolsPorts; port++ {
-		a.own.add(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port))) //nolint:gosec // the settings bound it
+		a.own.addPort(port)
 	}
 	return nil
 }
@@ -67,6 +67,7 @@ func (a *app) guards(m *browsermgr.Manager) {
 	m.Watch = a.gate.Watch
 	m.Explain = a.gate.Explain
 	m.Refusals = a.gate.Count
+	m.Door = a.own.addPort
 	m.AllowEndpoint = a.allowEndpoint
 	m.Guard = func(profile string, local bool) []page.Observer {
 		if local {
@@ -187,7 +188,14 @@ type doorplates struct {
 func (d *doorplates) add(addr netip.AddrPort) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.addrs = append(d.addrs, addr)
+	if !slices.Contains(d.addrs, addr) {
+		d.addrs = append(slices.Clip(d.addrs), addr)
+	}
+}
+
+// addPort adds a listener on the loopback interface.
+func (d *doorplates) addPort(port int) {
+	d.add(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port))) //nolint:gosec // a port
 }
 
 // addURL adds the listener at a URL of ours.
