@@ -175,6 +175,9 @@ func (c sample) press(ctx context.Context, tab *page.Tab, selector string) (page
 }
 
 func TestTheCorpusIsJudgedAsPeopleWould(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many cases, one after the other")
+	}
 	base := shop(t)
 	if len(corpus) < 80 {
 		t.Fatalf("%d samples", len(corpus))

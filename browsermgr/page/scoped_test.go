@@ -111,6 +111,9 @@ func scopedCases() []scoped {
 }
 
 func TestScopedRefsAreTheCapturedElements(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many cases, one after the other")
+	}
 	b := browser.Connect(t, page.Options{})
 	for _, tt := range scopedCases() {
 		t.Run(tt.name, func(t *testing.T) {

@@ -160,6 +160,9 @@ func parrot(req llmtest.Request) llmtest.Reply { return llmtest.Say("I was told:
 var cutOff = llmtest.Misbehave("so far so good, and on it goes", llmtest.Fault{Cut: llmtest.CutReset, At: 3})
 
 func TestBadInputIsToldClearlyAndTheNextTaskWorks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many cases, one after the other")
+	}
 	t.Parallel()
 	c := openCounter(t)
 	for _, m := range c.mishaps() {

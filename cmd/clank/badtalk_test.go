@@ -84,6 +84,9 @@ func intrude(t *testing.T, r *range_) discordtest.Message {
 }
 
 func TestBadInputInDiscordIsToldClearlyAndTheNextTaskWorks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many cases, one after the other")
+	}
 	t.Parallel()
 	r := newRange(t)
 	dead := deadAddress(t)

@@ -86,6 +86,9 @@ func TestTheCorpusIsLarge(t *testing.T) {
 }
 
 func TestNoPageLeavesItsBoundaryInTheTool(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many cases, one after the other")
+	}
 	t.Parallel()
 	tab := ""
 	for n, a := range attacks {
