@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"clank/browsermgr/chrome"
+	"clank/browsermgr/connect"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/graphics"
 	"clank/browsermgr/page"
@@ -36,14 +36,11 @@ type browser struct {
 	headlessSource string
 	graphics       atomic.Pointer[graphics.Info] // nil until it is known
 
-	stopping chan struct{} // closed when it is being ended on purpose
-	gone     chan struct{} // closed when nothing of it is left
-	err      error         // why it is gone; set before gone is closed
+	uses *upkeep.Uses  // ends when it is being ended on purpose
+	gone chan struct{} // closed when nothing of it is left
+	err  error         // why it is gone; set before gone is closed
 
 	mu      sync.Mutex
-	ending  bool
-	users   int // operations that run in it
-	used    time.Time
 	owners  map[string]*Window // by target id; stays when the tab is closed, so that late popups find their window
 	windows map[*Window]struct{}
 }
@@ -52,7 +49,7 @@ type browser struct {
 func newBrowser(p *profile, pl plan.Plan) *browser {
 	b := &browser{
 		manager: p.manager, plan: pl, numbers: &p.numbers,
-		stopping: make(chan struct{}), gone: make(chan struct{}), used: time.Now(),
+		uses: upkeep.NewUses(), gone: make(chan struct{}),
 		owners: map[string]*Window{}, windows: map[*Window]struct{}{},
 	}
 	if p.manager.Observe != nil {
@@ -90,42 +87,20 @@ func (b *browser) pid() int {
 	return b.process.PID
 }
 
-// enter begins an operation; false if the browser is ending.
+// enter begins an operation; false if the browser is ending or has ended.
 func (b *browser) enter() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	select {
 	case <-b.conn.Done():
 		return false
 	case <-b.exited():
 		return false
 	default:
+		return b.uses.Enter()
 	}
-	if b.ending {
-		return false
-	}
-	b.users++
-	return true
 }
 
 // leave ends an operation.
-func (b *browser) leave() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.users--
-	b.used = time.Now()
-}
-
-// look begins to look at the browser, which is no use of it: who only looks does not keep it from being idle. false if it
-// is ending. The caller calls away.
-func (b *browser) look() bool { return b.enter() }
-
-// away ends a look.
-func (b *browser) away() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.users--
-}
+func (b *browser) leave() { b.uses.Leave() }
 
 func (b *browser) isGone() bool {
 	select {
@@ -163,19 +138,6 @@ func (b *browser) windowCount() int {
 	return len(b.windows)
 }
 
-// markEnding keeps new operations out. It is false if somebody else has begun to end the browser, or if idle is asked
-// for and the browser is in use or was used within the time given.
-func (b *browser) markEnding(idle time.Duration) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ending || idle > 0 && (b.users > 0 || time.Since(b.used) < idle) {
-		return false
-	}
-	b.ending = true
-	close(b.stopping)
-	return true
-}
-
 // run follows the browser's tabs until it ends, and then sees to it that nothing is left. The Manager waits for it.
 func (b *browser) run() {
 	events, unsubscribe := b.conn.Events()
@@ -194,12 +156,12 @@ func (b *browser) run() {
 			}
 			b.handle(ev)
 		case <-idle:
-			if !b.kept() && b.markEnding(b.manager.IdleAfter) {
+			if !b.kept() && b.uses.End(b.manager.IdleAfter) {
 				b.manager.Logger.Info("stopping idle browser", "pid", b.pid())
 			}
 		case <-sweep.C:
 			b.sweep(cleanup)
-		case <-b.stopping:
+		case <-b.uses.Ending():
 			ended = true
 		case <-b.exited():
 			ended = true
@@ -242,7 +204,7 @@ func (b *browser) idleTicks() (ticks <-chan time.Time, stop func()) {
 
 // end closes the connection, waits for the process and tells why it is gone.
 func (b *browser) end() {
-	crashed := b.markEnding(0)
+	crashed := b.uses.End(0)
 	if !crashed && b.plan.Mode != plan.Launched {
 		b.takeBack()
 	}
@@ -264,29 +226,17 @@ func (b *browser) end() {
 // takeBackLimit bounds putting a browser back as it was found.
 const takeBackLimit = 5 * time.Second
 
-// takeBack has those who changed how pages see the world undo it, in a browser that goes on without us.
 func (b *browser) takeBack() {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), takeBackLimit, &fault.LimitError{Limit: takeBackLimit})
 	defer cancel()
-	for _, o := range b.observers {
-		if c, ok := o.(interface {
-			ClearAll(ctx context.Context) error
-		}); ok {
-			if err := c.ClearAll(ctx); err != nil {
-				b.manager.Logger.Warn("leave a browser as it was found", "error", err)
-			}
-		}
+	if err := connect.TakeBack(ctx, b.observers); err != nil {
+		b.manager.Logger.Warn("leave a browser as it was found", "error", err)
 	}
 }
 
-// closeObservers lets those who followed the connection clear up.
 func (b *browser) closeObservers() {
-	for _, o := range slices.Concat(b.observers, b.guards) {
-		if c, ok := o.(io.Closer); ok {
-			if err := c.Close(); err != nil {
-				b.manager.Logger.Warn("clear up after a browser", "error", err)
-			}
-		}
+	if err := connect.CloseObservers(slices.Concat(b.observers, b.guards)); err != nil {
+		b.manager.Logger.Warn("clear up after a browser", "error", err)
 	}
 }
 
@@ -326,7 +276,7 @@ var errStopped = errors.New("the browser was stopped")
 
 // stop ends the browser and returns when nothing of it is left.
 func (b *browser) stop(ctx context.Context) error {
-	b.markEnding(0)
+	b.uses.End(0)
 	if b.process != nil {
 		if err := b.process.Stop(ctx); err != nil {
 			return err

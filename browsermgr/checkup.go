@@ -36,14 +36,14 @@ func (p *Profile) Doctor(ctx context.Context, deep bool) (Report, error) {
 	if s.Graphics != nil {
 		b.Renderer, b.Accelerate = s.Graphics.Renderer, s.Graphics.Acceleration
 	}
-	if running := p.profile.look(); running != nil && running.look() {
+	if running := p.profile.look(); running != nil && running.enter() {
 		b.Connected = true
 		if deep {
 			if b.Nodes, err = running.lookAtPage(ctx); err != nil {
 				b.LookError = err.Error()
 			}
 		}
-		running.away()
+		running.uses.Away()
 	} else if b.Started {
 		b.Port, b.Holder = strangers(ctx, pl, report.Deref(s.UserDataDir))
 	}

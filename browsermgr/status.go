@@ -54,8 +54,8 @@ func (p *Profile) Status(ctx context.Context) (ProfileStatus, error) {
 		s.UserDataDir = report.Optional(pl.UserDataDir)
 	}
 	s.Guard = p.profile.guard(pl, nil)
-	if b := p.profile.look(); b != nil && b.look() {
-		defer b.away()
+	if b := p.profile.look(); b != nil && b.enter() {
+		defer b.uses.Away()
 		b.describe(ctx, &s)
 		s.Guard = p.profile.guard(pl, b)
 		return s, nil
@@ -187,8 +187,8 @@ func (p *profile) info(ctx context.Context, pl plan.Plan) ProfileInfo {
 		Name: p.name, Transport: transport, CDPPort: pl.Port(), CDPURL: pl.URL(), Color: pl.Color, Driver: pl.DriverName(),
 		IsDefault: p.name == p.manager.Profile, IsRemote: pl.Remote(),
 	}
-	if b := p.look(); b != nil && b.look() {
-		defer b.away()
+	if b := p.look(); b != nil && b.enter() {
+		defer b.uses.Away()
 		info.Running, info.TabCount = true, len(b.conn.Tabs())
 		if was := b.plan; was.Mode != pl.Mode && pl.CDPURL == "" || was.CDPURL != pl.CDPURL || own != 0 && b.port != own && pl.Mode == plan.Launched {
 			info.ReconcileReason = report.Optional("its setup has changed since it was started: stop and start it")

@@ -1,4 +1,4 @@
-// Package connect starts, reaches or joins the browser that a plan means, and makes the connection to it. It makes one
+// Package connect starts, reaches or joins the browser that a plan means, makes the connection to it, and leaves it. It makes one
 // attempt and keeps nothing: whose the browser is, and what follows its tabs, is for those who asked.
 package connect
 

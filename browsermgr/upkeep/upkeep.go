@@ -1,5 +1,5 @@
-// Package upkeep remembers for whom the tabs of a browser were opened and when each was used last, and says which of
-// them have been forgotten. It closes none, and knows tabs by their target ids only.
+// Package upkeep says what of a browser can be cleared away: it counts who uses the browser, and remembers for whom its tabs
+// were opened and when each was used last. It closes nothing, and knows tabs by their target ids only.
 package upkeep
 
 import (

@@ -186,7 +186,7 @@ func (w owner) doors(ctx context.Context, program *running.Clank) (listeners, er
 	if err := program.Call(ctx, http.MethodGet, "/", nil, &status); err != nil {
 		return l, err
 	}
-	l.devtools = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(status.Port)) //nolint:gosec // a port
+	l.devtools = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(status.Port))
 	words, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", status.PID))
 	if err != nil {
 		return l, fmt.Errorf("find the proxy: %w", err)
