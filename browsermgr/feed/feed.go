@@ -36,7 +36,7 @@ func (f *Feed[T]) Run(out chan<- T, gone <-chan struct{}) {
 				return
 			}
 		}
-		if ended && len(batch) == 0 {
+		if ended { // nothing was queued since
 			return
 		}
 		select {

@@ -35,6 +35,23 @@ func TestAReaderWhoFallsBehindGetsAllInOrder(t *testing.T) {
 	})
 }
 
+func TestAnEndThatComesWhileTheReaderIsBusyEndsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := feed.New[int]()
+		f.Add(0)
+		out, done := run(f, nil)
+		synctest.Wait() // it has the first in hand
+		f.Add(1)
+		f.End()
+		for want := range 2 {
+			if got := <-out; got != want {
+				t.Fatalf("got %d, want %d", got, want)
+			}
+		}
+		<-done
+	})
+}
+
 func TestAnEndWithoutEventsEndsIt(t *testing.T) {
 	synctest.Test(t, func(*testing.T) {
 		f := feed.New[int]()
