@@ -164,6 +164,9 @@ func TestATasksStreamEndsWithTheTask(t *testing.T) {
 }
 
 func TestAReaderWhoDoesNotReadHoldsNobodyUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of events")
+	}
 	r := start(t)
 	r.backend.bare = true
 	conn, err := net.Dial("tcp", strings.TrimPrefix(r.server.URL(), "http://"))

@@ -118,6 +118,9 @@ func keepLogin(t *testing.T, environ []string, origin string) {
 }
 
 func TestNoByteThatLeavesTellsAPassword(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one step after the other")
+	}
 	t.Parallel()
 	home, environ := newPlace(t)
 	site, model := newEchoSite(t), llmtest.NewServer(t)
