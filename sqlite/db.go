@@ -41,7 +41,7 @@ var (
 )
 
 const (
-	busyWait    = 15 * time.Second// for another process that writes
+	busyWait    = 15 * time.Second // for another process that writes
 	readersMost = 4
 )
 
