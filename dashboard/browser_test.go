@@ -133,11 +133,13 @@ func TestNewsThatComesLateDoesNotUndoWhatIsKnown(t *testing.T) {
 		step(1, "done", "one");
 		step(1, "begun", "one");
 		step(2, "begun", "two");
+		turn.setTask({ ...task, state: "queued", position: 1 });
+		const early = turn.status()[0];
 		turn.setTask({ ...task, state: "done", answer: "so" });
 		turn.setTask(task);
-		return [...turn.list.children].map((row) => row.innerText.trim() + " " + row.querySelector(".sign").dataset.sign).join("|") + " " + turn.status()[0];
+		return [...turn.list.children].map((row) => row.innerText.trim() + " " + row.querySelector(".sign").dataset.sign).join("|") + " " + early + " " + turn.status()[0];
 	})()`)
-	if want := "one check false|two square false|three check false Done"; got != want {
+	if want := "one check false|two square false|three check false Working Done"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -1,7 +1,9 @@
 // A turn is one task in the conversation: what was asked, the steps, the answer.
 import { drawing, el, lasted, linked, picture, sign } from "./dom.js";
 
-const final = (state) => state !== "queued" && state !== "running";
+// age says how far a state is: none comes back.
+const age = (state) => ({ queued: 0, running: 1 })[state] ?? 2;
+const final = (state) => age(state) === 2;
 
 export class Turn {
   // hooks: stop(taskID), show(pictures, index).
@@ -36,9 +38,9 @@ export class Turn {
     this.toggle.setAttribute("aria-expanded", String(yes));
   }
 
-  // setTask takes a newer state. What is final stays so.
+  // setTask takes a state. One that was on the way for longer than what is known changes nothing.
   setTask(task) {
-    if (final(this.task.state) && !final(task.state)) return;
+    if (age(task.state) < age(this.task.state)) return;
     this.task = { ...task, images: task.images ?? this.task.images };
     this.draw();
   }
