@@ -245,6 +245,16 @@ const (
 	after  = "<script>document.readyState=='loading'?addEventListener('DOMContentLoaded',()=>fetch('/ready')):fetch('/ready')</script>"
 )
 
+// think takes the time for which servers send hints: a browser drops those that come together with the page.
+func think(ctx context.Context) {
+	timer := time.NewTimer(300 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
 func (e *entry) serve(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	if name == "favicon.ico" || name == "secret" {
@@ -266,6 +276,7 @@ func (e *entry) serve(w http.ResponseWriter, r *http.Request) {
 		for key := range e.Early {
 			w.Header().Del(key)
 		}
+		think(r.Context())
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	for key, value := range e.Head {
