@@ -18,6 +18,8 @@ const (
 	navigateLimit = 20 * time.Second
 	// loadGrace is how long a navigation waits for images and the like once the document is parsed.
 	loadGrace = 300 * time.Millisecond
+	// errorPageLimit bounds the wait for Chromium's page about an address that did not load.
+	errorPageLimit = 2 * time.Second
 )
 
 // ErrDownload says that an address leads to a file for download; the tab shows what it showed before.
@@ -49,6 +51,10 @@ func (t *Tab) NavigateWithin(ctx context.Context, url string, limit time.Duratio
 		case res.IsDownload:
 			return fmt.Errorf("load %s: %w", target, ErrDownload)
 		case res.ErrorText != "":
+			if res.ErrorText != "net::ERR_ABORTED" {
+				// Chromium's page about the failure takes the tab over, and what is asked of it meanwhile gets lost.
+				_ = t.untilWithin(ctx, errorPageLimit, func() bool { return t.load.document != before.document })
+			}
 			return address.LoadError(target, res.ErrorText)
 		case res.LoaderID == "":
 			return t.untilWithin(ctx, time.Second, func() bool { return t.load.within != before.within })

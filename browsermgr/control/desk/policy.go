@@ -124,8 +124,14 @@ func (h *Held) Watched(ctx context.Context, do func() error) error {
 	return err
 }
 
-// Permitted asks the policy about where the tab is, before something reads it or runs in it.
-func (h *Held) Permitted(ctx context.Context) error { return h.Desk.Allow(ctx, h.Tab.URL()) }
+// Permitted asks the policy about where the tab is, before something reads it or runs in it. Chromium's own page about an
+// address that did not load is nobody's.
+func (h *Held) Permitted(ctx context.Context) error {
+	if strings.HasPrefix(h.Tab.URL(), "chrome-error:") {
+		return nil
+	}
+	return h.Desk.Allow(ctx, h.Tab.URL())
+}
 
 // Pardon takes the tab out of quarantine.
 func (h *Held) Pardon() { h.Desk.pardon(h.Tab.TargetID()) }
