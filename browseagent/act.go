@@ -136,7 +136,7 @@ func (r *run) openPage(ctx context.Context, at string) (p Page, restored bool, l
 	}
 	opening, cancel := context.WithTimeoutCause(ctx, r.set.OpenTimeout, errLateOpen)
 	defer cancel()
-	want := Opening{Key: r.session.ID, Profile: r.session.Profile, URL: at, Headed: r.task.Headed}
+	want := sessions.Opening{Key: r.session.ID, Profile: r.session.Profile, URL: at, Headed: r.task.Headed}
 	p, restored, err = r.agent.Browser.Open(opening, want)
 	if err != nil && at != "" && opening.Err() == nil {
 		lost = err

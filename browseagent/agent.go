@@ -29,17 +29,9 @@ type Browser interface {
 	// Open returns the page of a session. If it is not open any more it is opened
 	// anew; restored says that happened. Open is called before each action and
 	// must be cheap for an open page.
-	Open(ctx context.Context, o Opening) (p Page, restored bool, err error)
+	Open(ctx context.Context, o sessions.Opening) (p Page, restored bool, err error)
 	// Close closes the page of session key. An unknown key is no error.
 	Close(ctx context.Context, key string) error
-}
-
-// Opening says which page is wanted.
-type Opening struct {
-	Key     string // id of the session
-	Profile string // browser profile; empty = one that is forgotten with its browser
-	URL     string // where to open the page anew; empty = an empty page
-	Headed  bool   // with a window, if it must be opened
 }
 
 // Page is one browser tab (and those it opened) as a model uses it. What it
@@ -108,7 +100,7 @@ type Agent struct {
 	Settings func() Settings   // asked at the start of each task; nil means all defaults
 	Places   map[string]string // names people use for URLs, told to the model
 	Logins   Logins            // nil means none
-	Consent  Consent           // asked before what people want to decide; nil asks nobody
+	Consent  sessions.Consent  // asked before what people want to decide; nil asks nobody
 	Logger   *slog.Logger      // nil means none
 	Now      func() time.Time  // nil means time.Now
 

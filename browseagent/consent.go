@@ -10,25 +10,6 @@ import (
 	"clank/sessions"
 )
 
-// Consent asks people whether something may be done. It is implemented by the
-// program that wires this package.
-type Consent interface {
-	// Ask returns what was decided, in a few words ("allowed by @ada"; "" if nobody
-	// had to be asked), or an error whose text says who or what said no. It may take
-	// a minute. ctx ends with the task.
-	Ask(ctx context.Context, s sessions.Session, t sessions.Task, q Question) (decision string, err error)
-}
-
-// Question is what a tool is about to set off.
-type Question struct {
-	Classes []string // such as "buy" and "submit", the weightiest first; never empty
-	Text    string   // in our words
-	Detail  string   // in the page's words: untrusted
-	Origin  string   // of the page
-	To      string   // the host it leads to, if that is another one
-	Literal bool     // the model does what the person wrote, word for word
-}
-
 // judge is a [Page] that can tell what an action would set off. mark stands for all
 // that was judged. ActIf is Act, unless the action has come to mean something else
 // than mark: then same is false, and nothing was done.
@@ -102,7 +83,7 @@ func (r *run) timed(ctx context.Context, a args, do func(context.Context) outcom
 // consent judges an action and asks where there is something to ask. no is set if it
 // must not be done.
 func (r *run) consent(ctx context.Context, j judge, kind string, input map[string]any) (decision, mark string, no *outcome) {
-	q := Question{Literal: r.caps.Literal}
+	q := sessions.Question{Literal: r.caps.Literal}
 	looking := r.timed(ctx, nil, func(ctx context.Context) (o outcome) {
 		q.Classes, q.Text, q.Detail, q.Origin, q.To, mark, o.err = j.Judge(ctx, kind, maps.Clone(input))
 		return o
@@ -118,7 +99,7 @@ func (r *run) consent(ctx context.Context, j judge, kind string, input map[strin
 }
 
 // askFor asks a question. The decision is a sentence, "" if nobody had to be asked; no is set if the answer is no.
-func (r *run) askFor(ctx context.Context, q Question) (decision string, no *outcome) {
+func (r *run) askFor(ctx context.Context, q sessions.Question) (decision string, no *outcome) {
 	began := time.Now()
 	decision, err := r.agent.Consent.Ask(ctx, r.session, r.task, q)
 	r.log.Debug("consent", "classes", strings.Join(q.Classes, " "), "took", time.Since(began), "err", err)

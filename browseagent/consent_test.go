@@ -30,7 +30,7 @@ type waryPage struct {
 	of *wary
 }
 
-func (w *wary) Open(ctx context.Context, o browseagent.Opening) (browseagent.Page, bool, error) {
+func (w *wary) Open(ctx context.Context, o sessions.Opening) (browseagent.Page, bool, error) {
 	p, restored, err := w.browser.Open(ctx, o)
 	if err != nil {
 		return nil, false, err
@@ -65,11 +65,11 @@ func (p waryPage) ActIf(ctx context.Context, kind string, args map[string]any, m
 
 // asker answers questions as the test wants.
 type asker struct {
-	questions []browseagent.Question
+	questions []sessions.Question
 	answer    func(ctx context.Context) (string, error)
 }
 
-func (a *asker) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q browseagent.Question) (string, error) {
+func (a *asker) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q sessions.Question) (string, error) {
 	if s.ID != "s1" || t.ID != "t1" {
 		return "", errors.New("asked for another task")
 	}
@@ -93,7 +93,7 @@ var buying = []func(context.Context, llm.Request) (llm.Reply, error){
 func TestWhatIsToBeDecidedIsAskedBeforeItIsDone(t *testing.T) {
 	b, _, a := newWary(allowed, buying...)
 	_, steps := b.answer(t)
-	want := []browseagent.Question{{
+	want := []sessions.Question{{
 		Classes: []string{"buy", "submit"}, Text: "Buy something at shop.test", Detail: "Buy", Origin: "http://shop.test", To: "bank.test",
 	}}
 	if diff := cmp.Diff(want, a.questions); diff != "" {

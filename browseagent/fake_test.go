@@ -125,7 +125,7 @@ type browser struct {
 	closed []string
 }
 
-func (b *browser) Open(ctx context.Context, o browseagent.Opening) (browseagent.Page, bool, error) {
+func (b *browser) Open(ctx context.Context, o sessions.Opening) (browseagent.Page, bool, error) {
 	key, url := o.Key, o.URL
 	if b.open != nil {
 		if err := b.open(ctx, key, url); err != nil {

@@ -78,7 +78,7 @@ func (r *run) signIn(ctx context.Context, t *tool, a args) outcome {
 	if r.agent.Consent == nil {
 		return *misuse("Not done: a person has to agree to it, and nobody can be asked here. Let the person log in.")
 	}
-	q := Question{Classes: []string{classLogin}, Literal: r.caps.Literal}
+	q := sessions.Question{Classes: []string{classLogin}, Literal: r.caps.Literal}
 	looking := r.timed(ctx, a, func(ctx context.Context) (o outcome) {
 		q.Origin, q.Text, o.err = r.agent.Logins.Where(ctx, r.session, r.task, name, code)
 		return o

@@ -129,7 +129,7 @@ func TestToLogInIsAskedFirst(t *testing.T) {
 				}
 			}
 			for _, q := range a.questions {
-				if want := (browseagent.Question{Classes: []string{"login"}, Text: "Log in as ada", Origin: "https://shop.test"}); !cmp.Equal(want, q) {
+				if want := (sessions.Question{Classes: []string{"login"}, Text: "Log in as ada", Origin: "https://shop.test"}); !cmp.Equal(want, q) {
 					t.Errorf("%s: %s", tt.name, cmp.Diff(want, q))
 				}
 			}

@@ -150,6 +150,7 @@ type Caps struct {
 	Vision      bool // sees images in messages
 	ToolImages  bool // sees images inside tool results
 	ContextSize int  // tokens; 0 = unknown
+	Computer    bool // works a screen with mouse and keyboard by tools of its vendor
 	Literal     bool // does what the person wrote, word for word, and nothing of its own accord
 }
 

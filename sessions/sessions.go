@@ -53,6 +53,8 @@ type Task struct {
 	// Allow are classes of actions ("buy", "submit") that the person has allowed with
 	// the task. They are not stored.
 	Allow []string `json:"allow,omitempty"`
+	// Inbox is what people say to the task while it runs. It is not stored.
+	Inbox *Inbox `json:"-"`
 }
 
 // Usage counts what a step cost.

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"clank/browseagent"
 	"clank/consent"
 	"clank/sessions"
 	"clank/settings"
@@ -36,7 +35,7 @@ func (a *app) newAsker() *asker {
 }
 
 // Ask implements [browseagent.Consent].
-func (k *asker) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q browseagent.Question) (string, error) {
+func (k *asker) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q sessions.Question) (string, error) {
 	question := questionOf(t.Origin)
 	question.Task, question.Session, question.Profile = t.ID, s.ID, s.Profile
 	return k.decide(q, question, t, func(q consent.Question) (consent.Answer, error) { return k.desk.Ask(ctx, q) })
@@ -44,7 +43,7 @@ func (k *asker) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q 
 
 // decide asks what the rules do not decide. Where an action is of several classes, each has its question, the weightiest
 // first. question says who is asked; put asks them.
-func (k *asker) decide(q browseagent.Question, question consent.Question, t sessions.Task, put func(consent.Question) (consent.Answer, error)) (string, error) {
+func (k *asker) decide(q sessions.Question, question consent.Question, t sessions.Task, put func(consent.Question) (consent.Answer, error)) (string, error) {
 	question.Text, question.Detail = q.Text, q.Detail
 	for _, class := range consent.Classes() {
 		if !slices.Contains(q.Classes, string(class)) || class == consent.Leave && !k.settings().Asking.Away(q.To) {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"clank/browseagent"
 	"clank/consent"
 	"clank/sessions"
 	"clank/settings"
@@ -26,7 +25,7 @@ func newTestAsker(t *testing.T) (*asker, *settings.Settings, *consent.Follower) 
 }
 
 // decided asks, answers the question that comes, if one does, and returns its class.
-func decided(t *testing.T, k *asker, f *consent.Follower, task sessions.Task, q browseagent.Question, a consent.Answer) (asked, decision string, err error) {
+func decided(t *testing.T, k *asker, f *consent.Follower, task sessions.Task, q sessions.Question, a consent.Answer) (asked, decision string, err error) {
 	t.Helper()
 	ctx, done := context.WithCancel(t.Context())
 	go func() {
@@ -79,7 +78,7 @@ func TestWhichQuestionIsAsked(t *testing.T) {
 		if tt.change != nil {
 			tt.change(set)
 		}
-		q := browseagent.Question{Classes: strings.Fields(tt.classes), Text: "x", Origin: "https://here.test", To: "to.test", Literal: tt.literal}
+		q := sessions.Question{Classes: strings.Fields(tt.classes), Text: "x", Origin: "https://here.test", To: "to.test", Literal: tt.literal}
 		asked, decision, err := decided(t, k, f, sessions.Task{ID: "t1", Origin: tt.origin, Allow: tt.allow}, q, yes)
 		if asked != tt.asked && !strings.HasPrefix(asked, tt.asked+"submit") || tt.asked == "" && asked != "" {
 			t.Errorf("%s: asked about %q, want %q", tt.name, asked, tt.asked)
@@ -94,7 +93,7 @@ func TestAGrantForASessionCoversItsClassAlone(t *testing.T) {
 	t.Parallel()
 	k, _, f := newTestAsker(t)
 	task := sessions.Task{ID: "t1", Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: "g"}}
-	send := browseagent.Question{Classes: []string{"send"}, Text: "x", Origin: "https://here.test"}
+	send := sessions.Question{Classes: []string{"send"}, Text: "x", Origin: "https://here.test"}
 	for _, want := range []string{"send", ""} {
 		if asked, _, err := decided(t, k, f, task, send, consent.Answer{Allowed: true, ForSession: true, By: "@ada"}); err != nil || asked != want {
 			t.Errorf("asked about %q, want %q, %v", asked, want, err)

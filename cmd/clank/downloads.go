@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"clank/browseagent"
 	"clank/browsermgr/transfer"
 	"clank/consent"
 	"clank/sessions"
@@ -29,7 +28,7 @@ type programs struct {
 const agreedFor = 10 * time.Minute
 
 // Ask implements [browseagent.Consent].
-func (p *programs) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q browseagent.Question) (string, error) {
+func (p *programs) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q sessions.Question) (string, error) {
 	by, err := p.asker.Ask(ctx, s, t, q)
 	if err == nil && slices.Contains(q.Classes, string(consent.Executable)) {
 		p.mu.Lock()

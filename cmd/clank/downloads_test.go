@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"clank/browseagent"
 	"clank/browsermgr/transfer"
 	"clank/consent"
 	"clank/internal/discordtest"
@@ -45,7 +44,7 @@ func TestWhoIsAskedBeforeAProgramIsKept(t *testing.T) {
 			p := &programs{asker: k, owner: func(string) (string, string) { return tt.owner, "work" }}
 			if tt.clicked {
 				set.Asking.Executable = "allow"
-				q := browseagent.Question{Classes: []string{"executable"}}
+				q := sessions.Question{Classes: []string{"executable"}}
 				if _, err := p.Ask(t.Context(), sessions.Session{ID: "s1"}, sessions.Task{}, q); err != nil {
 					t.Fatal(err)
 				}

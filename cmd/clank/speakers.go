@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"sync"
 
-	"clank/browseagent"
 	"clank/browsermgr/control/ask"
 	"clank/browsertool/remote"
 	"clank/consent"
@@ -74,7 +73,7 @@ func (k toolConsent) Ask(ctx context.Context, id string, q ask.Question) error {
 		}
 		return k.desk.Ask(ctx, q)
 	}
-	action := browseagent.Question{Classes: q.Classes, Text: q.Text, Detail: q.Detail, Origin: q.Origin, To: q.To}
+	action := sessions.Question{Classes: q.Classes, Text: q.Text, Detail: q.Detail, Origin: q.Origin, To: q.To}
 	_, err := k.decide(action, question, sessions.Task{Origin: sp.origin}, put)
 	return err
 }

@@ -22,7 +22,7 @@ type windows struct {
 }
 
 // Open implements browseagent.Browser.
-func (w windows) Open(ctx context.Context, o browseagent.Opening) (browseagent.Page, bool, error) {
+func (w windows) Open(ctx context.Context, o sessions.Opening) (browseagent.Page, bool, error) {
 	win, restored, err := w.manager.Window(ctx, browsermgr.WindowOptions{
 		Key: o.Key, URL: o.URL, Profile: o.Profile, Headed: o.Headed || w.settings().Headed, Ephemeral: w.ephemeral || o.Profile == "",
 	})
