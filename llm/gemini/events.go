@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"google.golang.org/genai"
 )
@@ -147,14 +148,14 @@ func checked(data []byte) ([]byte, error) {
 	if len(event.Error) > 0 && string(event.Error) != "null" {
 		return nil, &streamError{readErrorBody(data)}
 	}
+	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		return nil, &malformedError{err: errors.New("decode event: it is not an object")}
+	}
 	var typed genai.GenerateContentResponse
 	if err := json.Unmarshal(data, &typed); err != nil {
 		return nil, &malformedError{err: fmt.Errorf("decode event: %w", err)}
 	}
-	known := map[string]json.RawMessage{}
-	if err := json.Unmarshal(data, &known); err != nil || known == nil {
-		return nil, &malformedError{err: errors.New("decode event: it is not an object")}
-	}
+	typed.Candidates = slices.DeleteFunc(typed.Candidates, func(c *genai.Candidate) bool { return c == nil })
 	clean, err := json.Marshal(&typed)
 	if err != nil {
 		return nil, &malformedError{err: fmt.Errorf("decode event: %w", err)}
