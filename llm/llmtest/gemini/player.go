@@ -45,7 +45,7 @@ func (p *player) play(req llmtest.Request, wire Wire, reply llmtest.Reply, n int
 		p.stream(f, p.frames(req, wire, reply, n))
 	default:
 		r := whole(req.Model, reply, n)
-		p.judge(wire, r, n)
+		p.judge(req.Model, wire, r, n)
 		p.body(f, encode(r))
 	}
 }
@@ -69,12 +69,12 @@ func (p *player) frames(req llmtest.Request, wire Wire, reply llmtest.Reply, n i
 		for _, e := range events {
 			var r genai.GenerateContentResponse
 			if strings.HasPrefix(e, "{") && json.Unmarshal([]byte(e), &r) == nil { // the library panics at null
-				p.issue(&r)
+				p.issue(req.Model, &r)
 			}
 		}
 	} else {
 		for _, r := range responses(req.Model, reply, n) {
-			p.judge(wire, r, n)
+			p.judge(req.Model, wire, r, n)
 			events = append(events, string(encode(r)))
 		}
 	}
@@ -86,19 +86,19 @@ func (p *player) frames(req llmtest.Request, wire Wire, reply llmtest.Reply, n i
 }
 
 // judge checks an event and remembers what it signs.
-func (p *player) judge(wire Wire, r *genai.GenerateContentResponse, n int) {
+func (p *player) judge(model string, wire Wire, r *genai.GenerateContentResponse, n int) {
 	if err := checkAnswer(wire, r); err != nil {
 		p.s.problem("reply %d is itself wrong: %v", n, err)
 	}
-	p.issue(r)
+	p.issue(model, r)
 }
 
-func (p *player) issue(r *genai.GenerateContentResponse) {
+func (p *player) issue(model string, r *genai.GenerateContentResponse) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	for _, c := range r.Candidates {
 		if c != nil && c.Content != nil {
-			p.s.issued.add(c.Content.Parts)
+			p.s.issued.add(model, c.Content.Parts)
 		}
 	}
 }

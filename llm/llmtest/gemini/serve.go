@@ -72,7 +72,7 @@ func (s *Server) accept(model string, body []byte) (Wire, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return wire, s.issued.check(wire.Contents, !isOld(model))
+	return wire, s.issued.check(model, wire.Contents)
 }
 
 // isOld says whether a model is from before Gemini 3: its calls have neither

@@ -10,7 +10,8 @@ import (
 // filler is the signature that tells the vendor not to check.
 const filler = "skip_thought_signature_validator"
 
-// signatures are those that were given out, as text.
+// signatures are those that were given out, as text, by the model that gave
+// them: to another they mean nothing.
 type signatures struct {
 	all   map[string]bool
 	calls map[string]string // of a call, "" if it got none
@@ -20,22 +21,23 @@ func newSignatures() signatures {
 	return signatures{all: map[string]bool{}, calls: map[string]string{}}
 }
 
-func callKey(f *genai.FunctionCall) string { return string(encode(f)) }
+func callKey(model string, f *genai.FunctionCall) string { return model + " " + string(encode(f)) }
 
-func (s signatures) add(parts []*genai.Part) {
+func (s signatures) add(model string, parts []*genai.Part) {
 	for _, p := range parts {
 		if p.ThoughtSignature != nil {
-			s.all[string(p.ThoughtSignature)] = true
+			s.all[model+" "+string(p.ThoughtSignature)] = true
 		}
 		if p.FunctionCall != nil {
-			s.calls[callKey(p.FunctionCall)] = string(p.ThoughtSignature)
+			s.calls[callKey(model, p.FunctionCall)] = string(p.ThoughtSignature)
 		}
 	}
 }
 
 // check demands that what was signed comes back with its signature, that no
-// signature is made up, and, if calls must be signed, that each turn's first is.
-func (s signatures) check(contents []*genai.Content, must bool) error {
+// signature is made up, and, from Gemini 3 on, that each turn's first call has one.
+func (s signatures) check(model string, contents []*genai.Content) error {
+	must := !isOld(model)
 	skip, err := base64.URLEncoding.DecodeString(filler)
 	if err != nil {
 		return fmt.Errorf("decode filler: %w", err)
@@ -44,13 +46,13 @@ func (s signatures) check(contents []*genai.Content, must bool) error {
 		first := true
 		for _, p := range c.Parts {
 			got := string(p.ThoughtSignature)
-			if got != "" && got != string(skip) && !s.all[got] {
+			if got != "" && got != string(skip) && !s.all[model+" "+got] {
 				return fmt.Errorf("contents[%d]: thought signature %q was never given", i, got)
 			}
 			if p.FunctionCall == nil {
 				continue
 			}
-			want, known := s.calls[callKey(p.FunctionCall)]
+			want, known := s.calls[callKey(model, p.FunctionCall)]
 			if known && want != "" && got != want {
 				return fmt.Errorf("contents[%d]: call of %s has thought signature %q, it was given %q", i, p.FunctionCall.Name, got, want)
 			}
