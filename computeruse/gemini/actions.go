@@ -13,7 +13,7 @@ import (
 
 // actions are the vendor's own, of both generations, as the loop's. They follow
 // the guide to computer use with generateContent.
-var actions = map[string]func(a *args) []computeruse.Action{ //nolint:gochecknoglobals // a table
+var actions = map[string]func(a *args) []computeruse.Action{
 	"click":           click(computeruse.ButtonLeft, 1),
 	"double_click":    click(computeruse.ButtonLeft, 2),
 	"triple_click":    click(computeruse.ButtonLeft, 3),

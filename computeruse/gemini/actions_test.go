@@ -2,6 +2,7 @@ package gemini_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"math"
@@ -139,7 +140,7 @@ func sound(a computeruse.Action) error {
 	switch a.Kind {
 	case computeruse.ActUnknown:
 		if a.Text == "" {
-			return fmt.Errorf("an unknown action that does not say what it was")
+			return errors.New("an unknown action that does not say what it was")
 		}
 	case computeruse.ActDrag:
 		if len(a.Path) < 2 {
@@ -155,7 +156,7 @@ func sound(a computeruse.Action) error {
 		}
 	case computeruse.ActMove:
 		if a.At == nil {
-			return fmt.Errorf("a move to nowhere")
+			return errors.New("a move to nowhere")
 		}
 	}
 	return nil

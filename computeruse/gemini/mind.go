@@ -87,7 +87,7 @@ func (m *Mind) Begin(b computeruse.Brief) (computeruse.Talk, error) {
 	}
 	t.config = genai.GenerateContentConfig{
 		Tools:           append([]*genai.Tool{{ComputerUse: use}}, declared...),
-		MaxOutputTokens: int32(min(max(b.MaxTokens, 0), 1<<30)), //nolint:gosec // bounded
+		MaxOutputTokens: int32(min(max(b.MaxTokens, 0), 1<<30)),
 	}
 	if b.System != "" {
 		t.config.SystemInstruction = &genai.Content{Parts: []*genai.Part{{Text: b.System}}}

@@ -64,7 +64,8 @@ func TestABatchIsAnsweredCallByCallWithOnePicture(t *testing.T) {
 	}
 	url := "https://example.com/"
 	wantBodies := []map[string]any{
-		{"output": "a menu opened", "url": url}, {"output": "the page"},
+		{"output": "a menu opened", "url": url},
+		{"output": "the page"},
 		{"error": "not done: an action before it failed", "url": url},
 	}
 	if diff := cmp.Diff(wantBodies, bodies); diff != "" {
@@ -131,7 +132,7 @@ func TestADecisionNobodyKnowsIsAWarningToo(t *testing.T) {
 		`{"x":1,"y":1,"safety_decision":"require_confirmation"}`: true,
 		`{"x":1,"y":1,"safety_decision":{}}`:                     true,
 		`{"x":1,"y":1,"safety_decision":7}`:                      true,
-		`{"x":1,"y":1}`: false,
+		`{"x":1,"y":1}`:                                          false,
 	} {
 		s := server.NewServer(t, llmtest.Use("click", args))
 		turn := next(t, begin(t, mind(t, s, newer, gemini.Options{}), computeruse.Brief{}), say("go"))

@@ -116,6 +116,7 @@ var table = map[string][]string{
 	"llm/openai":            {"llm"},
 	"llm/plain":             {"llm"},
 	"llm/llmtest":           {"llm"},
+	"llm/llmtest/gemini":    {"llm", "llm/llmtest"},
 	"browseagent":           {"llm", "sessions", "untrusted"},
 	"computeruse":           {"llm", "sessions", "untrusted"},
 	"computeruse/anthropic": {"computeruse", "llm", "llm/anthropic"},

@@ -46,21 +46,23 @@ func (c *collector) add(event *genai.GenerateContentResponse, emit func(llm.Delt
 // part appends p, or joins it to the text before it. A part with a signature
 // stays as it came: it must be sent back that way.
 func (c *collector) part(p *genai.Part, emit func(llm.Delta)) {
-	if isText(p) {
-		if p.Thought {
-			emit(llm.Delta{Reasoning: p.Text})
-		} else {
-			emit(llm.Delta{Text: p.Text})
-		}
-		if p.Text == "" && p.ThoughtSignature == nil {
+	if isText(p) && p.Thought {
+		emit(llm.Delta{Reasoning: p.Text})
+	} else if isText(p) {
+		emit(llm.Delta{Text: p.Text})
+	}
+	if !isText(p) || p.ThoughtSignature != nil {
+		c.parts = append(c.parts, p)
+		return
+	}
+	if p.Text == "" {
+		return
+	}
+	if last := len(c.parts) - 1; last >= 0 {
+		before := c.parts[last]
+		if isText(before) && before.Thought == p.Thought && before.ThoughtSignature == nil {
+			before.Text += p.Text
 			return
-		}
-		if last := len(c.parts) - 1; last >= 0 && p.ThoughtSignature == nil {
-			before := c.parts[last]
-			if isText(before) && before.Thought == p.Thought && before.ThoughtSignature == nil {
-				before.Text += p.Text
-				return
-			}
 		}
 	}
 	c.parts = append(c.parts, p)

@@ -168,7 +168,8 @@ func TestAHistoryOfAnotherModelIsTakenOver(t *testing.T) {
 		llm.UserText("look"),
 		{Role: llm.RoleAssistant, Parts: []llm.Part{
 			{Opaque: &llm.Opaque{Owner: "api.example chat x", Data: json.RawMessage(`{"part":{"text":"theirs"}}`)}},
-			{Call: &call}, {Call: &garbled},
+			{Call: &call},
+			{Call: &garbled},
 		}},
 		{Role: llm.RoleUser, Parts: []llm.Part{
 			{Text: "by the way"},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"google.golang.org/genai"
 
@@ -183,15 +184,9 @@ func checkAnswer(w Wire, r *genai.GenerateContentResponse) error {
 // acts says whether name is an action of the tool for computer use here.
 func (w Wire) acts(name string) bool {
 	for _, t := range w.Tools {
-		if t.ComputerUse == nil || !predefined[name] {
-			continue
+		if t.ComputerUse != nil {
+			return predefined[name] && !slices.Contains(t.ComputerUse.ExcludedPredefinedFunctions, name)
 		}
-		for _, excluded := range t.ComputerUse.ExcludedPredefinedFunctions {
-			if excluded == name {
-				return false
-			}
-		}
-		return true
 	}
 	return false
 }

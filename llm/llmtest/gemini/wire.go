@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"google.golang.org/genai"
 
@@ -129,6 +130,9 @@ func answers(open []*genai.FunctionCall, c *genai.Content) error {
 func (w Wire) checkTools() error {
 	seen := map[string]bool{}
 	for _, t := range w.Tools {
+		if t == nil || slices.Contains(t.FunctionDeclarations, nil) {
+			return errors.New("a tool is null")
+		}
 		for _, f := range t.FunctionDeclarations {
 			if f.Name == "" || f.Description == "" {
 				return errors.New("a function needs name and description")
