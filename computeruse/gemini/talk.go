@@ -153,15 +153,19 @@ func (t *talk) turn(answer gemini.Answer) computeruse.Turn {
 	out := computeruse.Turn{Stop: answer.Stop(), Usage: answer.Usage}
 	var said, thought []string
 	seen := map[string]bool{}
+	goesOn := false // the part before was text too: a signature divides in the middle of words
 	for _, p := range answer.Content.Parts {
 		switch {
 		case p.FunctionCall != nil:
 			t.call(p.FunctionCall, seen, &out)
 		case p.Text != "" && p.Thought:
 			thought = append(thought, p.Text)
+		case p.Text != "" && goesOn:
+			said[len(said)-1] += p.Text
 		case p.Text != "":
 			said = append(said, p.Text)
 		}
+		goesOn = p.Text != "" && !p.Thought
 	}
 	if garbled := answer.Garbled(); garbled != "" {
 		t.Pending = append(t.Pending, pending{ID: "garbled", Garbled: true})

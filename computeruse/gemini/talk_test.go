@@ -329,3 +329,53 @@ func TestPicturesFitTheGrid(t *testing.T) {
 		}
 	}
 }
+
+func TestATextDividedByItsSignatureIsOne(t *testing.T) {
+	s := server.NewServer(t, llmtest.Answer(llmtest.Reply{Events: []string{
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"thinking","thought":true},{"text":"hel"}]}}]}`,
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"lo","thoughtSignature":"c2lnbmVk"}]},"finishReason":"STOP"}]}`,
+	}}))
+	turn := next(t, begin(t, mind(t, s, newer, gemini.Options{}), computeruse.Brief{}), say("go"))
+	if turn.Text != "hello" || turn.Reasoning != "thinking" {
+		t.Errorf("turn = %+v", turn)
+	}
+}
+
+// Whatever is found as a memory is gone on with or refused, and then kept as it
+// is.
+func FuzzMemory(f *testing.F) {
+	for _, memory := range []string{
+		`{"dialect":"gemini generateContent 1","model":"gemini:gemini-3.5-flash","contents":[{"role":"user","parts":[{"text":"go"}]},` +
+			`{"role":"model","parts":[{"functionCall":{"id":"1","name":"click","args":{"x":1}},"thoughtSignature":"c2ln"}]}],` +
+			`"pending":[{"id":"1","wire_id":"1","name":"click"}],"size":{"X":10,"Y":10}}`,
+		`{"dialect":"gemini generateContent 1","model":"other","contents":[{"role":"model","parts":[{"thought":true,"text":"x"},{"functionResponse":{"parts":[null]}}]}]}`,
+		`{"dialect":"gemini generateContent 1","contents":[{"role":"user","parts":[null]}]}`, `null`, `[]`,
+	} {
+		f.Add([]byte(memory))
+	}
+	m, err := vendor.New(vendor.Options{Key: "AIzaTest0123456789", Model: newer})
+	if err != nil {
+		f.Fatal(err)
+	}
+	made, err := gemini.New(m, gemini.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, memory []byte) {
+		talk, err := made.Begin(computeruse.Brief{Memory: memory})
+		if err != nil || len(memory) == 0 {
+			return
+		}
+		kept, err := talk.Memory()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := made.Begin(computeruse.Brief{Memory: kept})
+		if err != nil {
+			t.Fatalf("%v for %s", err, kept)
+		}
+		if twice, err := again.Memory(); err != nil || string(twice) != string(kept) {
+			t.Errorf("kept %s, then %s (%v)", kept, twice, err)
+		}
+	})
+}

@@ -72,39 +72,53 @@ func (w *writer) answerRest() {
 
 func (w *writer) modelParts(parts []llm.Part) []*genai.Part {
 	var out []*genai.Part
-	var signs string
-	var signature []byte
-	take := func(what string) []byte {
-		s := signature
-		if signs != what {
-			s = nil // its part is gone
-		}
-		signs, signature = "", nil
-		return s
-	}
+	var about note // of the part that follows
 	for _, p := range parts {
+		if p.Opaque != nil {
+			if p.Opaque.Owner != w.owner {
+				continue
+			}
+			about = note{}
+			if json.Unmarshal(p.Opaque.Data, &about) == nil && about.Part != nil {
+				out = append(out, about.Part)
+			}
+			continue
+		}
 		switch {
-		case p.Opaque != nil:
-			var n note
-			if p.Opaque.Owner != w.owner || json.Unmarshal(p.Opaque.Data, &n) != nil {
-				continue
-			}
-			if n.Part != nil {
-				out = append(out, n.Part)
-				continue
-			}
-			signs, signature = n.Signs, n.Signature
 		case p.Call != nil && p.Call.Malformed != "":
 			out = append(out, &genai.Part{Text: "(I called a tool in a way that could not be read: " + oneLine(p.Call.Malformed) + ")"})
 		case p.Call != nil:
 			call := &genai.FunctionCall{ID: wireID(p.Call.ID), Name: p.Call.Name, Args: argsOf(p.Call.Input)}
-			out = append(out, &genai.Part{FunctionCall: call, ThoughtSignature: take(signsCall + p.Call.ID)})
+			part := &genai.Part{FunctionCall: call}
+			if about.Call == p.Call.ID {
+				part.ThoughtSignature = about.Signature
+			}
+			out = append(out, part)
 			w.pending, w.ids = append(w.pending, call), append(w.ids, p.Call.ID)
 		case p.Text != "":
-			out = append(out, &genai.Part{Text: p.Text, ThoughtSignature: take(signsText)})
+			out = append(out, divide(p.Text, about.Pieces)...)
 		}
+		about = note{} // it was about this part, or about one that is gone
 	}
 	return out
+}
+
+// divide is a text as the parts it came in, or, if it is not that text any more,
+// as one without signature.
+func divide(text string, pieces []piece) []*genai.Part {
+	whole := []*genai.Part{{Text: text}}
+	var parts []*genai.Part
+	for _, p := range pieces {
+		if p.Size < 0 || p.Size > len(text) {
+			return whole
+		}
+		parts = append(parts, &genai.Part{Text: text[:p.Size], ThoughtSignature: p.Signature})
+		text = text[p.Size:]
+	}
+	if len(parts) == 0 || text != "" {
+		return whole
+	}
+	return parts
 }
 
 // userParts gives results first, then what is said and shown beside them.

@@ -57,52 +57,88 @@ func Declare(tools []llm.Tool) ([]*genai.Tool, error) {
 // owner marks what only this model of this server understands.
 func (m *Model) owner() string { return m.host + " " + m.opts.Model }
 
-// note is our opaque part: either a part of the vendor's that package llm has
-// no words for, or the signature of the part that follows.
+// note is our opaque part: a part of the vendor's that package llm has no words
+// for, the signature of the call that follows, or how the text that follows was
+// divided into parts, and which of them were signed.
 type note struct {
 	Part      *genai.Part `json:"part,omitempty"`
-	Signs     string      `json:"signs,omitempty"` // "text", or "call " and the id of the call
+	Call      string      `json:"call,omitempty"` // its id
 	Signature []byte      `json:"signature,omitempty"`
+	Pieces    []piece     `json:"pieces,omitempty"`
 }
 
-const (
-	signsText = "text"
-	signsCall = "call "
-)
+// piece is a part of a text.
+type piece struct {
+	Size      int    `json:"size"` // in bytes
+	Signature []byte `json:"signature,omitempty"`
+}
+
+// reader reads an answer into a message.
+type reader struct {
+	owner string
+	out   []llm.Part
+	texts []*genai.Part // that follow each other, not written yet
+}
 
 // message is an answer in the words of package llm.
 func (m *Model) message(a Answer) llm.Message {
-	out := llm.Message{Role: llm.RoleAssistant}
-	add := func(n note) {
-		data, err := json.Marshal(n)
-		if err == nil { // parts came from JSON
-			out.Parts = append(out.Parts, llm.Part{Opaque: &llm.Opaque{Owner: m.owner(), Data: data}})
-		}
-	}
+	r := reader{owner: m.owner()}
 	seen := map[string]bool{}
 	for _, p := range a.Content.Parts {
-		switch {
-		case p.FunctionCall != nil:
-			call := CallOf(p.FunctionCall, seen)
-			if p.ThoughtSignature != nil {
-				add(note{Signs: signsCall + call.ID, Signature: p.ThoughtSignature})
-			}
-			out.Parts = append(out.Parts, llm.Part{Call: &call})
-		case isText(p) && !p.Thought && strings.TrimSpace(p.Text) != "":
-			if p.ThoughtSignature != nil {
-				add(note{Signs: signsText, Signature: p.ThoughtSignature})
-			}
-			out.Parts = append(out.Parts, llm.Part{Text: p.Text})
-		default:
-			add(note{Part: p})
+		if isText(p) && !p.Thought {
+			r.texts = append(r.texts, p)
+			continue
 		}
+		r.text()
+		if p.FunctionCall == nil {
+			r.note(note{Part: p})
+			continue
+		}
+		call := CallOf(p.FunctionCall, seen)
+		if p.ThoughtSignature != nil {
+			r.note(note{Call: call.ID, Signature: p.ThoughtSignature})
+		}
+		r.out = append(r.out, llm.Part{Call: &call})
 	}
+	r.text()
 	if garbled := a.Garbled(); garbled != "" {
-		out.Parts = append(out.Parts, llm.Part{Call: &llm.ToolCall{
+		r.out = append(r.out, llm.Part{Call: &llm.ToolCall{
 			ID: newCallID(), Name: unnamed, Input: json.RawMessage("{}"), Malformed: garbled,
 		}})
 	}
-	return out
+	return llm.Message{Role: llm.RoleAssistant, Parts: r.out}
+}
+
+// text writes the texts gathered as one.
+func (r *reader) text() {
+	var whole string
+	var pieces []piece
+	signed := false
+	for _, p := range r.texts {
+		whole += p.Text //nolint:perfsprint // there are two or three
+		pieces = append(pieces, piece{Size: len(p.Text), Signature: p.ThoughtSignature})
+		signed = signed || p.ThoughtSignature != nil
+	}
+	switch {
+	case whole == "":
+		for _, p := range r.texts {
+			r.note(note{Part: p})
+		}
+	case signed:
+		r.note(note{Pieces: pieces})
+		fallthrough
+	default:
+		r.out = append(r.out, llm.Part{Text: whole})
+	}
+	r.texts = nil
+}
+
+func (r *reader) note(n note) {
+	data, err := json.Marshal(n)
+	if err != nil { // parts came from JSON
+		return
+	}
+	r.out = append(r.out, llm.Part{Opaque: &llm.Opaque{Owner: r.owner, Data: data}})
 }
 
 const (

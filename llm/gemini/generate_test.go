@@ -254,3 +254,29 @@ func TestRequestsOfOneConversationBeginAlike(t *testing.T) {
 		t.Errorf("the beginning changed, so no cache can hold it (-first +second):\n%s", diff)
 	}
 }
+
+func TestATextWhoseEndIsSignedStaysOneAndComesBackDivided(t *testing.T) {
+	s := server.NewServer(t, llmtest.Answer(llmtest.Reply{Events: []string{
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"hel"}]}}]}`,
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"lo","thoughtSignature":"c2lnbmVk"}]},"finishReason":"STOP"}]}`,
+	}}), llmtest.Say("ok"), llmtest.Say("ok"))
+	m := open(t, s, nil)
+	reply := generate(t, m, ask("hi"))
+	if got := reply.Text(); got != "hello" {
+		t.Errorf("text = %q, want %q", got, "hello")
+	}
+	generate(t, m, llm.Request{Messages: []llm.Message{llm.UserText("hi"), stored(t, reply.Message), llm.UserText("and?")}})
+	want := []*genai.Part{{Text: "hel"}, {Text: "lo", ThoughtSignature: []byte("signed")}}
+	if diff := cmp.Diff(want, wire(t, s.Requests()[1]).Contents[1].Parts); diff != "" {
+		t.Errorf("parts (-want +got):\n%s", diff)
+	}
+	for i, p := range reply.Message.Parts { // as whoever shortens a history may
+		if p.Text != "" {
+			reply.Message.Parts[i].Text = "help"
+		}
+	}
+	generate(t, m, llm.Request{Messages: []llm.Message{llm.UserText("hi"), reply.Message, llm.UserText("and?")}})
+	if diff := cmp.Diff([]*genai.Part{{Text: "help"}}, wire(t, s.Requests()[2]).Contents[1].Parts); diff != "" {
+		t.Errorf("changed parts (-want +got):\n%s", diff)
+	}
+}
