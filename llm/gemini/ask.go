@@ -82,14 +82,15 @@ func (m *Model) once(ctx context.Context, contents []*genai.Content, config gena
 	if ctx.Err() != nil {
 		return Answer{}, context.Cause(ctx)
 	}
-	a := &attempt{http: m.http, idle: &idleClock{limit: m.opts.IdleTimeout, cancel: cancel}, clean: m.clean, anonymous: m.opts.Key == ""}
+	a := &attempt{http: m.http, idle: &idleClock{limit: m.opts.IdleTimeout, cancel: cancel}, clean: m.clean, anonymous: m.opts.Key == "", pictures: &pictures{}}
 	defer a.idle.stop()
 	client, err := m.client(ctx, a)
 	if err != nil {
 		return Answer{}, err
 	}
 	c := &collector{}
-	for event, err := range client.Models.GenerateContentStream(ctx, m.opts.Model, m.signed(contents), m.configured(config)) {
+	said := a.pictures.without(m.signed(contents))
+	for event, err := range client.Models.GenerateContentStream(ctx, m.opts.Model, said, m.configured(config)) {
 		if ctx.Err() != nil && (!c.complete() || !errors.Is(context.Cause(ctx), errIdle)) {
 			return Answer{}, context.Cause(ctx)
 		}
@@ -138,35 +139,6 @@ func (m *Model) configured(config genai.GenerateContentConfig) *genai.GenerateCo
 		}
 	}
 	return &config
-}
-
-// fillEmptyText gives signed parts their empty text back, which the client
-// library leaves out and the API demands.
-func fillEmptyText(body map[string]any) map[string]any {
-	for _, c := range list(body["contents"]) {
-		content, _ := c.(map[string]any)
-		for _, p := range list(content["parts"]) {
-			part, _ := p.(map[string]any)
-			if part["thoughtSignature"] != nil && (len(part) == 1 || len(part) == 2 && part["thought"] != nil) {
-				part["text"] = ""
-			}
-		}
-	}
-	return body
-}
-
-func list(v any) []any {
-	switch l := v.(type) {
-	case []any:
-		return l
-	case []map[string]any:
-		all := make([]any, len(l))
-		for i := range l {
-			all[i] = l[i]
-		}
-		return all
-	}
-	return nil
 }
 
 // charge puts a price to what was used.

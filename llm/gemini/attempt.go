@@ -25,6 +25,7 @@ type attempt struct {
 	idle      *idleClock
 	clean     func(string) string
 	anonymous bool      // the key of the request is a placeholder
+	pictures  *pictures // of the request
 	body      *dataBody // nil until there is one
 }
 
@@ -32,6 +33,10 @@ func (a *attempt) client() *http.Client { return &http.Client{Transport: a} }
 
 // RoundTrip implements http.RoundTripper.
 func (a *attempt) RoundTrip(req *http.Request) (*http.Response, error) {
+	req, err := a.pictures.request(req)
+	if err != nil {
+		return nil, err
+	}
 	if a.anonymous {
 		req = req.Clone(req.Context())
 		req.Header.Del("X-Goog-Api-Key")
