@@ -37,13 +37,16 @@ func BenchmarkNext(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	talk, err := made.Begin(computeruse.Brief{})
-	if err != nil {
-		b.Fatal(err)
-	}
 	picture := llm.Image{MediaType: "image/png", Data: bytes.Repeat([]byte("0123456789"), 30_000)}
-	in := computeruse.Input{Says: []string{"go"}}
-	for range b.N {
+	var talk computeruse.Talk
+	var in computeruse.Input
+	for i := range b.N {
+		if i%30 == 0 { // as long as a task may be
+			if talk, err = made.Begin(computeruse.Brief{}); err != nil {
+				b.Fatal(err)
+			}
+			in = computeruse.Input{Says: []string{"go"}}
+		}
 		in.Shot = &computeruse.Shot{Image: picture, Size: size, URL: "https://example.com/"}
 		turn, err := talk.Next(b.Context(), in)
 		if err != nil {
