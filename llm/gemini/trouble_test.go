@@ -218,3 +218,15 @@ func TestASchemaThatIsNoneIsRefusedBeforeItIsSent(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 }
+
+func TestTheLibraryDoesNotAskAgainOnItsOwn(t *testing.T) {
+	s := server.NewServer(t, llmtest.Answer(llmtest.Reply{Events: []string{
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"hel"}]},"finishReason":"CONTINUATION","continuationToken":"dG9rZW4="}]}`,
+	}}))
+	if reply := generate(t, open(t, s, nil), ask("hello")); reply.Text() != "hel" || reply.Stop != llm.StopUnknown {
+		t.Errorf("reply = %+v", reply)
+	}
+	if n := len(s.Requests()); n != 1 {
+		t.Errorf("%d requests, of which only one was counted", n)
+	}
+}
