@@ -111,14 +111,15 @@ func (m *Model) message(a Answer) llm.Message {
 
 // text writes the texts gathered as one.
 func (r *reader) text() {
-	var whole string
+	var text strings.Builder
 	var pieces []piece
 	signed := false
 	for _, p := range r.texts {
-		whole += p.Text //nolint:perfsprint // there are two or three
+		text.WriteString(p.Text)
 		pieces = append(pieces, piece{Size: len(p.Text), Signature: p.ThoughtSignature})
 		signed = signed || p.ThoughtSignature != nil
 	}
+	whole := text.String()
 	switch {
 	case whole == "":
 		for _, p := range r.texts {
