@@ -28,7 +28,11 @@ type talk struct {
 // Next implements [computeruse.Talk].
 func (t *talk) Next(ctx context.Context, in computeruse.Input) (computeruse.Turn, error) {
 	t.tell(in)
-	answer, err := t.mind.model.Ask(ctx, t.Contents, t.config, nil)
+	config := t.config
+	if in.Final {
+		config.ToolConfig = &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeNone}}
+	}
+	answer, err := t.mind.model.Ask(ctx, t.Contents, config, nil)
 	if err != nil {
 		return computeruse.Turn{}, err
 	}

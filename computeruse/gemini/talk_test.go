@@ -341,6 +341,23 @@ func TestATextDividedByItsSignatureIsOne(t *testing.T) {
 	}
 }
 
+func TestTheLastQuestionForbidsCalls(t *testing.T) {
+	s := server.NewServer(t, llmtest.Use("go_back", `{}`), llmtest.Say("I went back."))
+	talk := begin(t, mind(t, s, newer, gemini.Options{}), computeruse.Brief{})
+	turn := next(t, talk, say("go"))
+	in := computeruse.Input{Final: true, Says: []string{"Answer now."}, Outcomes: []computeruse.Outcome{outcome(turn.Calls[0])}}
+	if got := next(t, talk, in).Text; got != "I went back." {
+		t.Errorf("text = %q", got)
+	}
+	first, last := wire(t, s.Requests()[0]), wire(t, s.Requests()[1])
+	if first.ToolConfig != nil || last.ToolConfig == nil || last.ToolConfig.FunctionCallingConfig.Mode != genai.FunctionCallingConfigModeNone {
+		t.Errorf("modes = %+v and %+v", first.ToolConfig, last.ToolConfig)
+	}
+	if diff := cmp.Diff(first.Tools, last.Tools); diff != "" {
+		t.Errorf("the tools changed, so no cache can hold the beginning:\n%s", diff)
+	}
+}
+
 // Whatever is found as a memory is gone on with or refused, and then kept as it
 // is.
 func FuzzMemory(f *testing.F) {
