@@ -1,6 +1,8 @@
 package gemini
 
 import (
+	"slices"
+
 	"google.golang.org/genai"
 
 	"clank/llm"
@@ -103,10 +105,8 @@ func (a Answer) Stop() llm.StopReason {
 	}
 	switch a.Finish {
 	case genai.FinishReasonStop:
-		for _, p := range a.Content.Parts {
-			if p.FunctionCall != nil {
-				return llm.StopTools
-			}
+		if a.calls() {
+			return llm.StopTools
 		}
 		return llm.StopEnd
 	case genai.FinishReasonMaxTokens:
@@ -120,8 +120,15 @@ func (a Answer) Stop() llm.StopReason {
 	case genai.FinishReasonLanguage:
 		return llm.StopRefused
 	default:
+		if a.calls() { // servers that speak the same have reasons of their own for it
+			return llm.StopTools
+		}
 		return llm.StopUnknown
 	}
+}
+
+func (a Answer) calls() bool {
+	return slices.ContainsFunc(a.Content.Parts, func(p *genai.Part) bool { return p.FunctionCall != nil })
 }
 
 // Garbled is what the model wanted when it called a tool in a way that cannot

@@ -240,6 +240,14 @@ func TestCallsTheVendorKeptBackAreToldAsMalformed(t *testing.T) {
 	}
 }
 
+func TestCallsAreWaitedForWhateverTheServerCallsTheirEnd(t *testing.T) {
+	s := server.NewServer(t, llmtest.Answer(llmtest.Reply{Finish: "FUNCTION_CALL", Calls: []llmtest.Call{{Name: "look", Arguments: `{"at":"a"}`}}}))
+	reply := generate(t, open(t, s, nil), llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{llm.UserText("look")}})
+	if reply.Stop != llm.StopTools {
+		t.Errorf("stop = %s, want %s", reply.Stop, llm.StopTools)
+	}
+}
+
 func TestRequestsOfOneConversationBeginAlike(t *testing.T) {
 	s := server.NewServer(t, llmtest.Use("look", `{"at":"a"}`), llmtest.Say("done"))
 	m := open(t, s, nil)
