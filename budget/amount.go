@@ -80,20 +80,31 @@ var units = []unit{
 	}},
 }
 
-// Against writes what was spent beside what may be: "0.80 of 1.00 USD, 12 of 100
-// calls"; what has no limit is left out, unless nothing has one.
-func (a Amount) Against(limit Amount) string {
-	var parts, all []string
+// String writes what was spent as people read it: "0.80 USD, 12 calls".
+func (a Amount) String() string {
+	var parts []string
 	for _, u := range units {
-		switch spent, most := u.of(a), u.of(limit); {
-		case most > 0:
-			parts = append(parts, u.show(spent)+" of "+u.show(most)+" "+u.name)
-		case spent > 0:
-			all = append(all, u.show(spent)+" "+u.name)
+		if n := u.of(a); n > 0 {
+			parts = append(parts, u.show(n)+" "+u.name)
 		}
 	}
 	if len(parts) == 0 {
-		parts = append(all, "no limit")
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Against writes what was spent beside what may be: "0.80 of 1.00 USD, 12 of 100
+// calls". What has no limit is left out, unless nothing has one.
+func (a Amount) Against(limit Amount) string {
+	var parts []string
+	for _, u := range units {
+		if most := u.of(limit); most > 0 {
+			parts = append(parts, u.show(u.of(a))+" of "+u.show(most)+" "+u.name)
+		}
+	}
+	if len(parts) == 0 {
+		return a.String() + " (no limit)"
 	}
 	return strings.Join(parts, ", ")
 }
