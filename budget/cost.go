@@ -33,7 +33,7 @@ func (k *Keeper) charged(rules Rules, model string, u llm.Usage) llm.Usage {
 	if u.Calls == 0 {
 		u.Calls = 1
 	}
-	if k.Free != nil && k.Free(model) {
+	if k.free(model) {
 		u.USD, u.Unpriced = 0, false
 		return u
 	}
@@ -51,7 +51,7 @@ func (k *Keeper) took(model string, u llm.Usage, err error, most Amount, unprice
 	told := Amount{Calls: 1, Tokens: tokens(u), Money: Dollars(u.USD)}
 	nothing := told.Tokens == 0 && told.Money == 0
 	switch {
-	case err == nil && nothing && k.Free != nil && k.Free(model), err != nil && nothing && unsent(err):
+	case err == nil && nothing && k.free(model), err != nil && nothing && unsent(err):
 		return told, Settled, false
 	case err != nil || nothing:
 		told.Tokens, told.Money = max(told.Tokens, most.Tokens), max(told.Money, most.Money)

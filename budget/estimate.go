@@ -88,6 +88,9 @@ func requestTokens(req llm.Request) int64 {
 // most is what a call may take: so many tokens in, no more than the model can
 // read, and the longest answer. unpriced says that its money is not known.
 func (k *Keeper) most(rules Rules, model string, input int64, maxTokens, contextSize int) (a Amount, unpriced bool) {
+	if k.free(model) {
+		return Amount{Calls: 1}, false
+	}
 	if contextSize > 0 {
 		input = min(input, int64(contextSize))
 	}
@@ -99,16 +102,13 @@ func (k *Keeper) most(rules Rules, model string, input int64, maxTokens, context
 		}
 	}
 	a = Amount{Calls: 1, Tokens: input + output}
-	price, known := k.price(rules, model)
+	price, known := price(rules, model)
 	a.Money = Dollars(price.Cost(llm.Usage{InputTokens: int(input), OutputTokens: int(output)}))
 	return a, !known
 }
 
 // price is the most that a token of a model may cost.
-func (k *Keeper) price(rules Rules, model string) (p llm.Price, known bool) {
-	if k.Free != nil && k.Free(model) {
-		return llm.Price{}, true
-	}
+func price(rules Rules, model string) (p llm.Price, known bool) {
 	if p, set := override(rules, model); set {
 		return p, true
 	}

@@ -24,7 +24,8 @@ type Rules struct {
 type Keeper struct {
 	Ledger Ledger
 	Rules  func() Rules
-	// Free reports whether a model costs nothing, whatever it is asked; nil: none.
+	// Free reports whether a model costs nothing and reads no tokens, as it runs in
+	// this program; nil: none.
 	Free   func(model string) bool
 	Now    func() time.Time // nil means time.Now
 	Logger *slog.Logger     // nil means none
@@ -113,6 +114,8 @@ func checkPrice(rules Rules, model string, sums []Sum, unpriced bool) error {
 			"or set a limit in tokens, under which it may run", PricesKey, perMillion(model)),
 	}
 }
+
+func (k *Keeper) free(model string) bool { return k.Free != nil && k.Free(model) }
 
 func (k *Keeper) now() time.Time {
 	if k.Now == nil {
