@@ -34,6 +34,7 @@ func (m Money) USD() float64 { return float64(m) / float64(dollar) }
 // tell it.
 func (m Money) String() string {
 	if m != 0 && m.USD() < 0.1 {
+		m = max(m, dollar/10_000)
 		return strconv.FormatFloat(m.USD(), 'f', 4, 64)
 	}
 	return strconv.FormatFloat(m.USD(), 'f', 2, 64)
