@@ -69,8 +69,7 @@ func TestAStoppedTaskIsStoppedAlthoughItsBudgetIsSpent(t *testing.T) {
 	})
 	b.model.deaf = true
 	steps, err := b.run(ctx)
-	var cause *cancel.Cause
-	if !errors.As(err, &cause) {
+	if _, stopped := errors.AsType[*cancel.Cause](err); !stopped {
 		t.Errorf("got %v after %s, want the cause of the stop", err, labels(steps))
 	}
 }

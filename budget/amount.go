@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -113,5 +112,5 @@ func (a Amount) Against(limit Amount) string {
 // tokens is how many tokens u counts, each once.
 func tokens(u llm.Usage) int64 { return int64(u.InputTokens) + int64(u.OutputTokens) }
 
-// perMillion writes a price as the setting of prices takes it.
-func perMillion(model string) string { return fmt.Sprintf("%s 1.25 0.125 10", model) }
+// perMillion writes an example of a price as the setting of prices takes it.
+func perMillion(model string) string { return model + " 1.25 0.125 10" }

@@ -46,6 +46,12 @@ var ErrNoEntry = errors.New("there is no such entry in the ledger")
 // says what it must do, and has one in memory. Its methods are safe for
 // concurrent use, and each does all of what it does, or nothing.
 type Ledger interface {
+	Journal
+	Accounts
+}
+
+// Journal is the half of a [Ledger] that is written.
+type Journal interface {
 	// Reserve asks may about the sums of e's keys, in their order, and writes e
 	// down, as held, if it returns nil; else its error is returned as it is.
 	// Nothing else is written in between. e.ID is not read.
@@ -58,6 +64,13 @@ type Ledger interface {
 	// Abandon makes all that is held count as estimated: whoever held it is gone.
 	Abandon(ctx context.Context) (entries int, err error)
 
+	// Forget removes entries of days before the given one, and the sums that
+	// nobody can add to any more; those of days are kept.
+	Forget(ctx context.Context, before string) error
+}
+
+// Accounts is the half of a [Ledger] that is read.
+type Accounts interface {
 	// Sums returns the sums of keys, in their order; one that does not exist is
 	// zero.
 	Sums(ctx context.Context, keys []Key) ([]Sum, error)
@@ -72,8 +85,4 @@ type Ledger interface {
 
 	// Calls returns the calls of models, the last first, at most limit.
 	Calls(ctx context.Context, limit int) ([]Entry, error)
-
-	// Forget removes entries of days before the given one, and the sums that
-	// nobody can add to any more; those of days are kept.
-	Forget(ctx context.Context, before string) error
 }

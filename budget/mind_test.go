@@ -24,6 +24,7 @@ func (m *mind) Name() string                                      { return "test
 func (m *mind) Fit(screen image.Point) image.Point                { return screen }
 func (m *mind) Begin(computeruse.Brief) (computeruse.Talk, error) { return m, m.broken }
 func (m *mind) Memory() (json.RawMessage, error)                  { return json.RawMessage(`{}`), nil }
+
 func (m *mind) Next(_ context.Context, in computeruse.Input) (computeruse.Turn, error) {
 	m.told = append(m.told, in)
 	return m.answer()

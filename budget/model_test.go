@@ -33,8 +33,11 @@ func TestACallIsCountedOnceAtEveryLevel(t *testing.T) {
 	}
 	want := budget.Amount{Calls: 1, Tokens: 300, Money: budget.Dollars(0.0003)}
 	for _, k := range []budget.Key{
-		{Level: budget.Task, ID: "t"}, {Level: budget.Session, ID: "s"}, {Level: budget.User, ID: "discord:1", Day: "2026-03-01"},
-		{Level: budget.Guild, ID: "g", Day: "2026-03-01"}, {Level: budget.Day, Day: "2026-03-01"},
+		{Level: budget.Task, ID: "t"},
+		{Level: budget.Session, ID: "s"},
+		{Level: budget.User, ID: "discord:1", Day: "2026-03-01"},
+		{Level: budget.Guild, ID: "g", Day: "2026-03-01"},
+		{Level: budget.Day, Day: "2026-03-01"},
 	} {
 		if got := b.sum(t, k); got.Amount != want || got.Held != (budget.Amount{}) {
 			t.Errorf("%+v: got %s, held %s; want %s", k, got.Amount, got.Held, want)

@@ -71,6 +71,11 @@ type callRow struct {
 }
 
 func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) {
+	const title = "Budgets · clank"
+	if s.Budgets == nil {
+		s.page(w, "budget", http.StatusNotFound, shell{Title: title, Data: budgetData{}})
+		return
+	}
 	o, ok := s.overview(w, r)
 	if !ok {
 		return
@@ -86,7 +91,7 @@ func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) {
 	for _, c := range o.Calls {
 		data.Calls = append(data.Calls, callOf(c))
 	}
-	s.page(w, "budget", http.StatusOK, shell{Title: "Budgets · clank", Data: data})
+	s.page(w, "budget", http.StatusOK, shell{Title: title, Data: data})
 }
 
 // todayRows are the ways in which a line counts, one by one.

@@ -1,13 +1,19 @@
 package dashboard_test
 
 import (
+	"context"
+	"io"
+	"log/slog"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"clank/budget"
+	"clank/dashboard"
 	"clank/llm"
+	"clank/tokens"
 )
 
 // dayLimit is what may be spent on the page of the tests.
@@ -64,6 +70,40 @@ func TestBudgetsAreForThoseWhoAreSignedIn(t *testing.T) {
 	for _, path := range []string{"/budget", "/api/budget"} {
 		if status, body := r.ask("GET", path, ""); status == http.StatusOK {
 			t.Errorf("GET %s without a login: %s", path, body)
+		}
+	}
+}
+
+func TestWhereNobodyCountsThePageSaysSo(t *testing.T) {
+	r := start(t)
+	other := &dashboard.Server{Addr: "127.0.0.1:0", Local: secret, Manager: r.manager, Scopes: r.scopes, Logger: slog.New(slog.DiscardHandler)}
+	if tokens, err := tokens.Open(filepath.Join(t.TempDir(), "tokens.json"), nil); err != nil {
+		t.Fatal(err)
+	} else {
+		other.Tokens = tokens
+	}
+	if err := other.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := other.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	for path, want := range map[string]string{"/budget": "Spending is not counted here.", "/api/budget": "spending is not counted here"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, other.URL()+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+secret)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if err != nil || res.StatusCode != http.StatusNotFound || !strings.Contains(string(body), want) {
+			t.Errorf("GET %s: %d, %v: %s", path, res.StatusCode, err, body)
 		}
 	}
 }

@@ -18,6 +18,27 @@ const (
 	sumColumns    = "level, id, day, " + amountColumns + ", held_calls, held_steps, held_tokens, held_money, held_time, unpriced"
 )
 
+var (
+	reserveSQL = insert("ledger", entryColumns)
+	addUpSQL   = accumulate("ledger_sum", "level, day, id", sumColumns)
+)
+
+// insert returns a statement that inserts a row with these columns.
+func insert(table, columns string) string {
+	return "INSERT INTO " + table + " (" + columns + ") VALUES (?" + strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
+}
+
+// accumulate returns a statement that inserts a row, or adds what was to be
+// inserted to the columns, after the three of the key, of the one that is there.
+func accumulate(table, key, columns string) string {
+	names := strings.Split(columns, ", ")[3:]
+	set := make([]string, 0, len(names))
+	for _, n := range names {
+		set = append(set, n+" = "+n+" + excluded."+n)
+	}
+	return insert(table, columns) + " ON CONFLICT (" + key + ") DO UPDATE SET " + strings.Join(set, ", ")
+}
+
 func amountFields(a *budget.Amount) []any {
 	return []any{&a.Calls, &a.Steps, &a.Tokens, &a.Money, &a.Time}
 }
@@ -59,9 +80,7 @@ func (db *DB) Reserve(ctx context.Context, e budget.Entry, may func([]budget.Sum
 			return &refused{err}
 		}
 		row := entryRow{Entry: e, at: micro(e.At)}
-		fields := row.fields()
-		query := "INSERT INTO ledger (" + entryColumns + ") VALUES (?" + strings.Repeat(", ?", len(fields)-1) + ")"
-		result, err := tx.ExecContext(ctx, query, fields...)
+		result, err := tx.ExecContext(ctx, reserveSQL, row.fields()...)
 		if err != nil {
 			return err
 		}
@@ -90,16 +109,9 @@ func count(unpriced bool) int64 {
 
 // addUp adds d to each sum that e counts for.
 func addUp(ctx context.Context, tx *sql.Tx, e budget.Entry, d budget.Sum) error {
-	names := strings.Split(sumColumns, ", ")
-	set := make([]string, 0, len(names))
-	for _, n := range names[3:] {
-		set = append(set, n+" = "+n+" + excluded."+n)
-	}
-	query := "INSERT INTO ledger_sum (" + sumColumns + ") VALUES (?" + strings.Repeat(", ?", len(names)-1) + ")" +
-		" ON CONFLICT (level, day, id) DO UPDATE SET " + strings.Join(set, ", ")
 	for _, key := range e.Keys() {
 		d.Key = key
-		if _, err := tx.ExecContext(ctx, query, sumFields(&d)...); err != nil {
+		if _, err := tx.ExecContext(ctx, addUpSQL, sumFields(&d)...); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -72,6 +73,7 @@ func check(t *testing.T, l budget.Ledger, e budget.Entry, want budget.Sum) {
 }
 
 func testReserve(t *testing.T, l budget.Ledger) {
+	t.Helper()
 	e := entry("t1", "discord:1", 10)
 	check(t, l, e, budget.Sum{})
 	reserve(t, l, e)
@@ -92,6 +94,7 @@ func testReserve(t *testing.T, l budget.Ledger) {
 }
 
 func testRefused(t *testing.T, l budget.Ledger) {
+	t.Helper()
 	no := errors.New("no")
 	e := entry("t1", "discord:1", 10)
 	if _, err := l.Reserve(t.Context(), e, func([]budget.Sum) error { return no }); err != no { //nolint:errorlint // it is to be the same
@@ -104,6 +107,7 @@ func testRefused(t *testing.T, l budget.Ledger) {
 }
 
 func testSettle(t *testing.T, l budget.Ledger) {
+	t.Helper()
 	e := entry("t1", "discord:1", 10)
 	e.Unpriced = true
 	id := reserve(t, l, e)
@@ -125,6 +129,7 @@ func testSettle(t *testing.T, l budget.Ledger) {
 }
 
 func testAbandon(t *testing.T, l budget.Ledger) {
+	t.Helper()
 	e := entry("t1", "discord:1", 10)
 	id := reserve(t, l, e)
 	done := reserve(t, l, e)
@@ -143,6 +148,7 @@ func testAbandon(t *testing.T, l budget.Ledger) {
 }
 
 func testLists(t *testing.T, l budget.Ledger) {
+	t.Helper()
 	a, b, c := entry("t1", "discord:1", 10), entry("t2", "discord:2", 30), entry("t3", "discord:1", 5)
 	c.Day, c.At = "2026-03-02", at.AddDate(0, 0, 1)
 	step := budget.Entry{At: at, Day: day, Account: a.Account, Amount: budget.Amount{Steps: 1}}
@@ -161,14 +167,11 @@ func testLists(t *testing.T, l budget.Ledger) {
 	}
 	for want, list := range lists {
 		sums, err := list(t.Context())
-		got := ""
-		for i, s := range sums {
-			if i > 0 {
-				got += ","
-			}
-			got += fmt.Sprintf("%s %d", s.Key.ID, s.Amount.Money)
+		var said []string
+		for _, s := range sums {
+			said = append(said, fmt.Sprintf("%s %d", s.Key.ID, s.Amount.Money))
 		}
-		if got != want || err != nil {
+		if got := strings.Join(said, ","); got != want || err != nil {
 			t.Errorf("got %q, %v; want %q", got, err, want)
 		}
 	}
@@ -179,6 +182,7 @@ func testLists(t *testing.T, l budget.Ledger) {
 }
 
 func testForget(t *testing.T, l budget.Ledger) {
+	t.Helper()
 	old, held, now := entry("t1", "discord:1", 10), entry("t2", "discord:1", 20), entry("t3", "discord:1", 5)
 	now.Day = "2026-03-02"
 	for _, e := range []budget.Entry{old, now} {
@@ -204,6 +208,7 @@ func testForget(t *testing.T, l budget.Ledger) {
 }
 
 func testAtOnce(t *testing.T, l budget.Ledger) {
+	t.Helper()
 	const most, callers = 5, 20
 	full := errors.New("full")
 	var wg sync.WaitGroup
@@ -227,6 +232,7 @@ func testAtOnce(t *testing.T, l budget.Ledger) {
 }
 
 func testEnded(t *testing.T, l budget.Ledger) {
+	t.Helper()
 	ctx, end := context.WithCancelCause(t.Context())
 	why := errors.New("why")
 	end(why)

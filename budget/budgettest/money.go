@@ -20,12 +20,12 @@ import (
 // estimated, fail, are cancelled, stream for ever, see the program die), many at
 // once: no limit is passed by more than the estimate of one call, and the sums of
 // all levels agree. Each call of again returns the same ledger, opened anew.
-func TestMoney(t *testing.T, seeds int, open func(t *testing.T) (again func() budget.Ledger)) {
+func TestMoney(t *testing.T, seeds uint64, open func(t *testing.T) (again func() budget.Ledger)) {
 	t.Helper()
-	for seed := range uint64(seeds) {
+	for seed := range seeds {
 		t.Run(fmt.Sprintf("Seed%d", seed), func(t *testing.T) {
 			again := open(t)
-			w := &world{rand: rand.New(rand.NewPCG(seed, 1)), largest: make(map[budget.Key]budget.Amount)} //nolint:gosec // to be repeatable
+			w := &world{rand: rand.New(rand.NewPCG(seed, 1)), largest: make(map[budget.Key]budget.Amount)}
 			w.rules = w.invent()
 			for range 3 {
 				w.live(t, again())
@@ -62,6 +62,7 @@ func (w *world) invent() budget.Rules {
 // live is the time from one start of the program to its end, which some calls do
 // not survive.
 func (w *world) live(t *testing.T, l budget.Ledger) {
+	t.Helper()
 	if _, err := l.Abandon(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func (w *world) live(t *testing.T, l budget.Ledger) {
 	const callers, calls = 8, 15
 	var wg sync.WaitGroup
 	for i := range callers {
-		r := rand.New(rand.NewPCG(w.rand.Uint64(), uint64(i))) //nolint:gosec // to be repeatable
+		r := rand.New(rand.NewPCG(w.rand.Uint64(), uint64(i)))
 		wg.Go(func() {
 			for n := range calls {
 				if i == 0 && n == calls-2 {
@@ -88,6 +89,7 @@ func (w *world) live(t *testing.T, l budget.Ledger) {
 
 // call makes one call for somebody.
 func (w *world) call(t *testing.T, k *budget.Keeper, r *rand.Rand) {
+	t.Helper()
 	pick := func(of string, most int) string {
 		if n := r.IntN(most + 1); n > 0 {
 			return fmt.Sprintf("%s%d", of, n)
@@ -107,6 +109,7 @@ func (w *world) call(t *testing.T, k *budget.Keeper, r *rand.Rand) {
 
 // judge looks at what is left after the last end.
 func (w *world) judge(t *testing.T, l budget.Ledger) {
+	t.Helper()
 	if _, err := l.Abandon(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -137,6 +140,7 @@ func (w *world) judge(t *testing.T, l budget.Ledger) {
 }
 
 func (w *world) judgeSum(t *testing.T, s budget.Sum) {
+	t.Helper()
 	limit, most := w.rules.Limits[s.Key.Level], w.largest[s.Key]
 	if limit.Calls > 0 && s.Amount.Calls > limit.Calls {
 		t.Errorf("%+v: %d calls, want at most %d", s.Key, s.Amount.Calls, limit.Calls)

@@ -97,20 +97,21 @@ func newKeeper(ledger budget.Ledger, now func() settings.Settings, logger *slog.
 // openBudget returns what keeps spending within the settings. What a run before
 // this one left open counts as it was estimated; what is older than the settings
 // say is forgotten.
-func (a *app) openBudget(ctx context.Context) (*budget.Keeper, error) {
-	if n, err := a.db.Abandon(ctx); err != nil {
+func openBudget(ctx context.Context, ledger budget.Ledger, now func() settings.Settings, logger *slog.Logger) (*budget.Keeper, error) {
+	n, err := ledger.Abandon(ctx)
+	if err != nil {
 		return nil, err
-	} else if n > 0 {
-		a.logger.Warn("calls were under way when clank ended; they count as estimated", "entries", n)
 	}
-	s := a.settings.Now()
-	if s.RetentionInDays > 0 {
+	if n > 0 {
+		logger.Warn("something was under way when clank ended; it counts as estimated", "entries", n)
+	}
+	if s := now(); s.RetentionInDays > 0 {
 		before := time.Now().In(s.Budget.Location()).AddDate(0, 0, -s.RetentionInDays).Format(time.DateOnly)
-		if err := a.db.Forget(ctx, before); err != nil {
+		if err := ledger.Forget(ctx, before); err != nil {
 			return nil, err
 		}
 	}
-	return newKeeper(a.db, a.settings.Now, a.logger), nil
+	return newKeeper(ledger, now, logger), nil
 }
 
 // budgetRules are the settings in the terms of package budget. A limit that

@@ -12,6 +12,7 @@ import (
 
 	"clank/brain"
 	"clank/budget"
+	"clank/budget/budgettest"
 	"clank/llm"
 	"clank/sessions"
 	"clank/settings"
@@ -77,6 +78,29 @@ func TestDiscordIsToldWhatConcernsThePersonWhoAsks(t *testing.T) {
 	got, err = discordBudgets(k)(t.Context(), from, true)
 	if err != nil || len(got.People) != 2 || got.People[0].User != "42" || got.People[0].Spent != "1.50 USD, 1 calls" {
 		t.Errorf("a moderator got %+v, %v", got.People, err)
+	}
+}
+
+func TestWhatARunLeftOpenCountsAndWhatIsOldIsForgotten(t *testing.T) {
+	ledger := new(budgettest.Ledger)
+	reserve := func(at time.Time) int64 {
+		e := budget.Entry{At: at, Day: at.Format(time.DateOnly), Account: llm.Account{Task: "t"}, Amount: budget.Amount{Calls: 1, Money: 5}}
+		id, err := ledger.Reserve(t.Context(), e, func([]budget.Sum) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	if err := ledger.Settle(t.Context(), reserve(time.Now().AddDate(0, 0, -31)), budget.Amount{Calls: 1}, budget.Settled, false); err != nil {
+		t.Fatal(err)
+	}
+	open := reserve(time.Now())
+	if _, err := openBudget(t.Context(), ledger, settings.Defaults, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	calls, err := ledger.Calls(t.Context(), 10)
+	if err != nil || len(calls) != 1 || calls[0].ID != open || calls[0].State != budget.Estimated {
+		t.Errorf("got %+v, %v; want the open call alone, as estimated", calls, err)
 	}
 }
 
