@@ -9,7 +9,7 @@ import (
 
 // while is for how long a running task takes time from the budget at once. If
 // the program ends meanwhile, it counts as spent.
-const while = 15 * time.Second
+const while = 30 * time.Second
 
 // startClock counts the time until stop is called, and calls end when there is
 // none left. It fails if there is none from the beginning.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"clank/llm"
@@ -13,6 +14,7 @@ import (
 type Rules struct {
 	Limits Limits
 	Zone   *time.Location // where a day begins at midnight; nil = that of the machine
+	Keep   int            // days for which entries are kept; 0 = for ever
 	// Prices are those that the table does not know, or gets wrong, by the name of a
 	// model as people write it in settings ("openai:gpt-6-sol") or without the
 	// provider.
@@ -29,6 +31,9 @@ type Keeper struct {
 	Free   func(model string) bool
 	Now    func() time.Time // nil means time.Now
 	Logger *slog.Logger     // nil means none
+
+	mu     sync.Mutex
+	tidied string // the last day on which old entries were forgotten
 }
 
 // settleTime bounds how long it may take to write down what something took.
@@ -37,12 +42,28 @@ const settleTime = 10 * time.Second
 // reserve holds e's amount in the ledger, or says what is spent.
 func (k *Keeper) reserve(ctx context.Context, a llm.Account, model string, most Amount, unpriced bool) (int64, error) {
 	rules, now := k.Rules(), k.now()
-	e := Entry{At: now, Day: dayOf(now, rules.Zone), Account: a, Model: model, Amount: most, Unpriced: unpriced}
+	day := dayOf(now, rules.Zone)
+	k.tidy(ctx, rules, now, day)
+	e := Entry{At: now, Day: day, Account: a, Model: model, Amount: most, Unpriced: unpriced}
 	id, err := k.Ledger.Reserve(ctx, e, func(sums []Sum) error { return check(rules, model, sums, most, unpriced) })
 	if err != nil && ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
 	return id, err
+}
+
+// tidy forgets old entries, once a day.
+func (k *Keeper) tidy(ctx context.Context, rules Rules, now time.Time, day string) {
+	k.mu.Lock()
+	due := rules.Keep > 0 && k.tidied != day
+	k.tidied = day
+	k.mu.Unlock()
+	if !due {
+		return
+	}
+	if err := k.Ledger.Forget(ctx, dayOf(now.AddDate(0, 0, -rules.Keep), rules.Zone)); err != nil && ctx.Err() == nil {
+		k.logger().Warn("old entries of the ledger could not be forgotten", "error", err)
+	}
 }
 
 // settle writes down what an entry took. That is done also when ctx has ended.

@@ -55,6 +55,38 @@ func TestTheOverviewCountsDaysWhereTheSettingSays(t *testing.T) {
 	}
 }
 
+func TestOldEntriesAreForgottenOnceADay(t *testing.T) {
+	b := newBench(nil)
+	b.rules.Keep = 30
+	forgot := 0
+	b.ledger.Fail = func(method string) error {
+		if method == "Forget" {
+			forgot++
+		}
+		return nil
+	}
+	for range 3 {
+		if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if forgot != 1 {
+		t.Errorf("old entries were looked for %d times on one day, want once", forgot)
+	}
+	b.now = b.now.AddDate(0, 0, 31)
+	if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
+		t.Fatal(err)
+	}
+	calls, err := b.ledger.Calls(t.Context(), 10)
+	if err != nil || len(calls) != 1 || forgot != 2 {
+		t.Errorf("got %d calls, %v, after %d times; want that of today alone", len(calls), err, forgot)
+	}
+	days, err := b.ledger.All(t.Context(), budget.Day, "", 10)
+	if err != nil || len(days) != 2 || days[1].Amount.Calls != 3 {
+		t.Errorf("got days %+v, %v; want both", days, err)
+	}
+}
+
 func TestAnOverviewThatCannotBeReadIsAnError(t *testing.T) {
 	broken := errors.New("broken")
 	for _, method := range []string{"Sums", "All", "Calls"} {

@@ -32,3 +32,23 @@ func TestMoneyIsKeptOverRestarts(t *testing.T) {
 		}
 	})
 }
+
+// BenchmarkLedger is what the budget adds to every call of a model.
+func BenchmarkLedger(b *testing.B) {
+	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "clank.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	e := budget.Entry{At: noon, Day: "2026-03-01", Amount: budget.Amount{Calls: 1, Money: 5}}
+	e.Account.Task, e.Account.Session, e.Account.User, e.Account.Guild = "t", "s", "u", "g"
+	for b.Loop() {
+		id, err := db.Reserve(b.Context(), e, func([]budget.Sum) error { return nil })
+		if err == nil {
+			err = db.Settle(b.Context(), id, e.Amount, budget.Settled, false)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"clank/bot"
 	"clank/brain"
@@ -89,14 +88,13 @@ func printBudget(to io.Writer, o budget.Overview) error {
 // newKeeper returns what keeps spending within the settings.
 func newKeeper(ledger budget.Ledger, now func() settings.Settings, logger *slog.Logger) *budget.Keeper {
 	return &budget.Keeper{
-		Ledger: ledger, Rules: func() budget.Rules { return budgetRules(now().Budget) },
+		Ledger: ledger, Rules: func() budget.Rules { return budgetRules(now()) },
 		Free: func(model string) bool { return strings.HasPrefix(model, "plain:") }, Logger: logger,
 	}
 }
 
 // openBudget returns what keeps spending within the settings. What a run before
-// this one left open counts as it was estimated; what is older than the settings
-// say is forgotten.
+// this one left open counts as it was estimated.
 func openBudget(ctx context.Context, ledger budget.Ledger, now func() settings.Settings, logger *slog.Logger) (*budget.Keeper, error) {
 	n, err := ledger.Abandon(ctx)
 	if err != nil {
@@ -105,19 +103,14 @@ func openBudget(ctx context.Context, ledger budget.Ledger, now func() settings.S
 	if n > 0 {
 		logger.Warn("something was under way when clank ended; it counts as estimated", "entries", n)
 	}
-	if s := now(); s.RetentionInDays > 0 {
-		before := time.Now().In(s.Budget.Location()).AddDate(0, 0, -s.RetentionInDays).Format(time.DateOnly)
-		if err := ledger.Forget(ctx, before); err != nil {
-			return nil, err
-		}
-	}
 	return newKeeper(ledger, now, logger), nil
 }
 
 // budgetRules are the settings in the terms of package budget. A limit that
 // cannot be read was refused when it was set.
-func budgetRules(s settings.Budget) budget.Rules {
-	rules := budget.Rules{Zone: s.Location(), Limits: make(budget.Limits), Prices: make(map[string]llm.Price)}
+func budgetRules(all settings.Settings) budget.Rules {
+	s := all.Budget
+	rules := budget.Rules{Zone: s.Location(), Keep: all.RetentionInDays, Limits: make(budget.Limits), Prices: make(map[string]llm.Price)}
 	for level, text := range map[budget.Level]string{
 		budget.Task: s.Task, budget.Session: s.Session, budget.User: s.User, budget.Guild: s.Guild, budget.Day: s.Day,
 	} {

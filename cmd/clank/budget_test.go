@@ -81,7 +81,7 @@ func TestDiscordIsToldWhatConcernsThePersonWhoAsks(t *testing.T) {
 	}
 }
 
-func TestWhatARunLeftOpenCountsAndWhatIsOldIsForgotten(t *testing.T) {
+func TestWhatARunLeftOpenCountsAsEstimated(t *testing.T) {
 	ledger := new(budgettest.Ledger)
 	reserve := func(at time.Time) int64 {
 		e := budget.Entry{At: at, Day: at.Format(time.DateOnly), Account: llm.Account{Task: "t"}, Amount: budget.Amount{Calls: 1, Money: 5}}
@@ -91,16 +91,13 @@ func TestWhatARunLeftOpenCountsAndWhatIsOldIsForgotten(t *testing.T) {
 		}
 		return id
 	}
-	if err := ledger.Settle(t.Context(), reserve(time.Now().AddDate(0, 0, -31)), budget.Amount{Calls: 1}, budget.Settled, false); err != nil {
-		t.Fatal(err)
-	}
 	open := reserve(time.Now())
 	if _, err := openBudget(t.Context(), ledger, settings.Defaults, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	calls, err := ledger.Calls(t.Context(), 10)
 	if err != nil || len(calls) != 1 || calls[0].ID != open || calls[0].State != budget.Estimated {
-		t.Errorf("got %+v, %v; want the open call alone, as estimated", calls, err)
+		t.Errorf("got %+v, %v; want the open call, as estimated", calls, err)
 	}
 }
 
@@ -116,14 +113,16 @@ func TestTheSettingsOfBudgetsAreThoseTheErrorsName(t *testing.T) {
 }
 
 func TestRulesAreWhatTheSettingsSay(t *testing.T) {
-	rules := budgetRules(settings.Budget{Task: "0.5 USD, 3 steps, 2 minutes", Day: "7 calls 9 tokens", Zone: "UTC", Prices: "m 1 2 3"})
+	rules := budgetRules(settings.Settings{RetentionInDays: 7, Budget: settings.Budget{
+		Task: "0.5 USD, 3 steps, 2 minutes", Day: "7 calls 9 tokens", Zone: "UTC", Prices: "m 1 2 3",
+	}})
 	if got, want := rules.Limits[budget.Task], (budget.Amount{Money: budget.Dollars(0.5), Steps: 3, Time: 2 * time.Minute}); got != want {
 		t.Errorf("got %s for a task, want %s", got, want)
 	}
 	if got, want := rules.Limits[budget.Day], (budget.Amount{Calls: 7, Tokens: 9}); got != want {
 		t.Errorf("got %s for a day, want %s", got, want)
 	}
-	if rules.Zone != time.UTC || rules.Prices["m"] != (llm.Price{Input: 1, Cached: 2, Output: 3}) {
+	if rules.Keep != 7 || rules.Zone != time.UTC || rules.Prices["m"] != (llm.Price{Input: 1, Cached: 2, Output: 3}) {
 		t.Errorf("got %+v", rules)
 	}
 }
