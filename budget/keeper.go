@@ -88,7 +88,7 @@ func check(rules Rules, model string, sums []Sum, most Amount, unpriced bool) er
 		}
 		limit := rules.Limits[s.Key.Level]
 		for _, u := range units {
-			if allowed := u.of(limit); allowed > 0 && passes(u, s, most, allowed) {
+			if allowed := u.of(limit); allowed > 0 && passes(u, s, most, allowed, unpriced) {
 				return spentError(model, s, u, allowed, u.of(most), rules.Zone)
 			}
 		}
@@ -97,15 +97,15 @@ func check(rules Rules, model string, sums []Sum, most Amount, unpriced bool) er
 }
 
 // passes reports whether most does not fit under what is allowed of u. What
-// others hold by estimate may turn out to be [margin] times as much: with that
-// counted, one estimate alone can be wrong at a time.
-func passes(u unit, s Sum, most Amount, allowed int64) bool {
+// others hold by estimate may turn out to be [margin] times as much; with that
+// counted, a limit can be passed by the estimate of this one call at most. A call
+// whose money is not known does not fit where all of it is spent.
+func passes(u unit, s Sum, most Amount, allowed int64, unpriced bool) bool {
 	spent, held, want := u.of(s.Amount), u.of(s.Held), u.of(most)
 	switch {
-	case want == 0 && (u.guessed || most.Calls == 0):
-		return false
 	case want == 0:
-		return spent-held >= allowed
+		needs := most.Calls > 0 && (!u.guessed || unpriced)
+		return needs && spent-held >= allowed
 	case u.guessed:
 		spent += (margin - 1) * held
 	}

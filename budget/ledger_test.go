@@ -12,7 +12,7 @@ func TestTheLedgerInMemoryDoesWhatALedgerMust(t *testing.T) {
 }
 
 func TestNoLimitIsPassedByMoreThanOneCallAndSumsAgree(t *testing.T) {
-	budgettest.TestMoney(t, 40, func(*testing.T) func() budget.Ledger {
+	budgettest.TestMoney(t, 25, func(*testing.T) func() budget.Ledger {
 		l := new(budgettest.Ledger)
 		return func() budget.Ledger { return l }
 	})

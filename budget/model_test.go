@@ -197,6 +197,19 @@ func TestAModelOfUnknownPriceNeedsAPriceOrALimitInTokens(t *testing.T) {
 	}
 }
 
+func TestAModelOfUnknownPriceStopsWhereTheMoneyIsSpent(t *testing.T) {
+	b := newBench(budget.Limits{budget.Day: {Money: budget.Dollars(0.002), Tokens: 100_000}})
+	b.model.answer = using(llm.Usage{InputTokens: 2000}, nil)
+	if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
+		t.Fatal(err)
+	}
+	b.model.name = "compatible:mystery"
+	_, err := b.ask(t.Context(), llm.Account{})
+	if got := spent(t, err); got.Message != "budget spent: 0.0020 of 0.0020 USD for today" {
+		t.Errorf("got %q", got.Message)
+	}
+}
+
 func TestAModelThatIsFreeNeedsNoPriceAndNoTokens(t *testing.T) {
 	b := newBench(budget.Limits{budget.Day: {Money: 1, Tokens: 1, Calls: 1}})
 	b.model.name, b.model.answer = "plain:steps", using(llm.Usage{Calls: 1}, nil)

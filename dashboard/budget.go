@@ -82,7 +82,7 @@ func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) {
 	}
 	data := budgetData{
 		Day: o.Day, Today: todayRows(o.Today),
-		Lists: []budgetList{{"Servers today", budgetRows(o.Guilds)}, {"People today", budgetRows(o.Users)}},
+		Lists: []budgetList{{"Servers today", budgetRows(o.Guilds, "outside of servers")}, {"People today", budgetRows(o.Users, "nobody in particular")}},
 	}
 	for _, d := range o.Days {
 		data.Days = append(data.Days, budgetRow{Name: d.Key.Day, Text: d.Spent.String(), Spent: d.Spent.Money.USD(), Unpriced: d.Unpriced})
@@ -109,12 +109,14 @@ func todayRows(l budget.Line) []budgetRow {
 	}
 }
 
-func budgetRows(lines []budget.Line) []budgetRow {
+// budgetRows are lines in which something was spent; none is what the one without
+// an id is called.
+func budgetRows(lines []budget.Line, none string) []budgetRow {
 	var rows []budgetRow
 	for _, l := range lines {
 		if l.Spent != (budget.Amount{}) {
 			rows = append(rows, budgetRow{
-				Name: cmp.Or(l.Key.ID, "nobody in particular"), Text: l.String(),
+				Name: cmp.Or(l.Key.ID, none), Text: l.String(),
 				Spent: l.Spent.Money.USD(), Most: l.Limit.Money.USD(), Unpriced: l.Unpriced,
 			})
 		}
