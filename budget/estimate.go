@@ -6,6 +6,7 @@ import (
 	_ "image/gif" // pictures whose size is read
 	_ "image/jpeg"
 	_ "image/png"
+	"strings"
 
 	"clank/llm"
 )
@@ -24,6 +25,8 @@ const (
 	unreadable     = 10_000 // tokens of a picture whose size is not known
 
 	mostOutput = 128_000 // tokens of the longest answer any model gives
+
+	cacheWrite = 1.25 // what writing input to the cache of a Claude model costs, as a multiple of plain input
 )
 
 // textTokens is how many tokens s may be.
@@ -107,10 +110,14 @@ func (k *Keeper) most(rules Rules, model string, input int64, maxTokens, context
 	return a, !known
 }
 
-// price is the most that a token of a model may cost.
+// price is the most that a token of a model may cost, by the settings or else by
+// the table.
 func price(rules Rules, model string) (p llm.Price, known bool) {
-	if p, set := override(rules, model); set {
-		return p, true
+	if p, known = override(rules, model); !known {
+		p, known = llm.DearestPrice(withoutProvider(model))
 	}
-	return llm.DearestPrice(withoutProvider(model))
+	if strings.Contains(strings.ToLower(model), "claude") {
+		p.Input *= cacheWrite // all of it may be written
+	}
+	return p, known
 }

@@ -249,6 +249,19 @@ func TestALedgerThatCannotBeWrittenLetsNothingThrough(t *testing.T) {
 	}
 }
 
+func TestAClaudeModelMayWriteAllItsInputToTheCache(t *testing.T) {
+	b := newBench(nil)
+	b.model.name, b.model.answer = "anthropic:claude-test", using(llm.Usage{}, nil)
+	b.rules.Prices = map[string]llm.Price{"claude-test": {Input: 4}}
+	if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
+		t.Fatal(err)
+	}
+	got := b.last(t).Amount
+	if want := budget.Dollars(float64(got.Tokens-1000) * 5 / 1e6); got.Money != want {
+		t.Errorf("got %s for %d tokens, want %s", got.Money, got.Tokens, want)
+	}
+}
+
 func TestEstimatesGrowWithWhatIsSent(t *testing.T) {
 	estimate := func(req llm.Request, caps llm.Caps) int64 {
 		b := newBench(nil)
