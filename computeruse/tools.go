@@ -117,7 +117,11 @@ func (in toolInput) move(name string) *move {
 	case ToolSelectTab:
 		return &move{"tabSelect", map[string]any{"tab": in.Tab}}
 	case ToolCloseTab:
-		return &move{"tabClose", map[string]any{"tab": in.Tab}}
+		m := &move{"tabClose", map[string]any{}}
+		if in.Tab != "" {
+			m.args["tab"] = in.Tab
+		}
+		return m
 	case ToolDialog:
 		return &move{"dialog", map[string]any{"accept": in.Accept, "promptText": in.Text}}
 	}
