@@ -28,24 +28,37 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 			onDelta(d)
 		}
 	}
+	var reply llm.Reply
+	err := m.tries(ctx, callCtx, func() (err error) {
+		reply, err = m.once(callCtx, req, emit)
+		return err
+	})
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	return reply, nil
+}
+
+// tries makes a call until it succeeds or cannot. callCtx is ctx with the deadline
+// of the whole call. Its errors are those of Generate.
+func (m *Model) tries(ctx, callCtx context.Context, once func() error) error {
 	start := time.Now()
 	for try := 1; ; try++ {
-		reply, err := m.once(callCtx, req, emit)
+		err := once()
 		if ctx.Err() != nil {
-			return llm.Reply{}, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		if err == nil {
-			m.log.Debug("model answered", "model", m.Name(), "took", time.Since(start), "stop", reply.Stop,
-				"input_tokens", reply.Usage.InputTokens, "output_tokens", reply.Usage.OutputTokens)
-			return reply, nil
+			m.log.Debug("model answered", "model", m.Name(), "took", time.Since(start))
+			return nil
 		}
 		told, transient := m.explain(err)
 		if !transient || try == maxTries {
-			return llm.Reply{}, told
+			return told
 		}
 		wait, ok := m.waitFor(callCtx, try, told)
 		if !ok {
-			return llm.Reply{}, told
+			return told
 		}
 		m.log.Info("model call failed, trying again", "model", m.Name(), "try", try, "wait", wait,
 			"kind", told.Kind, "status", told.Status, "reason", told.Message)
@@ -54,9 +67,9 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 		}
 		if !sleep(callCtx, wait) {
 			if ctx.Err() != nil {
-				return llm.Reply{}, context.Cause(ctx)
+				return context.Cause(ctx)
 			}
-			return llm.Reply{}, told
+			return told
 		}
 	}
 }
@@ -76,34 +89,48 @@ type stream interface {
 
 // once asks one time. Its errors are for explain.
 func (m *Model) once(ctx context.Context, req llm.Request, emit func(llm.Delta)) (llm.Reply, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	if ctx.Err() != nil {
-		return llm.Reply{}, context.Cause(ctx)
-	}
-	a := &attempt{http: m.http, idle: &idleClock{limit: m.opts.IdleTimeout, cancel: cancel}, clean: m.clean}
-	defer a.idle.stop()
-	s, dec, err := m.open(ctx, a, req)
+	dec, err := m.exchange(ctx, func(ctx context.Context, c *client.Client) (stream, decoder, error) { return m.open(ctx, c, req) }, emit)
 	if err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return llm.Reply{}, err
-	}
-	defer func() { _ = s.Close() }() // the body was read as far as we want it
-	if err := m.receive(ctx, s, dec, a, emit); err != nil {
 		return llm.Reply{}, err
 	}
 	return m.charge(dec.reply()), nil
 }
 
-// open sends the request and waits for the head of the answer.
-func (m *Model) open(ctx context.Context, a *attempt, req llm.Request) (stream, decoder, error) {
+// exchange sends a request and takes in the whole answer.
+func (m *Model) exchange(
+	ctx context.Context, open func(context.Context, *client.Client) (stream, decoder, error), emit func(llm.Delta),
+) (decoder, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	a := &attempt{http: m.http, idle: &idleClock{limit: m.opts.IdleTimeout, cancel: cancel}, clean: m.clean}
+	defer a.idle.stop()
+	s, dec, err := open(ctx, m.client(a))
+	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, err
+	}
+	defer func() { _ = s.Close() }() // the body was read as far as we want it
+	if err := m.receive(ctx, s, dec, a, emit); err != nil {
+		return nil, err
+	}
+	return dec, nil
+}
+
+func (m *Model) client(a *attempt) *client.Client {
 	config := client.DefaultConfig(m.opts.Key)
 	config.BaseURL = m.opts.BaseURL
 	config.HTTPClient = a
 	config.EmptyMessagesLimit = ^uint(0) // silence is measured in time, by the idle clock
-	c := client.NewClientWithConfig(config)
+	return client.NewClientWithConfig(config)
+}
+
+// open sends the request and waits for the head of the answer.
+func (m *Model) open(ctx context.Context, c *client.Client, req llm.Request) (stream, decoder, error) {
 	if m.opts.API == APIResponses {
 		s, err := c.CreateResponseStream(ctx, m.responsesRequest(req))
 		if err != nil {
