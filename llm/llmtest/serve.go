@@ -62,6 +62,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire api) {
 		writeError(w, http.StatusBadRequest, "invalid_request", err.Error())
 		return
 	}
+	if refused := s.screenRules(rec.Path, body); refused != nil {
+		writeError(w, http.StatusBadRequest, refused.code, refused.message)
+		return
+	}
 	turn := s.next()
 	if turn == nil {
 		s.problem("request %d to %s is beyond the script", n, rec.Path)
@@ -70,7 +74,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire api) {
 	}
 	req := *rec
 	p := &player{s: s, w: w, rc: http.NewResponseController(w), ctx: r.Context(), rec: rec}
-	p.play(wire, req, turn(req), n)
+	reply := turn(req)
+	s.expectScreen(n, reply)
+	p.play(wire, req, reply, n)
 }
 
 func (s *Server) next() Turn {
