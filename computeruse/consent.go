@@ -121,7 +121,7 @@ func (r *run) safety(ctx context.Context, c Call) (acknowledged []Safety, no str
 		what = c.Actions[0].label(c.Intent)
 	}
 	decision, refusal := r.askPeople(ctx, sessions.Question{
-		Classes: []string{safetyClass}, Text: fmt.Sprintf("The provider of the model wants a person to look before it goes on: %s", what),
+		Classes: []string{safetyClass}, Text: "The provider of the model wants a person to look before it goes on: " + what,
 		Detail: cut(oneLine(strings.Join(details, "; ")), 600), Origin: origin(r.held.url),
 	})
 	switch {

@@ -52,7 +52,7 @@ func (d *deed) text() string {
 
 // brief is what people read about it.
 func (d *deed) brief() string {
-	rest := ""
+	var rest string
 	switch {
 	case d.err != nil:
 		rest = d.err.Error()

@@ -1,6 +1,7 @@
 package computeruse
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ ArrowUp: arrowup up uparrow kpup
 ArrowDown: arrowdown down downarrow kpdown
 ArrowLeft: arrowleft left leftarrow kpleft
 ArrowRight: arrowright right rightarrow kpright
-Control: control ctrl controll controlr ctrll ctrlr controlleft controlright controlormeta
+Control: control ctrl ` + "controll" + ` controlr ctrll ctrlr controlleft controlright controlormeta
 Shift: shift shiftl shiftr shiftleft shiftright
 Alt: alt option opt altl altr altleft altright altgr isolevel3shift
 Meta: meta cmd command super superl superr win windows windowskey metal metar metaleft metaright os
@@ -199,7 +200,7 @@ func chord(names []string) (string, error) {
 		}
 	}
 	if last == "" && len(held) == 0 {
-		return "", fmt.Errorf("the keys are missing")
+		return "", errors.New("the keys are missing")
 	}
 	if utf8.RuneCountInString(last) == 1 && len(held) > 0 && !slices.Contains(held, "Shift") {
 		last = strings.ToLower(last)

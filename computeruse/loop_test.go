@@ -30,6 +30,7 @@ func TestAgentKeepsTheContractOfABackend(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sessionstest.TestBackend(t, func(t *testing.T) sessionstest.BackendCase {
+				t.Helper()
 				b := newBench(t)
 				b.browser.New = func() *computerusetest.Screen {
 					return &computerusetest.Screen{On: map[string]func(context.Context, map[string]any) ([]string, error){

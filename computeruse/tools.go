@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"clank/llm"
@@ -93,10 +94,8 @@ func understand(c llm.ToolCall, set Settings) (in toolInput, wrong string) {
 	case ToolReadText, ToolReadPage, ToolListTabs, ToolOpenTab, ToolCloseTab, ToolDialog:
 		return in, ""
 	case ToolHandOver:
-		for _, runtime := range set.HandOver {
-			if in.Runtime == runtime {
-				return in, missing("brief", in.Brief)
-			}
+		if slices.Contains(set.HandOver, in.Runtime) {
+			return in, missing("brief", in.Brief)
 		}
 		return in, "there is no runtime of that name to hand over to"
 	}

@@ -151,26 +151,36 @@ func (b *Browser) Open(ctx context.Context, o sessions.Opening) (computeruse.Scr
 	}
 	s, restored := b.open[o.Key], false
 	if s == nil {
-		if b.Refuse != nil {
-			if err := b.Refuse(ctx, o); err != nil {
-				return nil, false, err
-			}
+		var err error
+		if s, err = b.anew(ctx, o); err != nil {
+			return nil, false, err
 		}
-		s, restored = &Screen{}, true
-		if b.New != nil {
-			s = b.New()
-		}
-		s.url = o.URL
-		if b.open == nil {
-			b.open = map[string]*Screen{}
-		}
-		b.open[o.Key] = s
-		b.all = append(b.all, s)
+		restored = true
 	}
 	if b.Wrap != nil {
 		return b.Wrap(s), restored, nil
 	}
 	return s, restored, nil
+}
+
+// anew opens a screen. The lock is held.
+func (b *Browser) anew(ctx context.Context, o sessions.Opening) (*Screen, error) {
+	if b.Refuse != nil {
+		if err := b.Refuse(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	s := &Screen{}
+	if b.New != nil {
+		s = b.New()
+	}
+	s.url = o.URL
+	if b.open == nil {
+		b.open = map[string]*Screen{}
+	}
+	b.open[o.Key] = s
+	b.all = append(b.all, s)
+	return s, nil
 }
 
 // Close implements [computeruse.Browser].

@@ -116,6 +116,7 @@ func TestMindKeepsTheContractOfABackend(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sessionstest.TestBackend(t, func(t *testing.T) sessionstest.BackendCase {
+				t.Helper()
 				server := llmtest.NewServer(t)
 				server.Otherwise(func(r llmtest.Request) llmtest.Reply {
 					call := llmtest.ScreenCall{Actions: []string{`{"type":"double_click","x":3,"y":4,"keys":null}`, `{"type":"keypress","keys":["CTRL","A"]}`}}
