@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -214,6 +215,7 @@ func (r *run) do(ctx context.Context, s Screen, p planned, o *Outcome) (d deed) 
 	}
 	for _, m := range p.moves {
 		r.fresh = false
+		r.note(m)
 		one := r.attempt(ctx, s, m, r.set.StepTimeout+p.wait)
 		d.add(one)
 		if d.failed() {
@@ -221,6 +223,47 @@ func (r *run) do(ctx context.Context, s Screen, p planned, o *Outcome) (d deed) 
 		}
 	}
 	return d
+}
+
+// note remembers what is held down.
+func (r *run) note(m move) {
+	h := r.held
+	var up move
+	switch m.kind {
+	case "keyDown":
+		up = move{"keyUp", map[string]any{"key": m.args["key"]}}
+	case "pointerDown":
+		up = move{"pointerUp", map[string]any{"x": m.args["x"], "y": m.args["y"], "button": m.args["button"]}}
+	case "keyUp", "pointerUp":
+		h.down = slices.DeleteFunc(h.down, func(d move) bool {
+			return d.kind == m.kind && d.args["key"] == m.args["key"] && d.args["button"] == m.args["button"]
+		})
+		return
+	default:
+		return
+	}
+	h.down = append(h.down, up)
+}
+
+// letGo lets go of what is still held down, the newest first.
+func (r *run) letGo(ctx context.Context, s Screen) {
+	for _, up := range slices.Backward(r.held.down) {
+		if ctx.Err() != nil {
+			return
+		}
+		if up.kind == "pointerUp" {
+			at := r.mouse()
+			up.args["x"], up.args["y"] = at.x, at.y
+		}
+		r.fresh = false
+		if err := timed(ctx, r.set.StepTimeout, func(ctx context.Context) error {
+			_, err := s.Act(ctx, up.kind, up.args)
+			return err
+		}); err != nil {
+			r.log.Debug("a key or button stays down", "err", err)
+		}
+	}
+	r.held.down = nil
 }
 
 // mouse is where the mouse was last seen.
@@ -339,10 +382,11 @@ func (r *run) open(ctx context.Context) (Screen, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.screen = s
 	if !restored || before == "" {
 		return s, nil
 	}
-	r.fresh, r.held.mouse = false, point{}
+	r.fresh, r.held.mouse, r.held.down = false, point{}, nil
 	note := fmt.Sprintf("the page had been closed and was opened again at %s; what was entered on it may be lost", before)
 	if lost != nil {
 		note = fmt.Sprintf("the page had been closed and could not be opened again at %s (%v); the browser starts empty", before, lost)

@@ -69,11 +69,12 @@ type Agent struct {
 var _ sessions.Backend = (*Agent)(nil)
 
 // held is what the agent keeps of a session between its tasks. Only the task
-// that runs touches memory, url, title and mouse.
+// that runs touches memory, url, title, mouse and down.
 type held struct {
 	memory     memory
 	url, title string
-	mouse      point // where it was last seen
+	mouse      point  // where it was last seen
+	down       []move // what lets go of the keys and buttons that are held down
 
 	stop context.CancelCauseFunc // ends the running task; nil when none runs; guarded by Agent.mu
 

@@ -28,10 +28,10 @@ ArrowUp: arrowup up uparrow kpup
 ArrowDown: arrowdown down downarrow kpdown
 ArrowLeft: arrowleft left leftarrow kpleft
 ArrowRight: arrowright right rightarrow kpright
-Control: control ctrl ` + "controll" + ` controlr ctrll ctrlr controlleft controlright controlormeta
-Shift: shift shiftl shiftr shiftleft shiftright
-Alt: alt option opt altl altr altleft altright altgr isolevel3shift
-Meta: meta cmd command super superl superr win windows windowskey metal metar metaleft metaright os
+Control: control ctrl controlleft controlright controlormeta
+Shift: shift shiftleft shiftright
+Alt: alt option opt altleft altright altgr isolevel3shift
+Meta: meta cmd command super win windows windowskey metaleft metaright os
 CapsLock: capslock caps
 ContextMenu: contextmenu menu apps
 F1: f1
@@ -124,7 +124,9 @@ func Key(name string) (string, error) {
 			return name, nil
 		}
 	}
-	plain := strings.NewReplacer("_", "", " ", "", "-", "").Replace(strings.ToLower(strings.TrimSpace(name)))
+	plain := strings.ToLower(strings.TrimSpace(name))
+	plain = strings.TrimSuffix(strings.TrimSuffix(plain, "_l"), "_r") // which side is no matter
+	plain = strings.NewReplacer("_", "", " ", "", "-", "").Replace(plain)
 	if key, ok := keyTable()[plain]; ok {
 		return key, nil
 	}

@@ -145,6 +145,9 @@ func (p *planned) pointer(g geometry) error {
 func (p *planned) element(held []string) error {
 	switch p.Kind {
 	case ActClick:
+		if p.Clicks < 0 || p.Clicks > 2 {
+			return fmt.Errorf("click: %d clicks take a point, not a ref", p.Clicks)
+		}
 		args := map[string]any{"button": p.button(), "doubleClick": p.Clicks == 2}
 		if len(held) > 0 {
 			args["modifiers"] = held
@@ -184,7 +187,6 @@ func (p *planned) place(g geometry, held []string) error {
 	case ActMove:
 		p.add("pointerMove", args)
 	case ActDown, ActUp:
-		delete(args, "modifiers")
 		args["button"] = p.button()
 		p.add(map[ActionKind]string{ActDown: "pointerDown", ActUp: "pointerUp"}[p.Kind], args)
 	case ActScroll:

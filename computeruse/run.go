@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"clank/llm"
@@ -29,7 +30,8 @@ type run struct {
 	set     Settings
 	mind    Mind
 	talk    Talk
-	n       int   // number of the newest step
+	n       int // number of the newest step
+	screen  Screen
 	photo   photo // the screen as the model has last seen it
 	fresh   bool  // nothing was done since the photo was taken
 	shown   []sessions.Image
@@ -91,6 +93,9 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	if r.task.MaxSteps > 0 {
 		r.set.MaxSteps = r.task.MaxSteps
 	}
+	r.set.HandOver = slices.DeleteFunc(slices.Clone(r.set.HandOver), func(runtime string) bool {
+		return runtime == r.session.Runtime || runtime == r.task.Runtime // to itself
+	})
 	mind, err := r.agent.Mind(ctx, r.task.Model)
 	if err != nil {
 		return ended(ctx, err) // it names the model
@@ -135,6 +140,7 @@ func (r *run) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.letGo(ctx, s) // of what a task that was stopped has left down
 	r.look(ctx, s)
 	return ended(ctx, nil)
 }
@@ -248,6 +254,9 @@ func (r *run) wrapUp(ctx context.Context, why, limit string) error {
 
 // answer ends the task.
 func (r *run) answer(ctx context.Context, end ending) error {
+	if r.screen != nil {
+		r.letGo(ctx, r.screen)
+	}
 	r.n++
 	r.held.memory.answer(end.text)
 	return r.emit(ctx, sessions.Step{

@@ -190,7 +190,7 @@ func (t *talk) answered(res openai.Response, turn computeruse.Turn, open []openC
 	for _, c := range turn.Calls {
 		var kinds []string
 		for _, a := range c.Actions {
-			kinds = append(kinds, strings.TrimSpace(string(a.Kind)+" "+a.Text))
+			kinds = append(kinds, string(a.Kind)) // without what was typed: it may be a password
 		}
 		t.log("you acted: " + strings.Join(kinds, ", "))
 	}
