@@ -129,6 +129,9 @@ func (a *Agent) hold(s sessions.Session, stop context.CancelCauseFunc) (h *held,
 		return nil, nil, fmt.Errorf("session %s is busy with another task: wait for it or stop it", s.ID)
 	}
 	h.stop = stop
+	if s.URL != "" { // another backend may have worked the page since
+		h.url, h.title = s.URL, s.Title
+	}
 	return h, unread, nil
 }
 

@@ -83,7 +83,7 @@ func TestABatchIsDoneInOrderAndAnsweredWithOnePicture(t *testing.T) {
 		t.Errorf("labels: %s", diff)
 	}
 	told := b.told(t, 1)
-	if len(told.Outcomes) != 1 || told.Outcomes[0].Err != "" || told.Shot == nil || told.Shot.Size != image.Pt(1280, 720) {
+	if len(told.Outcomes) != 1 || told.Outcomes[0].Err != "" || told.Shot == nil || told.Shot.Size != image.Pt(320, 180) {
 		t.Errorf("the model was told %+v, want one good outcome and the picture", told)
 	}
 }
@@ -235,7 +235,7 @@ func TestNotesOfPeopleReachTheModel(t *testing.T) {
 	if diff := cmp.Diff([]string{"@ada says: the red one", "@bob says: and the price"}, notices); diff != "" {
 		t.Errorf("notices: %s", diff)
 	}
-	if answer.Text != "it is red and 5 €" || !strings.Contains(strings.Join(b.told(t, 1).Says, " "), "@ada says, while you work: the red one") {
+	if answer.Text != "it is red and 5 €" || !strings.Contains(strings.Join(b.told(t, 1).Says, " "), "[@ada] the red one") {
 		t.Errorf("got %q; the model was told %q", answer.Text, b.told(t, 1).Says)
 	}
 }

@@ -67,26 +67,26 @@ func TestPointsOutsideAreBroughtInside(t *testing.T) {
 		Kind: computeruse.ActDrag, Path: []image.Point{{X: -1, Y: -1}, {X: 10, Y: 10}, {X: 1 << 30, Y: 5}}, Held: []string{"shift"},
 	}), say("done"))
 	b.answer(t)
-	want := "clickCoords button=left clickCount=1 x=0 y=719.5; dragCoords button=left modifiers=[Shift] path=[0,0 10.5,10.5 1279.5,5.5]"
+	want := "clickCoords button=left clickCount=1 x=0 y=179.5; dragCoords button=left modifiers=[Shift] path=[0,0 10.5,10.5 319.5,5.5]"
 	if got := b.acts(); got != want {
 		t.Errorf("the screen got  %s\nwant %s", got, want)
 	}
 }
 
 func TestThePictureHasTheSizeThatTheModelWants(t *testing.T) {
-	b := newBench(t, do(computeruse.Action{Kind: computeruse.ActZoom, Region: image.Rect(100, 100, 200, 150)}), say("done"))
-	b.mind.Size = image.Pt(640, 640)
+	b := newBench(t, do(computeruse.Action{Kind: computeruse.ActZoom, Region: image.Rect(20, 20, 40, 30)}), say("done"))
+	b.mind.Size = image.Pt(160, 160)
 	b.browser.New = func() *computerusetest.Screen { return &computerusetest.Screen{Ratio: 2} }
 	b.answer(t)
 	told := b.told(t, 0).Shot
-	if got := decoded(t, told.Image.Data); got != image.Pt(640, 360) || told.Size != got {
-		t.Errorf("the picture is %v and said to be %v, want 640 by 360", got, told.Size)
+	if got := decoded(t, told.Image.Data); got != image.Pt(160, 90) || told.Size != got {
+		t.Errorf("the picture is %v and said to be %v, want 160 by 90", got, told.Size)
 	}
 	zoomed := b.told(t, 1).Outcomes[0].Image
 	if zoomed == nil {
 		t.Fatal("there is no picture of the part")
 	}
-	if got := decoded(t, zoomed.Data); got != image.Pt(640, 320) {
+	if got := decoded(t, zoomed.Data); got != image.Pt(160, 80) {
 		t.Errorf("the part is %v, want it as large as fits", got)
 	}
 }
@@ -104,7 +104,7 @@ func TestTheMouseIsWhereItWasLeft(t *testing.T) {
 	here := computeruse.Action{Kind: computeruse.ActClick, Button: computeruse.ButtonRight, Clicks: 2}
 	b := newBench(t, do(here), do(click(10, 20), here, computeruse.Action{Kind: computeruse.ActCursor}), say("done"))
 	b.answer(t)
-	want := "clickCoords button=right clickCount=2 x=640 y=360; clickCoords button=left clickCount=1 x=10.5 y=20.5; clickCoords button=right clickCount=2 x=10.5 y=20.5"
+	want := "clickCoords button=right clickCount=2 x=160 y=90; clickCoords button=left clickCount=1 x=10.5 y=20.5; clickCoords button=right clickCount=2 x=10.5 y=20.5"
 	if got := b.acts(); got != want {
 		t.Errorf("the screen got  %s\nwant %s", got, want)
 	}
@@ -127,7 +127,7 @@ func TestEachKindOfActionHasItsMoves(t *testing.T) {
 		"keyUp key=Shift": {Kind: computeruse.ActKeyUp, Keys: []string{"SHIFT"}},
 		"insertText clear=true text=x; press key=Enter": {Kind: computeruse.ActType, Text: "x", Clear: true, Enter: true},
 		"press key=Enter": {Kind: computeruse.ActType, Enter: true},
-		"wheel deltaX=0 deltaY=-20000 modifiers=[Meta] x=640 y=360": {Kind: computeruse.ActScroll, Scroll: image.Pt(0, -1<<30), Held: []string{"win"}},
+		"wheel deltaX=0 deltaY=-20000 modifiers=[Meta] x=160 y=90": {Kind: computeruse.ActScroll, Scroll: image.Pt(0, -1<<30), Held: []string{"win"}},
 		"type ref=e3 text=v":                        {Kind: computeruse.ActFill, Ref: "e3", Text: "v"},
 		"scrollIntoView ref=e3":                     {Kind: computeruse.ActReveal, Ref: "e3"},
 		"click button=left doubleClick=true ref=e3": {Kind: computeruse.ActClick, Ref: "e3", Clicks: 2},

@@ -214,7 +214,7 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 func (r *run) listen(ctx context.Context) (heard bool, err error) {
 	for _, note := range r.task.Inbox.Take() {
 		heard = true
-		r.held.memory.Next.say(note.By + " says, while you work: " + note.Text)
+		r.held.memory.Next.say("[" + note.By + "] " + note.Text)
 		if err := r.notice(ctx, note.By+" says: "+note.Text); err != nil {
 			return true, err
 		}

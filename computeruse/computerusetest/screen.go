@@ -22,7 +22,7 @@ import (
 // Screen is a [computeruse.Screen] in memory. Its picture changes with each act.
 // Set the exported fields before its first use.
 type Screen struct {
-	Size  image.Point // CSS pixels; zero = 1280x720
+	Size  image.Point // CSS pixels; zero = 320x180
 	Ratio float64     // pixels of the picture for each CSS pixel; 0 = 1
 	Still bool        // the picture never changes
 	// On is called in place of an act of that kind.
@@ -75,7 +75,7 @@ func (s *Screen) Shot(ctx context.Context) (data []byte, mediaType string, width
 	s.shots++
 	size, ratio := s.Size, s.Ratio
 	if size == (image.Point{}) {
-		size = image.Pt(1280, 720)
+		size = image.Pt(320, 180)
 	}
 	if ratio == 0 {
 		ratio = 1
