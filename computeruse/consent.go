@@ -27,11 +27,23 @@ const maxJudged = 2
 // to be. The time they take does not count.
 func (r *run) attempt(ctx context.Context, s Screen, m move, limit time.Duration) (d deed) {
 	j, judges := s.(judge)
-	if !judges || r.agent.Consent == nil {
+	plainly := func() {
 		d.err = timed(ctx, limit, func(ctx context.Context) (err error) {
 			d.notes, err = s.Act(ctx, m.kind, maps.Clone(m.args))
 			return err
 		})
+	}
+	switch {
+	case !judges || r.agent.Consent == nil:
+		plainly()
+		return d
+	case m.kind == "navigate" || m.kind == "tabNew": // an address means the same whatever the page does
+		decision, _, no := r.consent(ctx, j, m, limit)
+		if no != nil {
+			return *no
+		}
+		d.consent = decision
+		plainly()
 		return d
 	}
 	same := false

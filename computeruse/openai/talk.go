@@ -20,7 +20,7 @@ const keptVersion = 1
 
 // Bounds of what is kept.
 const (
-	maxItems    = 240 // of a conversation that is sent whole; a longer one begins anew
+	maxItems    = 160 // of a conversation that is sent whole; a longer one begins anew
 	maxLog      = 40  // lines
 	maxLogChars = 600 // of one line
 )
