@@ -3,6 +3,7 @@ package llmtest
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"clank/llm"
@@ -84,12 +85,9 @@ func (s *Server) expectScreen(n int, r Reply) {
 	s.screen[fmt.Sprintf("resp_%d", n)] = calls
 }
 
-// refusal is why a request is refused with status 400.
-type refusal struct{ code, message string }
-
-// screenRules checks what the vendor demands of a conversation about a screen, nil
-// if all is well.
-func (s *Server) screenRules(path string, body []byte) *refusal {
+// screenRules checks what the vendor demands of a conversation about a screen: nil
+// if all is well, else the turn that refuses the request.
+func (s *Server) screenRules(path string, body []byte) Turn {
 	var in struct {
 		Previous string            `json:"previous_response_id"`
 		Input    []json.RawMessage `json:"input"`
@@ -101,14 +99,14 @@ func (s *Server) screenRules(path string, body []byte) *refusal {
 	open, known := s.screen[in.Previous]
 	s.mu.Unlock()
 	if in.Previous != "" && !known {
-		return &refusal{"previous_response_not_found", fmt.Sprintf("Previous response with id '%s' not found.", in.Previous)}
+		return Fail(http.StatusBadRequest, "previous_response_not_found", fmt.Sprintf("Previous response with id '%s' not found.", in.Previous))
 	}
 	return unanswered(open, in.Input)
 }
 
 // unanswered finds a call, of before or among the items, that is not answered as it
 // must be.
-func unanswered(open []ScreenCall, items []json.RawMessage) *refusal {
+func unanswered(open []ScreenCall, items []json.RawMessage) Turn {
 	answers := map[string]map[string]bool{} // acknowledged checks by call
 	for _, raw := range items {
 		var it struct {
@@ -133,11 +131,11 @@ func unanswered(open []ScreenCall, items []json.RawMessage) *refusal {
 	for _, c := range open {
 		acks, ok := answers[c.ID]
 		if !ok {
-			return &refusal{"", fmt.Sprintf("No tool output found for computer call %s.", c.ID)}
+			return Fail(http.StatusBadRequest, "", fmt.Sprintf("No tool output found for computer call %s.", c.ID))
 		}
 		for _, k := range c.Checks {
 			if !acks[k.ID] {
-				return &refusal{"", fmt.Sprintf("Computer tool has unacknowledged safety check for ['%s']", k.ID)}
+				return Fail(http.StatusBadRequest, "", fmt.Sprintf("Computer tool has unacknowledged safety check for ['%s']", k.ID))
 			}
 		}
 	}

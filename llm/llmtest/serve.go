@@ -62,11 +62,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire api) {
 		writeError(w, http.StatusBadRequest, "invalid_request", err.Error())
 		return
 	}
-	if refused := s.screenRules(rec.Path, body); refused != nil {
-		writeError(w, http.StatusBadRequest, refused.code, refused.message)
-		return
+	turn := s.screenRules(rec.Path, body)
+	if turn == nil {
+		turn = s.next()
 	}
-	turn := s.next()
 	if turn == nil {
 		s.problem("request %d to %s is beyond the script", n, rec.Path)
 		writeError(w, http.StatusInternalServerError, "", "the script is over")
