@@ -178,11 +178,10 @@ func (r *run) action(ctx context.Context, s Screen, p planned, intent string, o 
 		} else if text != "" {
 			o.Text = strings.TrimSpace(o.Text + "\n" + text)
 		}
-		if last || d.failed() {
+		if last || d.failed() || p.Kind == ActScreenshot {
 			step.View = r.look(ctx, s)
 		}
-		if p.Kind == ActScreenshot && !d.failed() {
-			step.View = r.look(ctx, s)
+		if p.Kind == ActScreenshot {
 			r.show()
 		}
 		return ended(ctx, nil)
@@ -193,6 +192,7 @@ func (r *run) action(ctx context.Context, s Screen, p planned, intent string, o 
 func (r *run) do(ctx context.Context, s Screen, p planned, o *Outcome) (d deed) {
 	switch p.Kind {
 	case ActScreenshot:
+		r.fresh = false // pages change on their own
 		return d
 	case ActCursor:
 		at := r.photo.back(r.mouse())
@@ -203,7 +203,11 @@ func (r *run) do(ctx context.Context, s Screen, p planned, o *Outcome) (d deed) 
 		sleep(ctx, p.wait)
 		return d
 	case ActZoom:
-		r.look(ctx, s)
+		r.fresh = false
+		if r.look(ctx, s) == nil {
+			d.err = errUnseen
+			return d
+		}
 		part, err := r.photo.enlarge(p.Region)
 		if err != nil {
 			d.err = err
@@ -294,7 +298,7 @@ func (r *run) look(ctx context.Context, s Screen) *sessions.Image {
 	if err != nil {
 		r.photo = photo{}
 		r.log.Debug("no picture of the screen", "err", err)
-		r.held.memory.Next.say("The screen could not be seen.\n" + untrusted.Wrap("error: "+untrusted.Line(err.Error(), maxNote)))
+		r.held.memory.Next.say("The screen could not be seen. If the page shows a dialog, answer it with " + ToolDialog + ".\n" + untrusted.Wrap("error: "+untrusted.Line(err.Error(), maxNote)))
 		return nil
 	}
 	return r.view()
@@ -446,5 +450,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	}
 }
+
+var errUnseen = errors.New("the screen could not be seen")
 
 var errTwoMinds = errors.New("the page changed what this does while it was being looked at: look again")

@@ -211,6 +211,53 @@ func TestScreenshotsOfTheModelComeWithTheAnswerOnce(t *testing.T) {
 	}
 }
 
+func TestPagesThatChangeOnTheirOwnAreSeenAnew(t *testing.T) {
+	for name, turn := range map[string]computeruse.Turn{
+		"screenshot": do(computeruse.Action{Kind: computeruse.ActScreenshot}), "read": use(computeruse.ToolReadText, `{}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.mind.Script = func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) {
+				if n > 0 {
+					return say("done"), nil
+				}
+				b.browser.Screen().Change()
+				return turn, nil
+			}
+			b.answer(t)
+			if cmp.Equal(b.told(t, 0).Shot.Image, b.told(t, 1).Shot.Image) {
+				t.Error("the model saw the old picture again")
+			}
+		})
+	}
+}
+
+func TestWhatATaskHeldDownIsLetGoByTheNext(t *testing.T) {
+	b := newBench(t)
+	stopped := errors.New("stopped by @ada")
+	ctx, stop := context.WithCancelCause(t.Context())
+	b.mind.Script = func(_ context.Context, n int, in computeruse.Input) (computeruse.Turn, error) {
+		switch {
+		case len(b.mind.Asked()) > 2:
+			return say("done"), nil
+		case n == 1:
+			stop(stopped)
+			return computeruse.Turn{}, stopped
+		}
+		return do(computeruse.Action{Kind: computeruse.ActKeyDown, Keys: []string{"shift"}}), nil
+	}
+	if _, err := b.run(ctx, nil); !errors.Is(err, stopped) {
+		t.Fatalf("err = %v, want the cause", err)
+	}
+	if got := b.acts(); got != "keyDown key=Shift" {
+		t.Errorf("the screen got %q before the next task", got)
+	}
+	b.answer(t)
+	if got := b.acts(); got != "keyDown key=Shift; keyUp key=Shift" {
+		t.Errorf("the screen got %q", got)
+	}
+}
+
 func TestNotesOfPeopleReachTheModel(t *testing.T) {
 	b := newBench(t)
 	b.task.Inbox = &sessions.Inbox{}

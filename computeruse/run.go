@@ -189,6 +189,7 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 		}
 		return Turn{}, err
 	}
+	r.fresh = false // it took its time
 	next.expect(turn)
 	if final {
 		next.settle("not executed: the work has ended")

@@ -88,6 +88,13 @@ func (s *Screen) Shot(ctx context.Context) (data []byte, mediaType string, width
 	return data, "image/png", float64(size.X), float64(size.Y), err
 }
 
+// Change makes the picture another one, as pages do on their own.
+func (s *Screen) Change() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed++
+}
+
 // Picture is a PNG of one shade of grey.
 func Picture(size image.Point, shade uint8) ([]byte, error) {
 	img := image.NewPaletted(image.Rectangle{Max: size}, color.Palette{color.Gray{Y: shade}})
