@@ -6,13 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
+	"clank/computeruse/picture"
 	"clank/llm"
 	"clank/sessions"
-	"clank/untrusted"
 )
 
 const (
@@ -208,7 +207,7 @@ func (r *run) do(ctx context.Context, s Screen, p planned, o *Outcome) (d deed) 
 			d.err = errUnseen
 			return d
 		}
-		part, err := r.photo.enlarge(p.Region)
+		part, err := picture.Part(r.photo.raw, p.Region, r.photo.picture)
 		if err != nil {
 			d.err = err
 			return d
@@ -227,200 +226,6 @@ func (r *run) do(ctx context.Context, s Screen, p planned, o *Outcome) (d deed) 
 		}
 	}
 	return d
-}
-
-// note remembers what is held down.
-func (r *run) note(m move) {
-	h := r.held
-	var up move
-	switch m.kind {
-	case "keyDown":
-		up = move{"keyUp", map[string]any{"key": m.args["key"]}}
-	case "pointerDown":
-		up = move{"pointerUp", map[string]any{"x": m.args["x"], "y": m.args["y"], "button": m.args["button"]}}
-	case "keyUp", "pointerUp":
-		h.down = slices.DeleteFunc(h.down, func(d move) bool {
-			return d.kind == m.kind && d.args["key"] == m.args["key"] && d.args["button"] == m.args["button"]
-		})
-		return
-	default:
-		return
-	}
-	h.down = append(h.down, up)
-}
-
-// letGo lets go of what is still held down, the newest first.
-func (r *run) letGo(ctx context.Context, s Screen) {
-	for _, up := range slices.Backward(r.held.down) {
-		if ctx.Err() != nil {
-			return
-		}
-		if up.kind == "pointerUp" {
-			at := r.mouse()
-			up.args["x"], up.args["y"] = at.x, at.y
-		}
-		r.fresh = false
-		if err := timed(ctx, r.set.StepTimeout, func(ctx context.Context) error {
-			_, err := s.Act(ctx, up.kind, up.args)
-			return err
-		}); err != nil {
-			r.log.Debug("a key or button stays down", "err", err)
-		}
-	}
-	r.held.down = nil
-}
-
-// mouse is where the mouse was last seen.
-func (r *run) mouse() point {
-	if r.held.mouse == (point{}) {
-		return r.photo.middle()
-	}
-	return r.held.mouse
-}
-
-// look takes the picture of the screen and finds out where the page is. It returns
-// the picture for people; nil if the screen cannot be seen, of which the model is
-// told.
-func (r *run) look(ctx context.Context, s Screen) *sessions.Image {
-	if r.fresh {
-		return r.view()
-	}
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
-	defer cancel()
-	if at, title, _, err := s.State(ctx); err == nil {
-		r.held.url, r.held.title = at, title
-	}
-	data, _, width, height, err := s.Shot(ctx)
-	if err == nil {
-		r.photo, err = develop(data, width, height, r.mind.Fit, r.photo)
-	}
-	r.fresh = true
-	if err != nil {
-		r.photo = photo{}
-		r.log.Debug("no picture of the screen", "err", err)
-		r.held.memory.Next.say("The screen could not be seen. If the page shows a dialog, answer it with " + ToolDialog + ".\n" + untrusted.Wrap("error: "+untrusted.Line(err.Error(), maxNote)))
-		return nil
-	}
-	return r.view()
-}
-
-// view is the picture as people see it.
-func (r *run) view() *sessions.Image {
-	if !r.photo.known() {
-		return nil
-	}
-	return &sessions.Image{MediaType: r.photo.image.MediaType, Data: r.photo.image.Data}
-}
-
-// show puts the picture into the answer.
-func (r *run) show() {
-	if view := r.view(); view != nil && !r.seen[r.photo.sum] && len(r.shown) < maxShown {
-		r.seen[r.photo.sum] = true
-		r.shown = append(r.shown, *view)
-	}
-}
-
-// use does one tool call and answers it.
-func (r *run) use(ctx context.Context, c llm.ToolCall, last bool) (res llm.ToolResult, err error) {
-	res.ID = c.ID
-	in, wrong := understand(c, r.set)
-	step := &sessions.Step{Kind: sessions.StepAct, Tool: orText(c.Name, "unknown"), Input: c.Input, Label: in.label(c.Name)}
-	if len(c.Input) == 0 || c.Malformed != "" {
-		step.Input = []byte("{}")
-	}
-	next := &r.held.memory.Next
-	if wrong != "" {
-		step.Label = "use " + quote(c.Name)
-		res.Text, res.IsError = "Not done: "+wrong+".", true
-		next.result(res)
-		return res, r.around(ctx, step, func() error {
-			step.Text, step.Failed = res.Text, true
-			return nil
-		})
-	}
-	r.useless = 0
-	if c.Name == ToolHandOver {
-		next.result(llm.ToolResult{ID: c.ID, Text: "Handed over."})
-		if err := r.around(ctx, step, func() error { step.Text = in.Brief; return nil }); err != nil {
-			return res, err
-		}
-		return res, &sessions.HandOverError{Runtime: in.Runtime, Brief: in.Brief}
-	}
-	s, err := r.open(ctx)
-	if err != nil {
-		return res, err
-	}
-	err = r.around(ctx, step, func() error {
-		d := r.tool(ctx, s, in, c.Name)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		res.Text, res.IsError = orText(d.text(), "Done."), d.failed()
-		next.result(res)
-		step.Text, step.Failed = d.brief(), d.failed()
-		if last {
-			step.View = r.look(ctx, s)
-		}
-		return ended(ctx, nil)
-	})
-	return res, err
-}
-
-// tool does what a tool is there for.
-func (r *run) tool(ctx context.Context, s Screen, in toolInput, name string) (d deed) {
-	if m := in.move(name); m != nil {
-		r.fresh = false
-		return r.attempt(ctx, s, *m, r.set.StepTimeout)
-	}
-	looking, cancel := context.WithTimeout(ctx, r.set.StepTimeout)
-	defer cancel()
-	d.body, d.err = in.look(looking, s, name, r.set.TextChars)
-	return d
-}
-
-// open returns the session's screen. If it had to be opened again, the model and
-// the person are told.
-func (r *run) open(ctx context.Context) (Screen, error) {
-	before := r.held.url
-	s, restored, lost, err := r.openAt(ctx, before)
-	if err != nil {
-		return nil, err
-	}
-	r.screen = s
-	if !restored || before == "" {
-		return s, nil
-	}
-	r.fresh, r.held.mouse, r.held.down = false, point{}, nil
-	note := fmt.Sprintf("the page had been closed and was opened again at %s; what was entered on it may be lost", before)
-	if lost != nil {
-		note = fmt.Sprintf("the page had been closed and could not be opened again at %s (%v); the browser starts empty", before, lost)
-		r.held.url, r.held.title = "", ""
-	}
-	r.held.memory.Next.say("About the browser:\n" + untrusted.Wrap(untrusted.Line(note, maxNote)))
-	return s, r.notice(ctx, note)
-}
-
-// openAt opens the page at the URL, or empty if that cannot be opened any more;
-// lost says why not.
-func (r *run) openAt(ctx context.Context, at string) (s Screen, restored bool, lost, err error) {
-	r.held.page.Lock()
-	defer r.held.page.Unlock()
-	if ctx.Err() != nil {
-		return nil, false, nil, context.Cause(ctx)
-	}
-	opening, cancel := context.WithTimeoutCause(ctx, r.set.OpenTimeout, errLateOpen)
-	defer cancel()
-	want := sessions.Opening{Key: r.session.ID, Profile: r.session.Profile, URL: at, Headed: r.task.Headed}
-	s, restored, err = r.agent.Browser.Open(opening, want)
-	if err != nil && at != "" && opening.Err() == nil {
-		lost = err
-		want.URL = ""
-		s, restored, err = r.agent.Browser.Open(opening, want)
-	}
-	if err != nil {
-		return nil, false, nil, ended(ctx, fmt.Errorf("open the browser: %w", ended(opening, err)))
-	}
-	return s, restored || lost != nil, lost, nil
 }
 
 // discreet is a [Screen] that can tell whether what is typed now goes into a

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"image"
 	"strings"
+
+	"clank/computeruse/keys"
 )
 
 // mask stands for what is typed into a password field, wherever people can read it.
@@ -99,7 +101,7 @@ func (a Action) typeWords() string {
 
 func (a Action) keyWords() string {
 	s := strings.Join(a.Keys, "+")
-	if chords, err := Chords(a.Keys); err == nil {
+	if chords, err := keys.Chords(a.Keys); err == nil {
 		s = strings.Join(chords, ", ")
 	}
 	s = cut(oneLine(s), 60)

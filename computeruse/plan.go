@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"image"
 	"time"
+
+	"clank/computeruse/keys"
 )
 
 // Bounds of what one batch may ask for.
@@ -121,7 +123,7 @@ func (p *planned) pointer(g geometry) error {
 	if !g.known() && p.Ref == "" {
 		return fmt.Errorf("%s: the screen could not be seen, so that points mean nothing: take a screenshot first", p.Kind)
 	}
-	held, err := Modifiers(p.Held)
+	held, err := keys.Modifiers(p.Held)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Kind, err)
 	}
@@ -227,14 +229,14 @@ func (p *planned) button() string {
 
 // keys plans presses.
 func (p *planned) keys() error {
-	chords, err := Chords(p.Keys)
+	chords, err := keys.Chords(p.Keys)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Kind, err)
 	}
 	if p.Kind != ActKeys {
 		kind := map[ActionKind]string{ActKeyDown: "keyDown", ActKeyUp: "keyUp"}[p.Kind]
 		for _, c := range chords {
-			for _, key := range splitChord(c) {
+			for _, key := range keys.Split(c) {
 				p.add(kind, map[string]any{"key": key})
 			}
 		}

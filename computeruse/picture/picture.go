@@ -1,8 +1,9 @@
-package computeruse
+// Package picture brings pictures of a screen to the size and form that a model
+// wants. It takes none, and knows nothing of what they show.
+package picture
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"image"
@@ -20,67 +21,55 @@ const (
 	maxPixels   = 100_000_000 // of a picture that is decoded
 )
 
-// photo is a picture of the screen and what a model gets to see of it.
-type photo struct {
-	sum   [sha256.Size]byte // of the picture as it was taken
-	raw   []byte
-	image llm.Image // in the size that the model wants
-	geometry
-}
-
-// develop makes a picture ready for a model. What is already in the right form is
-// passed on as it is; a picture like the last one is taken from there.
-func develop(data []byte, width, height float64, fit func(image.Point) image.Point, last photo) (photo, error) {
-	sum := sha256.Sum256(data)
-	if last.known() && last.sum == sum && last.width == width && last.height == height {
-		return last, nil
-	}
+// Develop returns the picture in data in the size that fit gives for its own. A PNG
+// or JPEG that has it is passed on as it is; anything else becomes one of the two,
+// whichever is smaller.
+func Develop(data []byte, fit func(image.Point) image.Point) (llm.Image, image.Point, error) {
 	config, format, err := image.DecodeConfig(bytes.NewReader(data))
 	switch {
 	case err != nil:
-		return photo{}, fmt.Errorf("read the picture of the screen: %w", err)
-	case !(width > 0 && height > 0):
-		return photo{}, errors.New("read the picture of the screen: the viewport has no size")
+		return llm.Image{}, image.Point{}, fmt.Errorf("read the picture of the screen: %w", err)
 	case config.Width <= 0 || config.Height <= 0 || config.Width*config.Height > maxPixels:
-		return photo{}, fmt.Errorf("read the picture of the screen: %d by %d pixels", config.Width, config.Height)
+		return llm.Image{}, image.Point{}, fmt.Errorf("read the picture of the screen: %d by %d pixels", config.Width, config.Height)
 	}
 	size := image.Pt(config.Width, config.Height)
 	want := fit(size)
 	if want.X <= 0 || want.Y <= 0 {
 		want = size
 	}
-	p := photo{sum: sum, raw: data, geometry: geometry{picture: want, width: width, height: height}}
 	if want == size && (format == "png" || format == "jpeg") {
-		p.image = llm.Image{MediaType: "image/" + format, Data: data}
-		return p, nil
+		return llm.Image{MediaType: "image/" + format, Data: data}, size, nil
 	}
 	whole, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
-		return photo{}, fmt.Errorf("read the picture of the screen: %w", err)
+		return llm.Image{}, image.Point{}, fmt.Errorf("read the picture of the screen: %w", err)
 	}
-	p.image, err = encode(scale(whole, whole.Bounds(), want))
-	return p, err
+	img, err := encode(scale(whole, whole.Bounds(), want))
+	return img, want, err
 }
 
-// enlarge is a part of the picture, given in pixels of what the model sees, as
-// large as fits into its size.
-func (p photo) enlarge(region image.Rectangle) (llm.Image, error) {
-	whole, _, err := image.Decode(bytes.NewReader(p.raw))
+// Part is a part of the picture in data, as large as fits into shown. The region is
+// given in pixels of the picture when it has that size.
+func Part(data []byte, region image.Rectangle, shown image.Point) (llm.Image, error) {
+	if shown.X <= 0 || shown.Y <= 0 {
+		return llm.Image{}, errors.New("there is no picture")
+	}
+	whole, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
 		return llm.Image{}, fmt.Errorf("read the picture of the screen: %w", err)
 	}
-	region = region.Canon().Intersect(image.Rectangle{Max: p.picture})
+	region = region.Canon().Intersect(image.Rectangle{Max: shown})
 	size := whole.Bounds().Size()
 	part := image.Rect(
-		region.Min.X*size.X/p.picture.X, region.Min.Y*size.Y/p.picture.Y,
-		region.Max.X*size.X/p.picture.X, region.Max.Y*size.Y/p.picture.Y,
+		region.Min.X*size.X/shown.X, region.Min.Y*size.Y/shown.Y,
+		region.Max.X*size.X/shown.X, region.Max.Y*size.Y/shown.Y,
 	).Add(whole.Bounds().Min)
 	if part.Empty() {
 		return llm.Image{}, errors.New("the region is too small")
 	}
-	want := image.Pt(p.picture.X, p.picture.X*part.Dy()/part.Dx())
-	if want.Y > p.picture.Y {
-		want = image.Pt(p.picture.Y*part.Dx()/part.Dy(), p.picture.Y)
+	want := image.Pt(shown.X, shown.X*part.Dy()/part.Dx())
+	if want.Y > shown.Y {
+		want = image.Pt(shown.Y*part.Dx()/part.Dy(), shown.Y)
 	}
 	return encode(scale(whole, part, image.Pt(max(1, want.X), max(1, want.Y))))
 }

@@ -1,4 +1,7 @@
-package computeruse
+// Package keys is the one table of what vendors' models call keys: OpenAI's names,
+// X11 keysyms as xdotool takes them, Gemini's. It brings them to the names of the
+// control API, and presses nothing.
+package keys
 
 import (
 	"errors"
@@ -9,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// keyNames is the one table of all vendors' names: for each key of the control
+// keyNames is, for each key of the control
 // API the names by which models call it, in lower case and without underscores.
 // It has those of OpenAI, of X11 keysyms as xdotool takes them, and of Gemini.
 const keyNames = `
@@ -130,7 +133,7 @@ func Key(name string) (string, error) {
 	if key, ok := keyTable()[plain]; ok {
 		return key, nil
 	}
-	return "", fmt.Errorf("unknown key %q: use a character, or a name such as Enter, Escape, PageDown, ArrowUp, ctrl+s", cut(name, 40))
+	return "", fmt.Errorf("unknown key %q: use a character, or a name such as Enter, Escape, PageDown, ArrowUp, ctrl+s", shortened(name))
 }
 
 // Modifiers are the control API's names of keys that are held while the mouse
@@ -139,7 +142,7 @@ func Key(name string) (string, error) {
 func Modifiers(names []string) ([]string, error) {
 	var held []string
 	for _, name := range names {
-		for _, part := range splitChord(name) {
+		for _, part := range Split(name) {
 			key, err := Key(part)
 			switch {
 			case err != nil:
@@ -185,7 +188,7 @@ func chord(names []string) (string, error) {
 	var held []string
 	var last string
 	for _, name := range names {
-		for _, part := range splitChord(name) {
+		for _, part := range Split(name) {
 			key, err := Key(part)
 			switch {
 			case err != nil:
@@ -219,8 +222,8 @@ func chord(names []string) (string, error) {
 	return strings.Join(parts, "+"), nil
 }
 
-// splitChord splits at + signs; a + at the end is the key itself.
-func splitChord(name string) []string {
+// Split takes a chord apart: it splits at + signs; a + at the end is the key itself.
+func Split(name string) []string {
 	switch {
 	case utf8.RuneCountInString(name) <= 1:
 		return []string{name}
@@ -228,4 +231,13 @@ func splitChord(name string) []string {
 		return append(strings.Split(strings.TrimSuffix(name, "++"), "+"), "+")
 	}
 	return strings.Split(name, "+")
+}
+
+// shortened is a name that is not too long to be told.
+func shortened(name string) string {
+	const most = 40
+	if r := []rune(name); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return name
 }

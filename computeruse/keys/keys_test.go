@@ -1,11 +1,11 @@
-package computeruse_test
+package keys_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"clank/computeruse"
+	"clank/computeruse/keys"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -37,7 +37,7 @@ func TestChordsOfAllVendorsBecomeThoseOfTheControlAPI(t *testing.T) {
 		{[]string{"KP_5"}, []string{"5"}},
 		{[]string{"ctrl", "Control"}, []string{"Control"}},
 	} {
-		got, err := computeruse.Chords(tc.names)
+		got, err := keys.Chords(tc.names)
 		if err != nil {
 			t.Errorf("%q: %v", tc.names, err)
 			continue
@@ -50,21 +50,21 @@ func TestChordsOfAllVendorsBecomeThoseOfTheControlAPI(t *testing.T) {
 
 func TestKeysThatDoNotExistAreToldPlainly(t *testing.T) {
 	for _, names := range [][]string{nil, {""}, {"Hyper_L"}, {"ctrl+"}, {"a", "b"}, {"F13"}, {"Down Dwon"}, {"\x00"}, {"\xff"}} {
-		if got, err := computeruse.Chords(names); err == nil {
+		if got, err := keys.Chords(names); err == nil {
 			t.Errorf("%q became %q, want an error", names, got)
 		}
 	}
-	if _, err := computeruse.Key("Turbo"); err == nil || !strings.Contains(err.Error(), `unknown key "Turbo"`) {
+	if _, err := keys.Key("Turbo"); err == nil || !strings.Contains(err.Error(), `unknown key "Turbo"`) {
 		t.Errorf("err = %v, want the name in it", err)
 	}
 }
 
 func TestOnlyModifiersAreHeldBesideTheMouse(t *testing.T) {
-	got, err := computeruse.Modifiers([]string{"SHIFT", "ctrl+shift", "cmd"})
+	got, err := keys.Modifiers([]string{"SHIFT", "ctrl+shift", "cmd"})
 	if diff := cmp.Diff([]string{"Shift", "Control", "Meta"}, got); diff != "" || err != nil {
 		t.Errorf("err = %v, %s", err, diff)
 	}
-	if _, err := computeruse.Modifiers([]string{"Tab"}); err == nil {
+	if _, err := keys.Modifiers([]string{"Tab"}); err == nil {
 		t.Error("Tab was held")
 	}
 }
@@ -75,7 +75,7 @@ func FuzzChords(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
 		for _, names := range [][]string{{a}, {a, b}} {
-			chords, err := computeruse.Chords(names)
+			chords, err := keys.Chords(names)
 			if err != nil {
 				continue
 			}
@@ -83,7 +83,7 @@ func FuzzChords(f *testing.F) {
 				t.Fatalf("%q became nothing", names)
 			}
 			for _, c := range chords {
-				again, err := computeruse.Chords([]string{c})
+				again, err := keys.Chords([]string{c})
 				if err != nil || !slices.Equal(again, []string{c}) {
 					t.Errorf("%q became %q, which becomes %q (%v)", names, c, again, err)
 				}
