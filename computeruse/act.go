@@ -103,7 +103,7 @@ func (r *run) call(ctx context.Context, c Call, last bool) (o Outcome, refused *
 		}
 		o.Acknowledged = acknowledged
 	}
-	all, wrong := plan(c.Actions, r.photo.geometry, r.mouse())
+	all, wrong := plan(c.Actions, r.photo.Geometry, r.mouse())
 	if wrong != nil {
 		o.Err = sentence(wrong.Error())
 		var a Action
@@ -194,7 +194,11 @@ func (r *run) do(ctx context.Context, s Screen, p planned, o *Outcome) (d deed) 
 		r.fresh = false // pages change on their own
 		return d
 	case ActCursor:
-		at := r.photo.back(r.mouse())
+		if !r.photo.Known() {
+			d.err = errUnseen
+			return d
+		}
+		at := r.photo.Back(r.mouse())
 		d.remark = fmt.Sprintf("The mouse is at x=%d, y=%d.", at.X, at.Y)
 		return d
 	case ActWait:
@@ -207,7 +211,7 @@ func (r *run) do(ctx context.Context, s Screen, p planned, o *Outcome) (d deed) 
 			d.err = errUnseen
 			return d
 		}
-		part, err := picture.Part(r.photo.raw, p.Region, r.photo.picture)
+		part, err := picture.Part(r.photo.raw, p.Region, r.photo.Picture)
 		if err != nil {
 			d.err = err
 			return d

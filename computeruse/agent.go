@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"clank/computeruse/picture"
 	"clank/sessions"
 )
 
@@ -73,8 +74,8 @@ var _ sessions.Backend = (*Agent)(nil)
 type held struct {
 	memory     memory
 	url, title string
-	mouse      point  // where it was last seen
-	down       []move // what lets go of the keys and buttons that are held down
+	mouse      picture.Point // where it was last seen
+	down       []move        // what lets go of the keys and buttons that are held down
 
 	stop context.CancelCauseFunc // ends the running task; nil when none runs; guarded by Agent.mu
 

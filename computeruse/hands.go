@@ -3,6 +3,8 @@ package computeruse
 import (
 	"context"
 	"slices"
+
+	"clank/computeruse/picture"
 )
 
 // note remembers what is held down.
@@ -33,7 +35,7 @@ func (r *run) letGo(ctx context.Context, s Screen) {
 		}
 		if up.kind == "pointerUp" {
 			at := r.mouse()
-			up.args["x"], up.args["y"] = at.x, at.y
+			up.args["x"], up.args["y"] = at.X, at.Y
 		}
 		r.fresh = false
 		if err := timed(ctx, r.set.StepTimeout, func(ctx context.Context) error {
@@ -47,9 +49,9 @@ func (r *run) letGo(ctx context.Context, s Screen) {
 }
 
 // mouse is where the mouse was last seen.
-func (r *run) mouse() point {
-	if r.held.mouse == (point{}) {
-		return r.photo.middle()
+func (r *run) mouse() picture.Point {
+	if r.held.mouse == (picture.Point{}) {
+		return r.photo.Middle()
 	}
 	return r.held.mouse
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"clank/computeruse/picture"
 	"clank/sessions"
 	"clank/untrusted"
 )
@@ -20,7 +21,7 @@ func (r *run) open(ctx context.Context) (Screen, error) {
 	if !restored || before == "" {
 		return s, nil
 	}
-	r.fresh, r.held.mouse, r.held.down = false, point{}, nil
+	r.fresh, r.held.mouse, r.held.down = false, picture.Point{}, nil
 	note := fmt.Sprintf("the page had been closed and was opened again at %s; what was entered on it may be lost", before)
 	if lost != nil {
 		note = fmt.Sprintf("the page had been closed and could not be opened again at %s (%v); the browser starts empty", before, lost)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"clank/computeruse/keys"
+	"clank/computeruse/picture"
 )
 
 // Bounds of what one batch may ask for.
@@ -31,12 +32,12 @@ type planned struct {
 	Action
 	moves []move
 	wait  time.Duration // what of its time is waiting
-	mouse point         // where the mouse is after it
+	mouse picture.Point // where the mouse is after it
 }
 
 // plan checks a whole batch before its first side effect. The error is for the
 // model.
-func plan(actions []Action, g geometry, mouse point) ([]planned, error) {
+func plan(actions []Action, g picture.Geometry, mouse picture.Point) ([]planned, error) {
 	switch {
 	case len(actions) == 0:
 		return nil, errors.New("the call has no actions")
@@ -59,7 +60,7 @@ func plan(actions []Action, g geometry, mouse point) ([]planned, error) {
 }
 
 // fill finds out what the action takes.
-func (p *planned) fill(g geometry) error {
+func (p *planned) fill(g picture.Geometry) error {
 	switch p.Kind {
 	case ActClick, ActMove, ActDown, ActUp, ActDrag, ActScroll:
 		return p.pointer(g)
@@ -74,7 +75,7 @@ func (p *planned) fill(g geometry) error {
 		}
 	case ActScreenshot, ActCursor:
 	case ActZoom:
-		if p.Region.Canon().Intersect(image.Rectangle{Max: g.picture}).Empty() {
+		if p.Region.Canon().Intersect(image.Rectangle{Max: g.Picture}).Empty() {
 			return errors.New("zoom: the region is missing or lies outside of the picture")
 		}
 	case ActNavigate:
@@ -119,8 +120,8 @@ func (p *planned) onRef(kind string, args map[string]any) error {
 }
 
 // pointer plans what the mouse does.
-func (p *planned) pointer(g geometry) error {
-	if !g.known() && p.Ref == "" {
+func (p *planned) pointer(g picture.Geometry) error {
+	if !g.Known() && p.Ref == "" {
 		return fmt.Errorf("%s: the screen could not be seen, so that points mean nothing: take a screenshot first", p.Kind)
 	}
 	held, err := keys.Modifiers(p.Held)
@@ -163,19 +164,19 @@ func (p *planned) element(held []string) error {
 }
 
 // place plans what the mouse does at points.
-func (p *planned) place(g geometry, held []string) error {
+func (p *planned) place(g picture.Geometry, held []string) error {
 	if p.Kind == ActDrag {
 		return p.drag(g, held)
 	}
 	switch {
 	case p.At != nil:
-		p.mouse = g.at(*p.At)
+		p.mouse = g.At(*p.At)
 	case p.Kind == ActMove:
 		return errors.New("move: the point is missing")
 	case p.Kind == ActScroll:
-		p.mouse = g.middle()
+		p.mouse = g.Middle()
 	}
-	args := map[string]any{"x": p.mouse.x, "y": p.mouse.y}
+	args := map[string]any{"x": p.mouse.X, "y": p.mouse.Y}
 	if len(held) > 0 {
 		args["modifiers"] = held
 	}
@@ -192,24 +193,24 @@ func (p *planned) place(g geometry, held []string) error {
 		args["button"] = p.button()
 		p.add(map[ActionKind]string{ActDown: "pointerDown", ActUp: "pointerUp"}[p.Kind], args)
 	case ActScroll:
-		by := g.span(p.Scroll)
-		if by == (point{}) {
+		by := g.Span(p.Scroll)
+		if by == (picture.Point{}) {
 			return errors.New("scroll: the distance is missing")
 		}
-		args["deltaX"], args["deltaY"] = by.x, by.y
+		args["deltaX"], args["deltaY"] = by.X, by.Y
 		p.add("wheel", args)
 	default: // the others are not the mouse's
 	}
 	return nil
 }
 
-func (p *planned) drag(g geometry, held []string) error {
+func (p *planned) drag(g picture.Geometry, held []string) error {
 	if len(p.Path) < 2 || len(p.Path) > maxPath {
 		return fmt.Errorf("drag: the path needs 2 to %d points, and has %d", maxPath, len(p.Path))
 	}
 	var path []string
 	for _, at := range p.Path {
-		p.mouse = g.at(at)
+		p.mouse = g.At(at)
 		path = append(path, p.mouse.String())
 	}
 	args := map[string]any{"path": path, "button": p.button()}

@@ -176,8 +176,8 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 	next := &r.held.memory.Next
 	in := next.take()
 	in.Final = final
-	if r.photo.known() {
-		in.Shot = &Shot{Image: r.photo.image, Size: r.photo.picture, URL: r.held.url}
+	if r.photo.Known() {
+		in.Shot = &Shot{Image: r.photo.image, Size: r.photo.Picture, URL: r.held.url}
 	}
 	late := fmt.Errorf("model %s gave no answer within %s (allow more time for one answer in the settings, or choose a faster model)", r.mind.Name(), r.set.ModelTimeout)
 	asking, cancel := context.WithTimeoutCause(ctx, r.set.ModelTimeout, late)

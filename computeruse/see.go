@@ -16,14 +16,14 @@ type photo struct {
 	sum   [sha256.Size]byte // of the picture as it was taken
 	raw   []byte
 	image llm.Image // in the size that the model wants
-	geometry
+	picture.Geometry
 }
 
 // develop makes a picture ready for the model. One that is like the last is not
 // worked on again.
 func (r *run) develop(data []byte, width, height float64) error {
 	sum, last := sha256.Sum256(data), &r.photo
-	if last.known() && last.sum == sum && last.width == width && last.height == height {
+	if last.Known() && last.sum == sum && last.Width == width && last.Height == height {
 		return nil
 	}
 	if !(width > 0 && height > 0) {
@@ -33,7 +33,7 @@ func (r *run) develop(data []byte, width, height float64) error {
 	if err != nil {
 		return err
 	}
-	r.photo = photo{sum: sum, raw: data, image: img, geometry: geometry{picture: size, width: width, height: height}}
+	r.photo = photo{sum: sum, raw: data, image: img, Geometry: picture.Geometry{Picture: size, Width: width, Height: height}}
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (r *run) look(ctx context.Context, s Screen) *sessions.Image {
 
 // view is the picture as people see it.
 func (r *run) view() *sessions.Image {
-	if !r.photo.known() {
+	if !r.photo.Known() {
 		return nil
 	}
 	return &sessions.Image{MediaType: r.photo.image.MediaType, Data: r.photo.image.Data}
