@@ -28,37 +28,30 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 			onDelta(d)
 		}
 	}
-	var reply llm.Reply
-	err := m.tries(ctx, callCtx, func() (err error) {
-		reply, err = m.once(callCtx, req, emit)
-		return err
-	})
-	if err != nil {
-		return llm.Reply{}, err
-	}
-	return reply, nil
+	return m.tries(ctx, callCtx, func() (llm.Reply, error) { return m.once(callCtx, req, emit) })
 }
 
 // tries makes a call until it succeeds or cannot. callCtx is ctx with the deadline
 // of the whole call. Its errors are those of Generate.
-func (m *Model) tries(ctx, callCtx context.Context, once func() error) error {
+func (m *Model) tries(ctx, callCtx context.Context, once func() (llm.Reply, error)) (llm.Reply, error) {
 	start := time.Now()
 	for try := 1; ; try++ {
-		err := once()
+		reply, err := once()
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return llm.Reply{}, context.Cause(ctx)
 		}
 		if err == nil {
-			m.log.Debug("model answered", "model", m.Name(), "took", time.Since(start))
-			return nil
+			m.log.Debug("model answered", "model", m.Name(), "took", time.Since(start), "stop", reply.Stop,
+				"input_tokens", reply.Usage.InputTokens, "output_tokens", reply.Usage.OutputTokens)
+			return reply, nil
 		}
 		told, transient := m.explain(err)
 		if !transient || try == maxTries {
-			return told
+			return llm.Reply{}, told
 		}
 		wait, ok := m.waitFor(callCtx, try, told)
 		if !ok {
-			return told
+			return llm.Reply{}, told
 		}
 		m.log.Info("model call failed, trying again", "model", m.Name(), "try", try, "wait", wait,
 			"kind", told.Kind, "status", told.Status, "reason", told.Message)
@@ -67,9 +60,9 @@ func (m *Model) tries(ctx, callCtx context.Context, once func() error) error {
 		}
 		if !sleep(callCtx, wait) {
 			if ctx.Err() != nil {
-				return context.Cause(ctx)
+				return llm.Reply{}, context.Cause(ctx)
 			}
-			return told
+			return llm.Reply{}, told
 		}
 	}
 }

@@ -27,8 +27,8 @@ func (m *Model) Respond(ctx context.Context, req client.CreateResponseRequest) (
 	callCtx, cancel := context.WithTimeoutCause(ctx, m.opts.Timeout, errTimeout)
 	defer cancel()
 	req.Model = m.opts.Model
-	dec := newResponsesDecoder(m.owner())
-	err := m.tries(ctx, callCtx, func() error {
+	var dec *responsesDecoder
+	reply, err := m.tries(ctx, callCtx, func() (llm.Reply, error) {
 		dec = newResponsesDecoder(m.owner())
 		_, err := m.exchange(callCtx, func(ctx context.Context, c *client.Client) (stream, decoder, error) {
 			s, err := c.CreateResponseStream(ctx, req)
@@ -37,12 +37,14 @@ func (m *Model) Respond(ctx context.Context, req client.CreateResponseRequest) (
 			}
 			return s, dec, nil
 		}, func(llm.Delta) {})
-		return err
+		if err != nil {
+			return llm.Reply{}, err
+		}
+		return m.charge(dec.reply()), nil
 	})
 	if err != nil {
 		return Response{}, err
 	}
-	reply := m.charge(dec.reply())
 	return Response{ID: dec.whole.ID, Output: dec.whole.Output, Stop: reply.Stop, Usage: reply.Usage}, nil
 }
 
