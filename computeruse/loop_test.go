@@ -171,7 +171,7 @@ func TestASpentBudgetEndsWithWhatWasFound(t *testing.T) {
 			turn.Text = "I see three lamps."
 			return turn, nil
 		}
-		return computeruse.Turn{}, &llm.Error{Kind: "spent", Model: "test:mind", Message: "budget of 1 USD is spent"}
+		return computeruse.Turn{}, &llm.Error{Kind: llm.ErrSpent, Model: "test:mind", Message: "budget of 1 USD is spent"}
 	}
 	answer, _ := b.answer(t)
 	if answer.Text != "I see three lamps." || answer.Limit != "budget of 1 USD is spent" || len(b.mind.Asked()) != 2 {

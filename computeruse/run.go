@@ -227,14 +227,11 @@ func (r *run) listen(ctx context.Context) (heard bool, err error) {
 // allows no further call; else it returns err.
 func (r *run) spent(ctx context.Context, err error) error {
 	var told *llm.Error
-	if !errors.As(err, &told) || told.Kind != errSpent {
+	if !errors.As(err, &told) || told.Kind != llm.ErrSpent {
 		return err
 	}
 	return r.answer(ctx, ending{text: orText(r.beside, noAnswer), limit: told.Message})
 }
-
-// errSpent is the kind of an error that says that the budget allows no further call.
-const errSpent llm.ErrorKind = "spent"
 
 const noAnswer = "There is no answer: the work ended before one was found."
 
