@@ -177,6 +177,12 @@ func TestASpentBudgetEndsWithWhatWasFound(t *testing.T) {
 	if answer.Text != "I see three lamps." || answer.Limit != "budget of 1 USD is spent" || len(b.mind.Asked()) != 2 {
 		t.Errorf("got %q with limit %q after %d questions", answer.Text, answer.Limit, len(b.mind.Asked()))
 	}
+	b.mind.Script = script(say("and a fourth"))
+	b.task.Prompt = "go on"
+	b.answer(t)
+	if told := b.told(t, 2); len(told.Outcomes) != 1 || told.Says[len(told.Says)-1] != "go on" {
+		t.Errorf("the model was told %+v, want what it was not told before", told)
+	}
 }
 
 func TestUselessRepliesEndTheTask(t *testing.T) {

@@ -184,6 +184,9 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 	defer cancel()
 	turn, err := r.talk.Next(asking, in)
 	if err != nil {
+		if isSpent(err) { // it was told nothing
+			next.Says, next.Outcomes, next.Results = in.Says, in.Outcomes, in.Results
+		}
 		if asking.Err() != nil {
 			err = context.Cause(asking)
 		}
@@ -227,10 +230,16 @@ func (r *run) listen(ctx context.Context) (heard bool, err error) {
 // allows no further call; else it returns err.
 func (r *run) spent(ctx context.Context, err error) error {
 	var told *llm.Error
-	if !errors.As(err, &told) || told.Kind != llm.ErrSpent {
+	if !isSpent(err) || !errors.As(err, &told) {
 		return err
 	}
 	return r.answer(ctx, ending{text: orText(r.beside, noAnswer), limit: told.Message})
+}
+
+// isSpent reports whether a question was not asked because the budget allows none.
+func isSpent(err error) bool {
+	var told *llm.Error
+	return errors.As(err, &told) && told.Kind == llm.ErrSpent
 }
 
 const noAnswer = "There is no answer: the work ended before one was found."

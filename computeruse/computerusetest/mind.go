@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"clank/computeruse"
+	"clank/llm"
 )
 
 // Mind is a [computeruse.Mind] that follows a script. Set the exported fields
@@ -111,6 +112,7 @@ func (t *talk) Next(ctx context.Context, in computeruse.Input) (computeruse.Turn
 		t.mind.faults = append(t.mind.faults, fmt.Sprintf("answered %q, want %q", answered, t.kept.Open))
 	}
 	t.mind.mu.Unlock()
+	open := t.kept.Open
 	t.kept.Open = nil
 	t.kept.Told++
 	n := t.n
@@ -119,6 +121,10 @@ func (t *talk) Next(ctx context.Context, in computeruse.Input) (computeruse.Turn
 		return computeruse.Turn{}, errors.New("there is no script")
 	}
 	turn, err := t.mind.Script(ctx, n, in)
+	var told *llm.Error
+	if errors.As(err, &told) && told.Kind == llm.ErrSpent {
+		t.kept.Open = open // it was told nothing
+	}
 	if err != nil {
 		return computeruse.Turn{}, err
 	}
