@@ -111,6 +111,10 @@ var table = map[string][]string{
 		"browsermgr/page", "browsermgr/tabname", "browsermgr/transfer",
 	},
 
+	"computeruse/keys":            {},
+	"computeruse/picture":         {"llm"},
+	"computeruse/computerusetest": {"computeruse", "llm", "sessions"},
+
 	"sessions":              {"cancel"},
 	"sessions/sessionstest": {"cancel", "sessions"},
 	"llm/openai":            {"llm"},
@@ -118,7 +122,7 @@ var table = map[string][]string{
 	"llm/llmtest":           {"llm"},
 	"llm/llmtest/gemini":    {"llm", "llm/llmtest"},
 	"browseagent":           {"llm", "sessions", "untrusted"},
-	"computeruse":           {"llm", "sessions", "untrusted"},
+	"computeruse":           {"computeruse/keys", "computeruse/picture", "llm", "sessions", "untrusted"},
 	"computeruse/anthropic": {"computeruse", "llm", "llm/anthropic"},
 	"computeruse/gemini":    {"computeruse", "llm", "llm/gemini"},
 	"computeruse/openai":    {"computeruse", "llm", "llm/openai"},

@@ -62,7 +62,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire api) {
 		writeError(w, http.StatusBadRequest, "invalid_request", err.Error())
 		return
 	}
-	turn := s.next()
+	turn := s.screenRules(rec.Path, body)
+	if turn == nil {
+		turn = s.next()
+	}
 	if turn == nil {
 		s.problem("request %d to %s is beyond the script", n, rec.Path)
 		writeError(w, http.StatusInternalServerError, "", "the script is over")
@@ -70,7 +73,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire api) {
 	}
 	req := *rec
 	p := &player{s: s, w: w, rc: http.NewResponseController(w), ctx: r.Context(), rec: rec}
-	p.play(wire, req, turn(req), n)
+	reply := turn(req)
+	s.expectScreen(n, reply)
+	p.play(wire, req, reply, n)
 }
 
 func (s *Server) next() Turn {

@@ -31,6 +31,7 @@ type Server struct {
 	problems []string
 	changed  chan struct{} // closed and replaced when requests change
 	closed   bool
+	screen   map[string][]ScreenCall // of the answers so far, by their ids
 }
 
 // NewServer starts a server for the duration of a test. When the test ends,
