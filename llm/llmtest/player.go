@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -83,13 +84,15 @@ func (p *player) stream(wire api, req Request, reply Reply, n int) {
 // frames are the events as they go over the wire.
 func (p *player) frames(wire api, req Request, reply Reply, n int) []string {
 	var frames []string
+	form := wire.form()
 	if reply.Events != nil {
 		for _, e := range reply.Events {
-			frames = append(frames, "data: "+e+"\n\n")
+			head := object{"type": "message"}
+			_ = json.Unmarshal([]byte(e), &head) // it may be malformed on purpose
+			frames = append(frames, form.frame(head, []byte(e)))
 		}
 		return frames
 	}
-	form := wire.form()
 	for _, e := range wire.events(req, reply, n) {
 		data := encode(e)
 		p.validate(form.event, data, n)
