@@ -64,12 +64,20 @@ type memory struct {
 	mu       sync.Mutex
 	thoughts map[string]string   // block by its signature or data
 	within   map[string][]string // signatures of a reply by the id of each of its calls
+	paused   bool                // the newest reply was to be continued
+}
+
+func (m *memory) hasPaused() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.paused
 }
 
 // blocks are the content of a reply.
 func (m *memory) blocks(r llmtest.Reply, n int) []map[string]any {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.paused = stopReason(r) == string(sdk.StopReasonPauseTurn)
 	var blocks []map[string]any
 	var signatures []string
 	if t := r.Reasoning; t != nil {

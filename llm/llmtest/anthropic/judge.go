@@ -32,8 +32,9 @@ func judge(b body, header http.Header, said *memory) error {
 	if marks := b.marks(); marks > 4 {
 		return fmt.Errorf("%d blocks have cache_control; at most 4 may", marks)
 	}
-	if n := len(b.Messages); n == 0 || b.Messages[0].Role != "user" || b.Messages[n-1].Role != "user" {
-		return errors.New("messages must begin and end with the user")
+	n := len(b.Messages)
+	if n == 0 || b.Messages[0].Role != "user" || b.Messages[n-1].Role != "user" && !said.hasPaused() {
+		return errors.New("messages must begin with the user and end there, but for an answer that was paused")
 	}
 	for i, m := range b.Messages {
 		if i > 0 && m.Role == b.Messages[i-1].Role {
