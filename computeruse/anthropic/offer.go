@@ -62,7 +62,9 @@ func members(tools []llm.Tool) sdk.BrowserToolsetConfigsParam {
 		ReadNetwork:    sdk.BrowserReadNetworkConfigParam{Enabled: off},
 		Find:           sdk.BrowserFindConfigParam{Enabled: off},
 	}
-	has := func(name string) bool { return slices.ContainsFunc(tools, func(t llm.Tool) bool { return t.Name == name }) }
+	has := func(name string) bool {
+		return slices.ContainsFunc(tools, func(t llm.Tool) bool { return t.Name == name })
+	}
 	if !has(toolReadText) {
 		c.GetPageText = sdk.BrowserGetPageTextConfigParam{Enabled: off}
 	}

@@ -105,8 +105,8 @@ func (t *talk) hear(in computeruse.Input) {
 }
 
 // answers are the results of the open calls, in their order. The picture of the
-// screen goes with the last action that was done; shown says whether there was
-// one.
+// screen goes with the last action that was done and shows nothing of its own;
+// shown says whether there was one.
 func (t *talk) answers(in computeruse.Input) (content []sdk.ContentBlockParamUnion, shown bool) {
 	outcomes := map[string]computeruse.Outcome{}
 	for _, o := range in.Outcomes {
@@ -118,7 +118,7 @@ func (t *talk) answers(in computeruse.Input) (content []sdk.ContentBlockParamUni
 	}
 	with := ""
 	for _, c := range t.open {
-		if o, ok := outcomes[c.id]; ok && c.screen && o.Err == "" && !o.Skipped && in.Shot != nil {
+		if o, ok := outcomes[c.id]; ok && c.screen && o.Err == "" && !o.Skipped && o.Image == nil && in.Shot != nil {
 			with = c.id
 		}
 	}
@@ -260,7 +260,7 @@ func onScreen(use anthropic.ToolUse) bool {
 func (t *talk) read(use anthropic.ToolUse, in input, err error) []computeruse.Action {
 	member := use.Name
 	if use.Toolset == "" {
-		member = in.Action
+		member = cmp.Or(in.Action, use.Name)
 	}
 	var all []computeruse.Action
 	if err == nil {

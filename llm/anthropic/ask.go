@@ -45,7 +45,7 @@ type Answer struct {
 type Block struct {
 	Type string
 	Raw  json.RawMessage
-	Text string   // of type text
+	Text string   // of types text and thinking
 	Tool *ToolUse // of type tool_use
 }
 

@@ -62,8 +62,11 @@ func (u *wireUsage) take(raw json.RawMessage) {
 	}
 }
 
+// maxCount keeps sums of counts that make no sense from overflowing.
+const maxCount = 1 << 40
+
 func (u wireUsage) usage() llm.Usage {
-	at := func(n int) int { return max(n, 0) }
+	at := func(n int) int { return min(max(n, 0), maxCount) }
 	return llm.Usage{
 		InputTokens:  at(u.Input) + at(u.CacheWrite) + at(u.CacheRead),
 		CachedTokens: at(u.CacheRead), CacheWriteTokens: at(u.CacheWrite),
@@ -215,7 +218,8 @@ func (b *blockBuilder) block() (Block, bool) {
 		block.Raw = encode(map[string]any{"type": "text", "text": block.Text})
 		return block, len(bytes.TrimSpace(b.text.Bytes())) > 0
 	case "thinking":
-		block.Raw = encode(thinkingBlock{Type: "thinking", Thinking: b.thinking.String(), Signature: b.signature.String()})
+		block.Text = b.thinking.String()
+		block.Raw = encode(thinkingBlock{Type: "thinking", Thinking: block.Text, Signature: b.signature.String()})
 	case "tool_use":
 		block.Tool = b.toolUse()
 		block.Raw = encode(toolUseBlock{
