@@ -75,17 +75,23 @@ func judgeSettings(b body) error {
 func judgeTools(b body, beta string) error {
 	for _, t := range b.Tools {
 		toolset := strings.HasSuffix(t.Type, "_toolset_20260801")
-		dated, isDated := strings.CutPrefix(t.Type, "computer_20")
+		wants, isDated := betas[t.Type]
 		switch {
 		case toolset && strings.HasPrefix(b.Model, "claude-") && generation(b.Model) < 5:
 			return fmt.Errorf("model %s does not support tool type %s", b.Model, t.Type)
-		case isDated && !strings.Contains(beta, "computer-use-20"+dated[:2]+"-"+dated[2:4]+"-"+dated[4:6]):
+		case isDated && !strings.Contains(beta, wants):
 			return fmt.Errorf("tool type %s needs its beta header, got %q", t.Type, beta)
 		case isDated && generation(b.Model) >= 5:
 			return fmt.Errorf("model %s does not support tool type %s", b.Model, t.Type)
 		}
 	}
 	return nil
+}
+
+// betas are the tools that need a header, and which.
+var betas = map[string]string{
+	"computer_20250124": "computer-use-2025-01-24",
+	"computer_20251124": "computer-use-2025-11-24",
 }
 
 // generation is the first number in the name of a model: 5 of claude-opus-5-5.
