@@ -37,8 +37,14 @@ func tryOpen(server *llmtest.Server, model string, tools anthropic.Tools) (*anth
 
 // loopTools are the tools that the loop offers, as far as they matter here.
 var loopTools = []llm.Tool{
-	{Name: "navigate"}, {Name: "read_text"}, {Name: "read_page"}, {Name: "list_tabs"}, {Name: "open_tab"},
-	{Name: "select_tab"}, {Name: "close_tab"}, {Name: "hand_over"},
+	{Name: "navigate"},
+	{Name: "read_text"},
+	{Name: "read_page"},
+	{Name: "list_tabs"},
+	{Name: "open_tab"},
+	{Name: "select_tab"},
+	{Name: "close_tab"},
+	{Name: "hand_over"},
 }
 
 func begin(t *testing.T, mind *anthropic.Mind, memory []byte) computeruse.Talk {

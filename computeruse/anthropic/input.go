@@ -145,7 +145,7 @@ func chords(text string) [][]string {
 		return [][]string{{"space"}}
 	}
 	var all [][]string
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		all = append(all, chord(word))
 	}
 	return all
@@ -154,8 +154,8 @@ func chords(text string) [][]string {
 // chord are the keys of one press. A plus at the end is the key of that name.
 func chord(word string) []string {
 	var last []string
-	if strings.HasSuffix(word, "+") {
-		word, last = strings.TrimSuffix(strings.TrimSuffix(word, "+"), "+"), []string{"+"}
+	if rest, ok := strings.CutSuffix(word, "+"); ok {
+		word, last = strings.TrimSuffix(rest, "+"), []string{"+"}
 	}
 	var keys []string
 	for key := range strings.SplitSeq(word, "+") {

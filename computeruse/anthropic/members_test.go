@@ -240,4 +240,3 @@ func FuzzCallsOfToolsAreReadOrAnswered(f *testing.F) {
 		}
 	})
 }
-

@@ -41,13 +41,18 @@ func offer(t Tools, tools []llm.Tool, size image.Point) []sdk.ToolUnionParam {
 		return append(all, sdk.ToolUnionParam{OfComputerToolset20260801: &sdk.ComputerToolset20260801Param{}})
 	case ToolsBrowser:
 		return append(all, sdk.ToolUnionParam{OfBrowserToolset20260801: &sdk.BrowserToolset20260801Param{Configs: members(tools)}})
+	default:
+		return append(all, betaTool(t, size))
 	}
+}
+
+func betaTool(t Tools, size image.Point) sdk.ToolUnionParam {
 	zoom := ""
 	if t == Tools20251124 {
 		zoom = `,"enable_zoom":true`
 	}
-	return append(all, param.Override[sdk.ToolUnionParam](json.RawMessage(fmt.Sprintf(
-		`{"type":%q,"name":"computer","display_width_px":%d,"display_height_px":%d%s}`, t, size.X, size.Y, zoom))))
+	return param.Override[sdk.ToolUnionParam](json.RawMessage(fmt.Sprintf(
+		`{"type":%q,"name":"computer","display_width_px":%d,"display_height_px":%d%s}`, t, size.X, size.Y, zoom)))
 }
 
 // members switches off what a session must not do (scripts, files, logs of the

@@ -18,8 +18,7 @@ func (e *streamError) Error() string { return "error in the stream: " + e.told.M
 // same call may well succeed if it is made again.
 func (m *Model) explain(err error) (told *llm.Error, transient bool) {
 	e := &llm.Error{Model: m.Name(), Err: err}
-	var inStream *streamError
-	if errors.As(err, &inStream) {
+	if inStream, ok := errors.AsType[*streamError](err); ok {
 		m.explainStream(e, inStream.told)
 		return e, false
 	}

@@ -10,6 +10,7 @@ package anthropic
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -154,10 +155,7 @@ func events(req llmtest.Request, r llmtest.Reply, blocks []map[string]any, n int
 
 // pieces cuts a block into how it begins and what follows.
 func pieces(b map[string]any) (head map[string]any, deltas []map[string]any) {
-	head = map[string]any{}
-	for k, v := range b {
-		head[k] = v
-	}
+	head = maps.Clone(b)
 	cut := func(field, delta, key string) {
 		text, _ := b[field].(string)
 		head[field] = ""

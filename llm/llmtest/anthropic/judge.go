@@ -171,15 +171,15 @@ func (m *memory) judgeThought(role string, c block) error {
 func (b body) judgeThoughts(said *memory) error {
 	said.mu.Lock()
 	defer said.mu.Unlock()
-	for i := len(b.Messages) - 1; i >= 0; i-- {
-		if b.Messages[i].Role != "assistant" {
+	for i, m := range slices.Backward(b.Messages) {
+		if m.Role != "assistant" {
 			continue
 		}
 		var sent []string
-		for _, c := range b.Messages[i].Content {
+		for _, c := range m.Content {
 			sent = append(sent, c.Signature+c.Data)
 		}
-		for _, c := range b.Messages[i].Content {
+		for _, c := range m.Content {
 			for _, want := range said.within[c.ID] {
 				if !slices.Contains(sent, want) {
 					return fmt.Errorf("messages[%d]: the thinking before call %s is missing", i, c.ID)
