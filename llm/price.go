@@ -20,19 +20,6 @@ const longContext = 272_000
 
 // prices are list prices for standard service, US dollars per million tokens.
 var prices = []priced{
-	{"gpt-6.1-sol", Price{2, 0.10, 10}, longContext, Price{4, 0.20, 15}},
-	{"gpt-6-astra", Price{10, 1, 50}, longContext, Price{20, 2, 75}},
-	{"gpt-6-sol", Price{2, 0.20, 10}, longContext, Price{4, 0.40, 15}},
-	{"gpt-6-luna", Price{0.10, 0.01, 0.50}, longContext, Price{0.20, 0.02, 0.75}},
-	{"gpt-5.6-sol", Price{4, 0.40, 20}, longContext, Price{8, 0.80, 30}},
-	{"gpt-5.6-terra", Price{2, 0.20, 12}, longContext, Price{4, 0.40, 18}},
-	{"gpt-5.6-luna", Price{0.20, 0.02, 1.20}, longContext, Price{0.40, 0.04, 1.80}},
-	{"gpt-5.5", Price{5, 0.50, 30}, longContext, Price{10, 1, 45}},
-	{"gpt-5.4", Price{2.50, 0.25, 15}, longContext, Price{5, 0.50, 22.50}},
-	{"gpt-5.4-mini", Price{0.75, 0.075, 4.50}, 0, Price{}},
-	{"gpt-5.2", Price{1.75, 0.175, 14}, 0, Price{}},
-	{"gpt-5-mini", Price{0.25, 0.025, 2}, 0, Price{}},
-	{"gpt-4.1", Price{2, 0.50, 8}, 0, Price{}},
 	{"claude-fable-5-1", Price{10, 0.25, 50}, 0, Price{}},
 	{"claude-mythos-5-1", Price{10, 0.25, 50}, 0, Price{}},
 	{"claude-fable-5", Price{10, 1, 50}, 0, Price{}},
@@ -49,6 +36,19 @@ var prices = []priced{
 	{"claude-sonnet-4-6", Price{3, 0.30, 15}, 0, Price{}},
 	{"claude-sonnet-4-5", Price{3, 0.30, 15}, 0, Price{}},
 	{"claude-haiku-4-5", Price{1, 0.10, 5}, 0, Price{}},
+	{"gpt-6.1-sol", Price{2, 0.10, 10}, longContext, Price{4, 0.20, 15}},
+	{"gpt-6-astra", Price{10, 1, 50}, longContext, Price{20, 2, 75}},
+	{"gpt-6-sol", Price{2, 0.20, 10}, longContext, Price{4, 0.40, 15}},
+	{"gpt-6-luna", Price{0.10, 0.01, 0.50}, longContext, Price{0.20, 0.02, 0.75}},
+	{"gpt-5.6-sol", Price{4, 0.40, 20}, longContext, Price{8, 0.80, 30}},
+	{"gpt-5.6-terra", Price{2, 0.20, 12}, longContext, Price{4, 0.40, 18}},
+	{"gpt-5.6-luna", Price{0.20, 0.02, 1.20}, longContext, Price{0.40, 0.04, 1.80}},
+	{"gpt-5.5", Price{5, 0.50, 30}, longContext, Price{10, 1, 45}},
+	{"gpt-5.4", Price{2.50, 0.25, 15}, longContext, Price{5, 0.50, 22.50}},
+	{"gpt-5.4-mini", Price{0.75, 0.075, 4.50}, 0, Price{}},
+	{"gpt-5.2", Price{1.75, 0.175, 14}, 0, Price{}},
+	{"gpt-5-mini", Price{0.25, 0.025, 2}, 0, Price{}},
+	{"gpt-4.1", Price{2, 0.50, 8}, 0, Price{}},
 }
 
 // Charge returns u with USD set to the list price of one call of model, or
