@@ -102,8 +102,9 @@ func (m *Model) once(ctx context.Context, q Question, emit func(llm.Delta)) (ans
 	}
 	a := wire.NewAttempt(m.http, m.patience.Idle, cancel, m.clean)
 	defer a.Stop()
-	service := sdk.NewMessageService(m.callOptions(a, q)...)
-	s := service.NewStreaming(ctx, m.params(q))
+	pictures := newPictures()
+	service := sdk.NewMessageService(m.callOptions(&carrier{Attempt: a, pictures: pictures}, q)...)
+	s := service.NewStreaming(ctx, m.params(q, pictures))
 	dec := newDecoder()
 	defer func() { _ = s.Close() }() // the body was read as far as we want it
 	if err := receive(ctx, s, dec, emit); err != nil {
@@ -114,7 +115,7 @@ func (m *Model) once(ctx context.Context, q Question, emit func(llm.Delta)) (ans
 	return got, nil
 }
 
-func (m *Model) callOptions(a *wire.Attempt, q Question) []option.RequestOption {
+func (m *Model) callOptions(a *carrier, q Question) []option.RequestOption {
 	opts := []option.RequestOption{
 		option.WithBaseURL(m.opts.BaseURL), option.WithHTTPClient(a), option.WithMaxRetries(0),
 	}

@@ -11,8 +11,8 @@ import (
 // marks; two are on the tools and on the instructions.
 const maxStable = 2
 
-// params is q as the client library sends it.
-func (m *Model) params(q Question) sdk.MessageNewParams {
+// params is q as the client library sends it, without its pictures.
+func (m *Model) params(q Question, pictures *pictures) sdk.MessageNewParams {
 	maxTokens := q.MaxTokens
 	if maxTokens <= 0 {
 		maxTokens = m.opts.MaxTokens
@@ -23,7 +23,7 @@ func (m *Model) params(q Question) sdk.MessageNewParams {
 	maxTokens = min(maxTokens, m.traits.maxOutput)
 	p := sdk.MessageNewParams{
 		Model: m.opts.Model, MaxTokens: int64(maxTokens),
-		Messages: markMessages(q.Messages, q.Stable), Tools: markTools(q.Tools),
+		Messages: pictures.out(markMessages(q.Messages, q.Stable)), Tools: markTools(q.Tools),
 	}
 	if q.System != "" {
 		p.System = []sdk.TextBlockParam{{Text: q.System, CacheControl: sdk.NewCacheControlEphemeralParam()}}
