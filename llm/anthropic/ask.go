@@ -61,7 +61,7 @@ const maxPauses = 3
 
 // Ask asks the model and blocks until the whole answer is there, calling onDelta
 // (which may be nil) as llm.Model does. Errors are those of llm.Model. Only
-// failures before the first event of an answer are tried again, so nothing is
+// failures before the first block of an answer are tried again, so nothing is
 // delivered twice. An answer that the vendor paused is continued.
 func (m *Model) Ask(ctx context.Context, q Question, onDelta func(llm.Delta)) (Answer, error) {
 	emit := func(d llm.Delta) {
@@ -137,7 +137,7 @@ func receive(ctx context.Context, s *ssestream.Stream[sdk.MessageStreamEventUnio
 			return context.Cause(ctx)
 		}
 		if !more {
-			return endOf(s.Err(), events)
+			return endOf(s.Err(), events, len(dec.blocks) == 0)
 		}
 		if err := dec.event([]byte(s.Current().RawJSON()), emit); err != nil {
 			return err
@@ -148,8 +148,9 @@ func receive(ctx context.Context, s *ssestream.Stream[sdk.MessageStreamEventUnio
 	}
 }
 
-// endOf is why a stream ended before its answer did.
-func endOf(err error, events int) error {
+// endOf is why a stream ended before its answer did; empty says that nothing of
+// the answer has come.
+func endOf(err error, events int, empty bool) error {
 	var (
 		told   *sdk.Error
 		syntax *json.SyntaxError
@@ -158,7 +159,7 @@ func endOf(err error, events int) error {
 	case err == nil:
 		return &wire.CutError{}
 	case errors.As(err, &told):
-		return &streamError{wire.ReadTold([]byte(told.RawJSON()))}
+		return &streamError{told: wire.ReadTold([]byte(told.RawJSON())), early: empty}
 	case errors.As(err, &syntax), errors.Is(err, bufio.ErrTooLong):
 		return &wire.MalformedError{Err: err}
 	case events > 0:

@@ -10,7 +10,16 @@ import (
 )
 
 // streamError is an error told inside an answer that began well.
-type streamError struct{ told wire.Told }
+type streamError struct {
+	told  wire.Told
+	early bool // nothing of the answer has come
+}
+
+// passes says whether the same call may well succeed if it is made again: the
+// vendor is busy, and nothing has been delivered.
+func (e *streamError) passes() bool {
+	return e.early && (e.told.Code == "overloaded_error" || e.told.Code == "api_error")
+}
 
 func (e *streamError) Error() string { return "error in the stream: " + e.told.Message }
 
@@ -20,7 +29,7 @@ func (m *Model) explain(err error) (told *llm.Error, transient bool) {
 	e := &llm.Error{Model: m.Name(), Err: err}
 	if inStream, ok := errors.AsType[*streamError](err); ok {
 		m.explainStream(e, inStream.told)
-		return e, false
+		return e, inStream.passes()
 	}
 	transient = wire.Describe(e, err, m.place, m.patience)
 	var status *wire.StatusError

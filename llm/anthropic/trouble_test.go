@@ -36,6 +36,7 @@ func TestFailuresAreToldForWhatTheyAre(t *testing.T) {
 		"overloaded":   {llmtest.Fault{Status: 529, Message: "Overloaded"}, llm.ErrUnavailable, "Overloaded", 3},
 		"web page":     {llmtest.Fault{Body: &page, Header: map[string]string{"Content-Type": "text/html"}}, llm.ErrMalformed, "could not be understood", 1},
 		"told midway":  {llmtest.Fault{At: 4, StreamError: "Overloaded"}, llm.ErrUnavailable, "broke off its answer: Overloaded", 1},
+		"told at once": {llmtest.Fault{At: 2, StreamError: "Overloaded"}, llm.ErrUnavailable, "broke off its answer: Overloaded", 3},
 		"cut midway":   {llmtest.Fault{At: 4, Cut: llmtest.CutClose}, llm.ErrCutOff, "cut off", 1},
 		"ended midway": {llmtest.Fault{At: 4, Cut: llmtest.CutClean}, llm.ErrCutOff, "cut off", 1},
 		"reset midway": {llmtest.Fault{At: 4, Cut: llmtest.CutReset}, llm.ErrCutOff, "cut off", 1},
