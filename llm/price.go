@@ -24,6 +24,22 @@ const (
 
 // prices are list prices for standard service, US dollars per million tokens.
 var prices = []priced{
+	{"claude-fable-5-1", Price{10, 0.25, 50}, 0, Price{}},
+	{"claude-mythos-5-1", Price{10, 0.25, 50}, 0, Price{}},
+	{"claude-fable-5", Price{10, 1, 50}, 0, Price{}},
+	{"claude-mythos-5", Price{10, 1, 50}, 0, Price{}},
+	{"claude-opus-5-5", Price{4, 0.20, 20}, 0, Price{}},
+	{"claude-sonnet-5-5", Price{2, 0.10, 10}, 0, Price{}},
+	{"claude-haiku-5-5", Price{0.10, 0.01, 0.50}, 100_000, Price{0.50, 0.05, 2.50}},
+	{"claude-opus-5", Price{5, 0.50, 25}, 0, Price{}},
+	{"claude-sonnet-5", Price{2, 0.20, 10}, 0, Price{}},
+	{"claude-opus-4-8", Price{5, 0.50, 25}, 0, Price{}},
+	{"claude-opus-4-7", Price{5, 0.50, 25}, 0, Price{}},
+	{"claude-opus-4-6", Price{5, 0.50, 25}, 0, Price{}},
+	{"claude-opus-4-5", Price{5, 0.50, 25}, 0, Price{}},
+	{"claude-sonnet-4-6", Price{3, 0.30, 15}, 0, Price{}},
+	{"claude-sonnet-4-5", Price{3, 0.30, 15}, 0, Price{}},
+	{"claude-haiku-4-5", Price{1, 0.10, 5}, 0, Price{}},
 	{"gpt-6.1-sol", Price{2, 0.10, 10}, longContext, Price{4, 0.20, 15}},
 	{"gpt-6-astra", Price{10, 1, 50}, longContext, Price{20, 2, 75}},
 	{"gpt-6-sol", Price{2, 0.20, 10}, longContext, Price{4, 0.40, 15}},
