@@ -69,6 +69,7 @@ type Settings struct {
 	HistorySnapshots int           // page states and pictures kept in full: 3
 	HistoryChars     int           // upper bound of the conversation: 160000
 	Instructions     string        // added to the system prompt
+	HandOver         []string      // runtimes that the model may leave the rest of a task to: none
 }
 
 func (s Settings) withDefaults() Settings {
@@ -81,6 +82,7 @@ func (s Settings) withDefaults() Settings {
 		HistorySnapshots: orDefault(s.HistorySnapshots, 3),
 		HistoryChars:     orDefault(s.HistoryChars, 160000),
 		Instructions:     s.Instructions,
+		HandOver:         s.HandOver,
 	}
 }
 
