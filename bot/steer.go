@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -45,8 +46,8 @@ func (s *shown) task(work string) string {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := len(p.browses) - 1; i >= 0; i-- {
-		if r := p.browses[i].record; r.ID != "" && !r.State.Final() {
+	for _, one := range slices.Backward(p.browses) {
+		if r := one.record; r.ID != "" && !r.State.Final() {
 			return r.ID
 		}
 	}

@@ -171,6 +171,22 @@ func TestAPresetIsPreviewedAndBroughtBack(t *testing.T) {
 	}
 }
 
+func TestThePageSaysWhichRuntimeIsNotReady(t *testing.T) {
+	r := start(t)
+	r.server.Able = func(runtime, model string) settings.Ability {
+		if runtime == "local_browser_agent" {
+			return settings.Ability{}
+		}
+		return settings.Ability{Missing: "no key for " + model}
+	}
+	_, page := r.ask("GET", "/settings", "")
+	for _, want := range []string{"local_browser_agent: ready with plain:steps (chosen)", "gemini_computer_use with the model gemini:gemini-3.5-flash is not ready: no key for"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
 func TestSavedAndNotTakenUpIsSaid(t *testing.T) {
 	r := start(t)
 	r.server.Settings.Apply = func(context.Context, settings.Settings) error { return errors.New("the browser does not restart") }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -89,7 +90,7 @@ func TestEachRuntimeFindsItsMemoryAgain(t *testing.T) {
 		task := ask("ada", "1")
 		task.SessionID = r.run(task).SessionID
 		for i, runtime := range []string{"other", "script", "", "other"} {
-			task.Prompt, task.Runtime = fmt.Sprint(i+2), runtime
+			task.Prompt, task.Runtime = strconv.Itoa(i+2), runtime
 			r.run(task)
 		}
 		want := []string{"script ", "other ", `script "script1"`, `script "script3"`, `other "other2"`}

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,36 +64,46 @@ func runtimeOf(s Settings, w Wish) Way {
 // modelFor returns the model that works with a runtime; wish is the one asked
 // for.
 func modelFor(s Settings, runtime, wish string) (string, error) {
-	model, key, providers := "", "", []string(nil)
-	switch runtime {
-	case RuntimeOpenAI:
-		model, key, providers = s.OpenAIComputer.Model, openaiKeys+"model", openaiProviders(s.OpenAIComputer.Client)
-	case RuntimeAnthropic:
-		model, key, providers = s.AnthropicComputer.Model, anthropicKeys+"model", []string{"anthropic"}
-	case RuntimeGemini:
-		model, key, providers = s.GeminiComputer.Model, geminiKeys+"model", []string{"gemini"}
-	default:
-		switch {
-		case s.AgentMode == ModeDisabled:
-			return "", fmt.Errorf("%s is switched off (setting %s); switch it on, or choose another runtime", runtime, agentKeys+"execution.mode")
-		case s.AgentMode == ModeInherit:
-			model, key = s.BrainModel, brainModelKey
-		default:
-			model, key = s.AgentModel, agentModelKey
-		}
+	set, err := modelSet(s, runtime)
+	if err != nil {
+		return "", err
 	}
-	if wish != "" {
-		model = wish
-	}
+	model := cmp.Or(wish, set.model)
 	if model == "" {
-		return "", fmt.Errorf("%s has no model; set one (%s)", runtime, key)
+		return "", fmt.Errorf("%s has no model; set one (%s)", runtime, set.key)
 	}
 	provider, _, _ := strings.Cut(model, ":")
-	if providers != nil && !slices.Contains(providers, provider) {
+	if set.providers != nil && !slices.Contains(set.providers, provider) {
 		return "", fmt.Errorf("%s works with models of %s, not with %s; name one of those (%s), or choose another runtime",
-			runtime, strings.Join(providers, " or "), model, key)
+			runtime, strings.Join(set.providers, " or "), model, set.key)
 	}
 	return model, nil
+}
+
+// choice is the model that is set for a runtime, under which key, and of which
+// providers it must be; nil = of any.
+type choice struct {
+	model, key string
+	providers  []string
+}
+
+func modelSet(s Settings, runtime string) (choice, error) {
+	switch runtime {
+	case RuntimeOpenAI:
+		return choice{s.OpenAIComputer.Model, openaiKeys + "model", openaiProviders(s.OpenAIComputer.Client)}, nil
+	case RuntimeAnthropic:
+		return choice{s.AnthropicComputer.Model, anthropicKeys + "model", []string{"anthropic"}}, nil
+	case RuntimeGemini:
+		return choice{s.GeminiComputer.Model, geminiKeys + "model", []string{"gemini"}}, nil
+	}
+	switch s.AgentMode {
+	case ModeDisabled:
+		return choice{}, fmt.Errorf("%s is switched off (setting %s); switch it on, or choose another runtime", runtime, agentKeys+"execution.mode")
+	case ModeInherit:
+		return choice{model: s.BrainModel, key: brainModelKey}, nil
+	default:
+		return choice{model: s.AgentModel, key: agentModelKey}, nil
+	}
 }
 
 func openaiProviders(client string) []string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,12 +36,9 @@ func ready(providers ...string) func(string, string) settings.Ability {
 	return func(_, model string) settings.Ability {
 		provider, _, _ := strings.Cut(model, ":")
 		a := settings.Ability{Known: true, Tools: true, Computer: provider != "plain", Literal: provider == "plain"}
-		for _, p := range providers {
-			if p == provider {
-				return a
-			}
+		if !slices.Contains(providers, provider) {
+			a.Missing = "set the key of " + provider + " and start again"
 		}
-		a.Missing = "set the key of " + provider + " and start again"
 		return a
 	}
 }
@@ -109,14 +107,22 @@ func TestAWayThatCannotBeGoneIsSaidWithItsReason(t *testing.T) {
 		want   string
 	}{
 		"no such runtime": {nil, settings.Wish{Runtime: "magic"}, all, `there is no runtime "magic"; there are: local_browser_agent, openai_computer_use`},
-		"the override names none": {func(s *settings.Settings) { s.Runtime = "typo" }, settings.Wish{}, all,
-			`the setting agentStack.overrides.browserRuntime says so, but there is no runtime "typo"`},
+		"the override names none": {
+			func(s *settings.Settings) { s.Runtime = "typo" },
+			settings.Wish{},
+			all,
+			`the setting agentStack.overrides.browserRuntime says so, but there is no runtime "typo"`,
+		},
 		"no model":      {func(s *settings.Settings) { s.GeminiComputer.Model = "" }, settings.Wish{Runtime: "gemini_computer_use"}, all, "gemini_computer_use has no model; set one"},
 		"no brain":      {func(s *settings.Settings) { s.AgentMode = settings.ModeInherit }, settings.Wish{}, all, "local_browser_agent has no model; set one (interaction.brain.model)"},
 		"switched off":  {func(s *settings.Settings) { s.AgentMode = settings.ModeDisabled }, settings.Wish{}, all, "is switched off"},
 		"another house": {nil, settings.Wish{Runtime: "anthropic_computer_use", Model: "openai:gpt-5.6"}, all, "anthropic_computer_use works with models of anthropic, not with openai:gpt-5.6"},
-		"the client": {func(s *settings.Settings) { s.OpenAIComputer.Client = "compatible" }, settings.Wish{Runtime: "openai_computer_use"}, all,
-			"works with models of compatible, not with openai:gpt-5.6"},
+		"the client": {
+			func(s *settings.Settings) { s.OpenAIComputer.Client = "compatible" },
+			settings.Wish{Runtime: "openai_computer_use"},
+			all,
+			"works with models of compatible, not with openai:gpt-5.6",
+		},
 		"no tools":  {nil, settings.Wish{Model: "compatible:llava"}, unable, "the model compatible:llava cannot use tools"},
 		"no screen": {nil, settings.Wish{Runtime: "gemini_computer_use"}, unable, "cannot work a screen"},
 	} {

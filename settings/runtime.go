@@ -79,8 +79,11 @@ var runtimeFields = []Field{
 		Effect: "What drives the browser when a task does not say. It goes before the preset.",
 		Kind:   Choice, Default: RuntimeAuto, at: func(s *Settings) any { return &s.Runtime },
 		Options: []Option{
-			{RuntimeAuto, "As the preset says"}, {RuntimeLocal, "Local browser agent"}, {RuntimeOpenAI, "OpenAI computer use"},
-			{RuntimeAnthropic, "Anthropic computer use"}, {RuntimeGemini, "Gemini computer use"},
+			{RuntimeAuto, "As the preset says"},
+			{RuntimeLocal, "Local browser agent"},
+			{RuntimeOpenAI, "OpenAI computer use"},
+			{RuntimeAnthropic, "Anthropic computer use"},
+			{RuntimeGemini, "Gemini computer use"},
 		},
 	},
 	{

@@ -86,6 +86,10 @@ function take(view) {
     if (!touched) put(f, now);
     else if (theirs && dirty(f)) f.error.textContent = `Somebody else set this to ${shown(f, s.value)} in the meantime. Save to keep yours.`;
   }
+  const ways = form.querySelector(".ways");
+  ways?.replaceChildren(...view.bindings.map((b) => Object.assign(document.createElement("li"), {
+    textContent: `${b.problem ? b.problem : `${b.runtime}: ready with ${b.model}`}${b.chosen ? " (chosen)" : ""}`,
+  })));
   draw();
 }
 
