@@ -68,6 +68,7 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 // next decides what to say and which tool to call; no call means that this is
 // the answer, and failed that it tells why not everything could be done.
 func (m *Model) next(c conversation) (text string, call *llm.ToolCall, failed bool) {
+	c = c.resumed(m.places)
 	steps, err := parse(c.instruction, m.places)
 	if err != nil {
 		return err.Error() + "\n\n" + m.help(), nil, true
