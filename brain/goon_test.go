@@ -123,3 +123,17 @@ func TestTheModelKnowsTheNewestSessions(t *testing.T) {
 		t.Errorf("instructions: %s", got)
 	}
 }
+
+func FuzzWhateverIsSaidWithoutAModelIsDoneOnceAndNotEmpty(f *testing.F) {
+	for _, seed := range []string{"continue", "continue: read", "weiter,", "go on\nand read", " \u00a0", "CONTINUÍA!"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, said string) {
+		ts := answering(sessions.Record{State: sessions.TaskDone, Answer: "ok"})
+		ts.last = &sessions.Session{ID: "old", State: sessions.SessionIdle, LastUsed: noon.Add(-time.Hour)}
+		reply(t, newBrain(nil, ts), turn(said))
+		if len(ts.ran) > 1 || len(ts.ran) == 1 && strings.TrimSpace(ts.ran[0].Prompt) == "" {
+			t.Fatalf("%q: ran %+v", said, ts.ran)
+		}
+	})
+}

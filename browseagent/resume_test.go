@@ -186,3 +186,28 @@ func TestTheConversationOfALongSessionStaysBounded(t *testing.T) {
 		t.Errorf("after 30 tasks the memory has %d bytes, %v", len(s.Memory), err)
 	}
 }
+
+func TestTheLiteralModelGoesOnWhereItWasStopped(t *testing.T) {
+	for name, steps := range map[string]int{"after its steps were used up": 2, "after a stop": 0} {
+		t.Run(name, func(t *testing.T) {
+			b := withPlain(newBench())
+			o := openOffice(t, b, &sessionstest.Store{})
+			rec := o.work("", sentence, steps, func(ev sessions.Event) {
+				if steps == 0 && ev.Step != nil && ev.Step.Tool == "browser_press" && ev.Step.Phase == sessions.Begun {
+					o.Scopes.Stop(cancel.Scope{Guild: "g", Channel: "c"}, cancel.Actor{ID: "ada", Name: "@ada"}, false)
+				}
+			})
+			if rec.State != sessions.TaskLimited && rec.State != sessions.TaskStopped {
+				t.Fatalf("the task ended %s", rec.State)
+			}
+			b.session.ID = rec.SessionID
+			rec = o.work(rec.SessionID, "continue", 0, nil)
+			if rec.State != sessions.TaskDone || !strings.Contains(rec.Answer, "text of Found") {
+				t.Errorf("it went on to %s (%s) with %q", rec.State, rec.Reason, rec.Answer)
+			}
+			if got, want := strings.Join(b.page(t).done(), "; "), "navigate url="+shop+"; type ref=e2 text=lamp; press key=Enter"; got != want {
+				t.Errorf("the page got  %s\nwant %s", got, want)
+			}
+		})
+	}
+}
