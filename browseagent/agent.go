@@ -169,6 +169,10 @@ func (a *Agent) hold(s sessions.Session, stop context.CancelCauseFunc) (h *held,
 	if h.stop != nil {
 		return nil, nil, fmt.Errorf("session %s is busy with another task: wait for it or stop it", s.ID)
 	}
+	if s.URL != "" && s.URL != h.view.url { // another runtime has worked the page meanwhile
+		h.view.unseen()
+		h.view.url, h.view.title = s.URL, s.Title
+	}
 	h.stop = stop
 	return h, unread, nil
 }

@@ -211,3 +211,44 @@ func TestTheLiteralModelGoesOnWhereItWasStopped(t *testing.T) {
 		})
 	}
 }
+
+func TestATaskThatIsHandedOverStaysOnItsPageAndComesBackToItsConversation(t *testing.T) {
+	b := newBench(
+		call("open", `{"url":"shop.test"}`),
+		named("hand_over", `{"runtime":"screen","brief":"the form is done; the canvas is left"}`),
+	)
+	b.settings.HandOver = []string{"screen"}
+	o := openOffice(t, b, &sessionstest.Store{})
+	second := newBench(call("click", `{"ref":"e5"}`), say("solved"))
+	second.agent.Browser = b.browser // both work the same pages
+	o.Backends["screen"] = second.agent
+	o.HandOver = func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) { return "", nil }
+	rec := o.work("", "find a lamp", 0, nil)
+	if rec.State != sessions.TaskDone || rec.Answer != "solved" || rec.Runtime != "screen" {
+		t.Fatalf("the task ended %s (%s) with %q, worked by %s", rec.State, rec.Reason, rec.Answer, rec.Runtime)
+	}
+	if got := len(b.browser.opened); got != 1 {
+		t.Errorf("the page was opened %d times, want it to be the same", got)
+	}
+	steps, err := o.Steps(t.Context(), rec.ID)
+	want := "think; open shop.test; think; hand over to screen; screen goes on, after local_browser_agent; think; click e5; think; answer"
+	if got := labels(steps); err != nil || got != want {
+		t.Errorf("got steps %s, %v\nwant %s", got, err, want)
+	}
+	if got := lastWords(second.model.asked(t, 0)); !strings.Contains(got, "find a lamp") || !strings.Contains(got, "the canvas is left") {
+		t.Errorf("the next mind was told %q", got)
+	}
+
+	o.close() // and after a restart, with the runtime asked for
+	b.script(say("it was the form"))
+	o = openOffice(t, b, o.store)
+	from := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "ada"}
+	back, err := o.Run(t.Context(), sessions.Task{SessionID: rec.SessionID, Prompt: "what did you do?", Origin: from, Runtime: browseagent.Runtime}, nil)
+	if err != nil || back.State != sessions.TaskDone {
+		t.Fatalf("it came back to %s (%s), %v", back.State, back.Reason, err)
+	}
+	raw, _ := json.Marshal(b.model.asked(t, 0).Messages)
+	if !strings.Contains(string(raw), "hand_over") || strings.Contains(string(raw), "solved") {
+		t.Errorf("the local agent remembers %s", raw)
+	}
+}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"clank/sessions"
 	"clank/sessions/sessionstest"
@@ -194,6 +197,37 @@ func TestWhatWasSaidTooLateIsNotLost(t *testing.T) {
 		}
 		if run.rec.State != sessions.TaskDone || run.rec.Answer != "done" {
 			t.Errorf("the task ended %s with %q", run.rec.State, run.rec.Answer)
+		}
+	})
+}
+
+func TestManySpeakAtOnceAndNothingIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.Move {
+			var moves []sessionstest.Move
+			for range 50 {
+				tick := make(chan struct{})
+				time.AfterFunc(time.Millisecond, func() { close(tick) })
+				moves = append(moves, sessionstest.Wait("act", tick))
+			}
+			return append(moves, sessionstest.Answer("done"))
+		}})
+		run := r.start(t.Context(), sessions.Task{ID: "mine", Prompt: "p", Origin: discord("g", "ada")})
+		var said atomic.Int64
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				for range 20 {
+					if _, err := r.Say(t.Context(), "mine", discord("g", "ada"), "x"); err == nil {
+						said.Add(1)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		<-run.done
+		if got := len(r.texts("mine", sessions.StepNotice)); got != int(said.Load()) || got == 0 {
+			t.Errorf("%d notes were taken and %d recorded", said.Load(), got)
 		}
 	})
 }
