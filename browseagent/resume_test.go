@@ -222,7 +222,9 @@ func TestATaskThatIsHandedOverStaysOnItsPageAndComesBackToItsConversation(t *tes
 	second := newBench(call("click", `{"ref":"e5"}`), say("solved"))
 	second.agent.Browser = b.browser // both work the same pages
 	o.Backends["screen"] = second.agent
-	o.HandOver = func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) { return "", nil }
+	o.HandOver = func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
+		return "", nil
+	}
 	rec := o.work("", "find a lamp", 0, nil)
 	if rec.State != sessions.TaskDone || rec.Answer != "solved" || rec.Runtime != "screen" {
 		t.Fatalf("the task ended %s (%s) with %q, worked by %s", rec.State, rec.Reason, rec.Answer, rec.Runtime)
