@@ -26,6 +26,9 @@ type run struct {
 	yield   func(sessions.Step, error) bool
 	log     *slog.Logger
 
+	said   []string                // answers after which more was asked for
+	handed *sessions.HandOverError // the model left the rest to another runtime
+
 	set     Settings
 	model   llm.Model
 	caps    llm.Caps
@@ -35,12 +38,10 @@ type run struct {
 	shown   []sessions.Image
 	seen    map[[sha256.Size]byte]bool // pictures in shown
 	repeats repeats
-	repeat  int                     // how often the newest call has been repeated
-	useless int                     // replies in a row with which nothing could be done
-	closed  bool                    // the model closed the browser
-	beside  string                  // what the model said beside its newest calls
-	said    []string                // answers after which more was asked for
-	handed  *sessions.HandOverError // the model left the rest to another runtime
+	repeat  int    // how often the newest call has been repeated
+	useless int    // replies in a row with which nothing could be done
+	closed  bool   // the model closed the browser
+	beside  string // what the model said beside its newest calls
 }
 
 // work is the loop: ask, act, record, check what is left.

@@ -17,38 +17,39 @@ import (
 // Settings is a snapshot of every setting. It is a value: it never changes
 // under its reader. What each one does stands in the table, see [Fields].
 type Settings struct {
-	BrowserEnabled    bool
-	Headed            bool
-	Profile           string // name or folder; empty = a fresh one for each start
-	BrowserPath       string // empty = found by itself
-	Browser           Browser
-	Reach             Reach
+	BrowserEnabled  bool
+	Headed          bool
+	Profile         string // name or folder; empty = a fresh one for each start
+	BrowserPath     string // empty = found by itself
+	Browser         Browser
+	Reach           Reach
+	AgentMode       string // see the Mode constants
+	AgentModel      string // "provider:model"
+	BrowsesPerHour  int    // 0 = none
+	MaxSteps        int
+	StepTimeout     time.Duration
+	TabTimeout      time.Duration // of a tab nobody uses
+	BrainModel      string        // "provider:model"; empty = no brain
+	BrainGuidance   string
+	BrainBrowser    bool // the brain works a browser itself, besides sending the agent
+	Tool            Tool
+	CompatibleURL   string // base URL of an OpenAI-compatible server
+	SessionTimeout  time.Duration
+	MaxSessions     int
+	MaxTasks        int
+	MaxTasksPer     PerCaller
+	TaskTimeout     time.Duration
+	WhoMayStop      string // see the Stop constants
+	Asking          Asking
+	Access          Access
+	RetentionInDays int // 0 = for ever
+
 	Preset            string // see [PresetOf]
 	Runtime           string // see the Runtime constants
 	HandOver          string // see the HandOver constants
 	OpenAIComputer    OpenAIComputer
 	AnthropicComputer AnthropicComputer
 	GeminiComputer    GeminiComputer
-	AgentMode         string // see the Mode constants
-	AgentModel        string // "provider:model"
-	BrowsesPerHour    int    // 0 = none
-	MaxSteps          int
-	StepTimeout       time.Duration
-	TabTimeout        time.Duration // of a tab nobody uses
-	BrainModel        string        // "provider:model"; empty = no brain
-	BrainGuidance     string
-	BrainBrowser      bool // the brain works a browser itself, besides sending the agent
-	Tool              Tool
-	CompatibleURL     string // base URL of an OpenAI-compatible server
-	SessionTimeout    time.Duration
-	MaxSessions       int
-	MaxTasks          int
-	MaxTasksPer       PerCaller
-	TaskTimeout       time.Duration
-	WhoMayStop        string // see the Stop constants
-	Asking            Asking
-	Access            Access
-	RetentionInDays   int // 0 = for ever
 }
 
 // Browser is how browsers are started and worked.

@@ -47,7 +47,7 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 	if ctx.Err() != nil {
 		return llm.Reply{}, context.Cause(ctx)
 	}
-	text, call, failed := m.next(readConversation(req))
+	text, call, failed := m.next(readConversation(req).resumed(m.places))
 	if err := speak(ctx, text, onDelta); err != nil {
 		return llm.Reply{}, err
 	}
@@ -68,7 +68,6 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 // next decides what to say and which tool to call; no call means that this is
 // the answer, and failed that it tells why not everything could be done.
 func (m *Model) next(c conversation) (text string, call *llm.ToolCall, failed bool) {
-	c = c.resumed(m.places)
 	steps, err := parse(c.instruction, m.places)
 	if err != nil {
 		return err.Error() + "\n\n" + m.help(), nil, true
