@@ -52,10 +52,10 @@ func (s *Server) routes() []route {
 		{"POST /api/sessions/{id}/close", signedIn, s.closeSession},
 		{"POST /api/sessions/{id}/say", signedIn, s.sayToTask},
 
-		{"GET /api/settings", signedIn, s.getSettings},
-		{"PUT /api/settings", signedIn, s.putSettings},
 		{"POST /api/settings/reset", signedIn, s.resetSettings},
 		{"GET /api/settings/presets/{name}", signedIn, s.previewPreset},
+		{"GET /api/settings", signedIn, s.getSettings},
+		{"PUT /api/settings", signedIn, s.putSettings},
 	}
 }
 

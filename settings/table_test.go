@@ -25,13 +25,13 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 			ReadyTimeout: 8 * time.Second, ActionTimeout: time.Minute, TabCleanup: true, TabIdle: 2 * time.Hour, TabsPerSession: 8,
 			TabSweepInterval: 5 * time.Minute, MaxDownload: 2048, MaxUpload: 1024,
 		},
-		HandOver:          settings.HandOverNever,
-		OpenAIComputer:    settings.OpenAIComputer{Client: "auto", Model: "openai:gpt-5.6"},
-		AnthropicComputer: settings.AnthropicComputer{Model: "anthropic:claude-opus-5-5", Toolset: "computer"},
-		GeminiComputer:    settings.GeminiComputer{Model: "gemini:gemini-3.5-flash"},
-		Access:            settings.Access{Direct: true},
-		Tool:              settings.Tool{AllowHost: true, NodeMode: settings.NodeAuto, VisionBytes: 5 << 20},
+		Access: settings.Access{Direct: true},
+		Tool:   settings.Tool{AllowHost: true, NodeMode: settings.NodeAuto, VisionBytes: 5 << 20},
 	}
+	want.HandOver = settings.HandOverNever
+	want.OpenAIComputer = settings.OpenAIComputer{Client: "auto", Model: "openai:gpt-5.6"}
+	want.AnthropicComputer = settings.AnthropicComputer{Model: "anthropic:claude-opus-5-5", Toolset: "computer"}
+	want.GeminiComputer = settings.GeminiComputer{Model: "gemini:gemini-3.5-flash"}
 	if diff := cmp.Diff(want, settings.Defaults()); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
 	}
