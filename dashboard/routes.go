@@ -54,6 +54,7 @@ func (s *Server) routes() []route {
 
 		{"POST /api/settings/reset", signedIn, s.resetSettings},
 		{"GET /api/settings/presets/{name}", signedIn, s.previewPreset},
+
 		{"GET /api/settings", signedIn, s.getSettings},
 		{"PUT /api/settings", signedIn, s.putSettings},
 	}
