@@ -2,6 +2,7 @@ package settings
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -133,24 +134,32 @@ func (w Way) check(a Ability) error {
 	return nil
 }
 
-// Successors are the ways in which a task may be left by the runtime from to
-// another one: those that can be gone, if the settings allow it at all. A model
-// that does what is written word for word is no successor.
-func Successors(s Settings, from string, able func(runtime, model string) Ability) []Way {
+// HandOver says how a task of the runtime from is gone on with by the runtime
+// to, or why it is not. A model that does what is written word for word goes on
+// with nothing.
+func HandOver(s Settings, from, to string, able func(runtime, model string) Ability) (Way, error) {
 	if s.HandOver != HandOverAsk && s.HandOver != HandOverAllow {
-		return nil
+		return Way{}, errors.New("the setting " + runtimeKeys + "handOff does not allow it")
 	}
-	var ways []Way
-	for _, runtime := range Runtimes() {
-		if runtime == from {
-			continue
-		}
-		way, err := Route(s, Wish{Runtime: runtime}, able)
-		if err == nil && !able(way.Runtime, way.Model).Literal {
-			ways = append(ways, way)
-		}
+	if to == from {
+		return Way{}, errors.New("it is the one that works at it already")
 	}
-	return ways
+	way, err := Route(s, Wish{Runtime: to}, able)
+	if err != nil {
+		return Way{}, err
+	}
+	if able(way.Runtime, way.Model).Literal {
+		return Way{}, fmt.Errorf("%s would go on with %s, which only does what is written word for word", way.Runtime, way.Model)
+	}
+	return way, nil
+}
+
+// Successors are the runtimes that a task may be left to by the runtime from.
+func Successors(s Settings, from string, able func(runtime, model string) Ability) []string {
+	return slices.DeleteFunc(Runtimes(), func(to string) bool {
+		_, err := HandOver(s, from, to, able)
+		return err != nil
+	})
 }
 
 // Binding is what the settings come to for one runtime.

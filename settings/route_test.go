@@ -157,14 +157,11 @@ func TestTheBrainDrivesTheBrowserWhereItsModelIsInherited(t *testing.T) {
 
 func TestATaskIsLeftOnlyToWhoIsReady(t *testing.T) {
 	s := settings.Defaults()
-	names := func(from string, able func(string, string) settings.Ability) (out []string) {
-		for _, w := range settings.Successors(s, from, able) {
-			out = append(out, w.Runtime)
-		}
-		return out
+	names := func(from string, able func(string, string) settings.Ability) []string {
+		return settings.Successors(s, from, able)
 	}
 	all := ready("plain", "openai", "anthropic", "gemini")
-	if got := names("local_browser_agent", all); got != nil {
+	if got := names("local_browser_agent", all); len(got) != 0 {
 		t.Errorf("where it is never done: %v", got)
 	}
 	s.HandOver = settings.HandOverAsk
@@ -173,6 +170,25 @@ func TestATaskIsLeftOnlyToWhoIsReady(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"openai_computer_use"}, names("local_browser_agent", ready("plain", "openai"))); diff != "" {
 		t.Errorf("with one key (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhyATaskIsNotHandedOverIsSaid(t *testing.T) {
+	s := settings.Defaults()
+	for _, tc := range []struct{ rule, to, want string }{
+		{"never", "openai_computer_use", "the setting agentStack.runtimeConfig.browser.handOff does not allow it"},
+		{"allow", "anthropic_computer_use", "it is the one that works at it already"},
+		{"ask", "gemini_computer_use", "set the key of gemini and start again"},
+		{"ask", "local_browser_agent", "word for word"},
+		{"allow", "magic", `there is no runtime "magic"`},
+	} {
+		s.HandOver = tc.rule
+		if way, err := settings.HandOver(s, "anthropic_computer_use", tc.to, ready("plain", "openai")); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s, to %s: %+v, %v; want %q", tc.rule, tc.to, way, err, tc.want)
+		}
+	}
+	if way, err := settings.HandOver(s, "anthropic_computer_use", "openai_computer_use", ready("openai")); err != nil || way.Model != "openai:gpt-5.6" {
+		t.Errorf("to one that is ready: %+v, %v", way, err)
 	}
 }
 
