@@ -18,6 +18,7 @@ import (
 	"clank/browsermgr/egress"
 	"clank/browsermgr/login"
 	"clank/browsermgr/plan"
+	"clank/budget"
 	"clank/cancel"
 	"clank/internal/demoshop"
 	"clank/sessions"
@@ -51,6 +52,7 @@ type app struct {
 	tokens   *tokens.Store
 	local    string // secret of this run, for other programs of the same person
 	models   *models
+	budget   *budget.Keeper
 	asker    *asker
 	programs *programs
 	manager  *sessions.Manager
@@ -92,6 +94,9 @@ func openApp(ctx context.Context, e *env, h *home, logger *slog.Logger, opts app
 		return nil, err
 	}
 	if err := a.openShop(ctx, opts.shopAddr); err != nil {
+		return nil, err
+	}
+	if a.budget, err = openBudget(ctx, a.db, a.settings.Now, a.logger); err != nil {
 		return nil, err
 	}
 	a.models = a.newModels(e)
@@ -144,7 +149,7 @@ func (a *app) openState(ctx context.Context) error {
 	}
 	a.db = db
 	a.onClose(func(context.Context) error { return db.Close() })
-	a.settings = &settings.Live{Store: db, Log: a.logger, Providers: []string{"plain", "openai", "compatible"}, Check: reachFaults}
+	a.settings = &settings.Live{Store: db, Log: a.logger, Providers: providers, Check: reachFaults}
 	return a.settings.Open(ctx)
 }
 
@@ -180,7 +185,8 @@ func (a *app) newModels(e *env) *models {
 		places:     a.places(),
 		secret:     func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.getenv) },
 		compatible: func() string { return a.settings.Now().CompatibleURL },
-		openaiURL:  func() string { return e.getenv("OPENAI_BASE_URL") },
+		baseURL:    e.getenv,
+		within:     a.budget.Model,
 		logger:     a.logger,
 	}
 }
@@ -236,23 +242,14 @@ func (a *app) browserConfig() browsermgr.Config {
 }
 
 func (a *app) openManager(ctx context.Context) error {
-	agent := &browseagent.Agent{
-		Browser:  windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.desk.Forget, ephemeral: a.throwaway},
-		Model:    a.agentModel,
-		Settings: a.agentSettings,
-		Places:   a.places(),
-		Consent:  a.programs,
-		Logger:   a.logger,
-	}
-	if a.vault != nil {
-		agent.Logins = kept{vault: a.vault, keeper: &a.logins, windows: a.browsers}
-	}
 	a.manager = &sessions.Manager{
 		Store:          a.db,
-		Backends:       map[string]sessions.Backend{browseagent.Runtime: agent},
+		Backends:       a.backends(),
 		DefaultRuntime: func() string { return browseagent.Runtime },
 		Enter:          a.mayEnter,
 		Profile:        a.profileFor,
+		Route:          a.route,
+		HandOver:       a.handOver,
 		Limits:         a.limits,
 		Scopes:         &a.scopes,
 		Logger:         a.logger,

@@ -91,13 +91,14 @@ func (a *app) connectBot(ctx context.Context, e *env, token settings.SecretValue
 		Token: token.Reveal(),
 		Base:  e.getenv("CLANK_DISCORD_API"),
 		Tasks: a.manager,
-		Brain: &brain.Brain{
+		Brain: accounted{&brain.Brain{
 			Model:        a.brainModel,
 			Tasks:        a.manager,
 			Tools:        a.tools.brainTools,
 			Instructions: func() string { return a.settings.Now().BrainGuidance },
 			Logger:       a.logger,
-		},
+		}},
+		Budgets:       discordBudgets(a.budget),
 		Scopes:        &a.scopes,
 		Questions:     a.asker.desk,
 		IsStop:        cancel.IsStop,

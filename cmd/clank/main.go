@@ -54,6 +54,7 @@ func commands() []command {
 		{"tokens", "<command>", "secrets for programs that use the control API or the page", manageTokens},
 		{"mcp", "[flags]", "offer the browser to programs that speak the Model Context Protocol", serveMCP},
 		{"sessions", "[flags]", "list the sessions that can be continued", listSessions},
+		{"budget", "[flags]", "show what was spent today, and what may be", showBudget},
 		{"vault", "<command>", "keep logins that pages get and models do not", workVault},
 		{"completion", "<shell>", "print a script that completes command lines in bash, zsh or fish", printCompletion},
 		{"version", "", "print the version", printVersion},

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"clank/llm"
+	"clank/llm/anthropic"
+	"clank/llm/gemini"
 	"clank/llm/openai"
 	"clank/llm/plain"
 	"clank/settings"
@@ -16,65 +18,115 @@ import (
 // plainModel is the model that needs no key.
 const plainModel = "plain:steps"
 
+// providers are the names that a model may begin with.
+var providers = []string{"plain", "openai", "anthropic", "gemini", "compatible"}
+
 // models finds a model by its name, "provider:model".
 type models struct {
 	places     map[string]string // names of pages the plain model knows
 	secret     func(name string) (settings.SecretValue, error)
-	compatible func() string // base URL of the OpenAI-compatible server, from the settings
-	openaiURL  func() string // base URL of OpenAI itself, from the environment; usually empty
+	compatible func() string                // base URL of the OpenAI-compatible server, from the settings
+	baseURL    func(variable string) string // of a vendor, from the environment; usually empty
+	within     func(llm.Model) llm.Model    // the budget
 	logger     *slog.Logger
 }
 
-// find returns the model called name. It does not ask the vendor.
-func (m *models) find(_ context.Context, name string) (llm.Model, error) {
+// find returns the model called name, within the budget. It does not ask the
+// vendor.
+func (m *models) find(ctx context.Context, name string) (llm.Model, error) {
+	model, err := m.bare(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return m.within(model), nil
+}
+
+// bare returns the model called name.
+func (m *models) bare(_ context.Context, name string) (llm.Model, error) {
 	provider, model, _ := strings.Cut(name, ":")
 	switch provider {
 	case "plain":
 		return plain.New(plain.Options{Places: m.places}), nil
-	case "openai":
-		return m.openai(name, model)
-	case "compatible":
-		return m.server(name, model)
-	case "":
-		return nil, fmt.Errorf("no model is set (write one in the settings, for example %s)", plainModel)
+	case "openai", "compatible":
+		o, err := m.openaiOptions(name)
+		if err != nil {
+			return nil, err
+		}
+		return openai.New(o)
+	case "anthropic":
+		return m.claude(name)
+	case "gemini":
+		return m.gemini(name)
 	default:
-		return nil, fmt.Errorf("model %q: there is no provider %q here (known: plain, openai, compatible)", name, provider)
+		return nil, m.ready(provider, name)
 	}
 }
 
-func (m *models) openai(name, model string) (llm.Model, error) {
-	key, err := m.secret("OPENAI_API_KEY")
+// openaiOptions are those of OpenAI itself, or of the compatible server.
+func (m *models) openaiOptions(name string) (openai.Options, error) {
+	provider, _, _ := strings.Cut(name, ":")
+	if provider == "compatible" {
+		return m.serverOptions(name)
+	}
+	model, key, err := m.keyed(name)
 	if err != nil {
-		return nil, err
+		return openai.Options{}, err
 	}
-	if model == "" {
-		return nil, fmt.Errorf("model %q names no model (write openai:<model>)", name)
-	}
-	if !key.Present() {
-		return nil, fmt.Errorf("model %s needs a key: set OPENAI_API_KEY, or OPENAI_API_KEY_FILE, and start again; %s needs none", name, plainModel)
-	}
-	return openai.New(openai.Options{
-		BaseURL: m.openaiURL(), Key: key.Reveal(), Model: model, API: openai.APIResponses,
-		Timeout: modelTimeout, Logger: m.logger,
-	})
+	return openai.Options{
+		BaseURL: m.baseURL("OPENAI_BASE_URL"), Key: key, Model: model, API: openai.APIResponses, Timeout: modelTimeout, Logger: m.logger,
+	}, nil
 }
 
-func (m *models) server(name, model string) (llm.Model, error) {
+func (m *models) serverOptions(name string) (openai.Options, error) {
+	_, model, _ := strings.Cut(name, ":")
 	base := m.compatible()
 	if base == "" {
-		return nil, fmt.Errorf("model %s: the address of the OpenAI-compatible server is not set (settings, for example http://127.0.0.1:11434/v1)", name)
+		return openai.Options{}, fmt.Errorf("model %s: the address of the OpenAI-compatible server is not set (settings, for example http://127.0.0.1:11434/v1)", name)
 	}
 	if model == "" {
-		return nil, fmt.Errorf("model %q names no model (write compatible:<model>)", name)
+		return openai.Options{}, fmt.Errorf("model %q names no model (write compatible:<model>)", name)
 	}
 	key, err := m.secret("COMPATIBLE_API_KEY")
 	if err != nil {
-		return nil, err
+		return openai.Options{}, err
 	}
-	return openai.New(openai.Options{
+	return openai.Options{
 		Provider: "compatible", BaseURL: base, Key: key.Reveal(), KeyEnv: "COMPATIBLE_API_KEY", Model: model,
 		Timeout: modelTimeout, Logger: m.logger,
-	})
+	}, nil
+}
+
+func (m *models) claude(name string) (*anthropic.Model, error) {
+	model, key, err := m.keyed(name)
+	if err != nil {
+		return nil, err
+	}
+	return anthropic.New(anthropic.Options{BaseURL: m.baseURL("ANTHROPIC_BASE_URL"), Key: key, Model: model, Timeout: modelTimeout, Logger: m.logger})
+}
+
+func (m *models) gemini(name string) (*gemini.Model, error) {
+	model, key, err := m.keyed(name)
+	if err != nil {
+		return nil, err
+	}
+	return gemini.New(gemini.Options{BaseURL: m.baseURL("GEMINI_BASE_URL"), Key: key, Model: model, Timeout: modelTimeout, Logger: m.logger})
+}
+
+// keyed are the model that name names at its vendor, and the key there.
+func (m *models) keyed(name string) (model, key string, err error) {
+	provider, model, _ := strings.Cut(name, ":")
+	if model == "" {
+		return "", "", fmt.Errorf("model %q names no model (write %s:<model>)", name, provider)
+	}
+	variable := strings.ToUpper(provider) + "_API_KEY"
+	secret, err := m.secret(variable)
+	if err != nil {
+		return "", "", err
+	}
+	if !secret.Present() {
+		return "", "", fmt.Errorf("model %s needs a key: set %s, or %s_FILE, and start again; %s needs none", name, variable, variable, plainModel)
+	}
+	return model, secret.Reveal(), nil
 }
 
 // modelTimeout bounds one call of a model, retries included. The step's own

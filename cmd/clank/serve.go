@@ -109,6 +109,7 @@ func (a *app) openDashboard(ctx context.Context, e *env, addr string) (*dashboar
 		Scopes:    &a.scopes,
 		Questions: a.asker.desk,
 		Settings:  a.settings,
+		Budgets:   a.budget,
 		Secret:    func(name string) bool { return present(e, name) },
 		IsStop:    cancel.IsStop,
 		Logger:    a.logger,

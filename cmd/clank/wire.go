@@ -23,13 +23,13 @@ type windows struct {
 
 // Open implements browseagent.Browser.
 func (w windows) Open(ctx context.Context, o sessions.Opening) (browseagent.Page, bool, error) {
-	win, restored, err := w.manager.Window(ctx, browsermgr.WindowOptions{
+	return w.window(ctx, o)
+}
+
+func (w windows) window(ctx context.Context, o sessions.Opening) (*browsermgr.Window, bool, error) {
+	return w.manager.Window(ctx, browsermgr.WindowOptions{
 		Key: o.Key, URL: o.URL, Profile: o.Profile, Headed: o.Headed || w.settings().Headed, Ephemeral: w.ephemeral || o.Profile == "",
 	})
-	if err != nil {
-		return nil, false, err
-	}
-	return win, restored, nil
 }
 
 // Close implements browseagent.Browser.
@@ -42,19 +42,9 @@ func (w windows) Close(ctx context.Context, key string) error {
 	return win.Close(ctx)
 }
 
-// agentModel is the model that drives the browser: the one asked for, or the
-// one the settings say.
+// agentModel is the model that drives the browser. The Manager has routed the
+// task, so it is named.
 func (a *app) agentModel(ctx context.Context, name string) (llm.Model, error) {
-	s := a.settings.Now()
-	switch {
-	case name != "":
-	case s.AgentMode == settings.ModeInherit:
-		if name = s.BrainModel; name == "" {
-			return nil, errors.New(`the browser is driven by the brain's model, and no brain is set (settings, "Brain")`)
-		}
-	default:
-		name = s.AgentModel
-	}
 	return a.models.find(ctx, name)
 }
 
@@ -69,7 +59,9 @@ func (a *app) brainModel(ctx context.Context) (llm.Model, error) {
 
 func (a *app) agentSettings() browseagent.Settings {
 	s := a.settings.Now()
-	return browseagent.Settings{StepTimeout: s.StepTimeout, MaxSteps: s.MaxSteps}
+	return browseagent.Settings{
+		StepTimeout: s.StepTimeout, MaxSteps: s.MaxSteps, HandOver: settings.Successors(s, browseagent.Runtime, a.models.able),
+	}
 }
 
 // Bounds that are not worth a setting yet.
@@ -88,7 +80,7 @@ func (a *app) limits() sessions.Limits {
 		perHour = -1
 	}
 	return sessions.Limits{
-		Disabled:        !s.BrowserEnabled || s.AgentMode == settings.ModeDisabled,
+		Disabled:        !s.BrowserEnabled,
 		PerHour:         perHour,
 		Running:         s.MaxTasks,
 		RunningPerGuild: s.MaxTasksPer.Guild,

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"clank/browseagent"
+	"clank/computeruse"
+	claudehands "clank/computeruse/anthropic"
+	geminihands "clank/computeruse/gemini"
+	openaihands "clank/computeruse/openai"
+	"clank/llm"
+	"clank/sessions"
+	"clank/settings"
+)
+
+// screens lets the loop of computer use work the same windows as the agent loop.
+type screens struct{ windows }
+
+// Open implements computeruse.Browser.
+func (s screens) Open(ctx context.Context, o sessions.Opening) (computeruse.Screen, bool, error) {
+	return s.window(ctx, o)
+}
+
+// backends are what drives a browser, by the name of the runtime.
+func (a *app) backends() map[string]sessions.Backend {
+	w := windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.desk.Forget, ephemeral: a.throwaway}
+	agent := &browseagent.Agent{
+		Browser: w, Model: a.agentModel, Settings: a.agentSettings, Places: a.places(), Consent: a.programs, Logger: a.logger,
+	}
+	if a.vault != nil {
+		agent.Logins = kept{vault: a.vault, keeper: &a.logins, windows: a.browsers}
+	}
+	all := map[string]sessions.Backend{browseagent.Runtime: agent}
+	for runtime, mind := range map[string]func(context.Context, string) (computeruse.Mind, error){
+		computeruse.RuntimeOpenAI:    a.openaiMind,
+		computeruse.RuntimeAnthropic: a.claudeMind,
+		computeruse.RuntimeGemini:    a.geminiMind,
+	} {
+		all[runtime] = &computeruse.Agent{
+			Browser:  screens{w},
+			Mind:     mind,
+			Settings: func() computeruse.Settings { return a.screenSettings(runtime) },
+			Places:   a.places(), Consent: a.programs, Logger: a.logger,
+		}
+	}
+	for runtime, b := range all {
+		all[runtime] = a.budget.Backend(b)
+	}
+	return all
+}
+
+func (a *app) openaiMind(_ context.Context, name string) (computeruse.Mind, error) {
+	o, err := a.models.openaiOptions(name)
+	if err != nil {
+		return nil, err
+	}
+	s := a.settings.Now().OpenAIComputer
+	dialect := openaihands.DialectComputer
+	if s.Preview {
+		dialect = openaihands.DialectPreview
+	}
+	mind, err := openaihands.New(openaihands.Options{Client: o, Dialect: dialect, Stateless: !s.Stateful})
+	if err != nil {
+		return nil, err
+	}
+	return a.budget.Mind(mind), nil
+}
+
+func (a *app) claudeMind(_ context.Context, name string) (computeruse.Mind, error) {
+	model, err := a.models.claude(name)
+	if err != nil {
+		return nil, err
+	}
+	tools := claudehands.ToolsAuto
+	if a.settings.Now().AnthropicComputer.Toolset == settings.ToolsetBrowser {
+		tools = claudehands.ToolsBrowser
+	}
+	mind, err := claudehands.New(model, tools)
+	if err != nil {
+		return nil, err
+	}
+	return a.budget.Mind(mind), nil
+}
+
+func (a *app) geminiMind(_ context.Context, name string) (computeruse.Mind, error) {
+	model, err := a.models.gemini(name)
+	if err != nil {
+		return nil, err
+	}
+	mind, err := geminihands.New(model, geminihands.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return a.budget.Mind(mind), nil
+}
+
+func (a *app) screenSettings(runtime string) computeruse.Settings {
+	s := a.settings.Now()
+	return computeruse.Settings{
+		StepTimeout: s.StepTimeout, MaxSteps: s.MaxSteps, HandOver: settings.Successors(s, runtime, a.models.able),
+	}
+}
+
+// route says by which runtime and model a task is done.
+func (a *app) route(t sessions.Task) (runtime, model string, err error) {
+	way, err := settings.Route(a.settings.Now(), settings.Wish{Runtime: t.Runtime, Model: t.Model}, a.models.able)
+	return way.Runtime, way.Model, err
+}
+
+// classHandOver is the class of the question whether a task is left to another
+// runtime.
+const classHandOver = "handover"
+
+// handOver says whether the rest of a task may be left to another runtime, and
+// which model it has.
+func (a *app) handOver(ctx context.Context, s sessions.Session, t sessions.Task, to sessions.HandOverError) (string, error) {
+	now := a.settings.Now()
+	way, err := settings.HandOver(now, t.Runtime, to.Runtime, a.models.able)
+	if err == nil && now.HandOver == settings.HandOverAsk {
+		_, err = a.programs.Ask(ctx, s, t, sessions.Question{
+			Classes: []string{classHandOver}, Text: "Go on with " + way.Model + " (" + way.Runtime + ")", Detail: to.Brief,
+		})
+	}
+	return way.Model, err
+}
+
+// able says what there is to know of a model, without asking its vendor.
+func (m *models) able(runtime, name string) settings.Ability {
+	provider, model, _ := strings.Cut(name, ":")
+	if err := m.ready(provider, name); err != nil {
+		return settings.Ability{Missing: err.Error()}
+	}
+	if provider == "plain" {
+		return settings.Ability{Known: true, Tools: true, Literal: true}
+	}
+	caps, known := llm.CapsOf(model)
+	return settings.Ability{Known: known, Tools: caps.Tools, Computer: caps.Computer || runtime == settings.RuntimeOpenAI && provider == "compatible", Literal: caps.Literal}
+}
+
+// ready says what is missing for a model to be asked.
+func (m *models) ready(provider, name string) error {
+	switch provider {
+	case "openai":
+		_, err := m.openaiOptions(name)
+		return err
+	case "compatible":
+		_, err := m.serverOptions(name)
+		return err
+	case "anthropic", "gemini":
+		_, _, err := m.keyed(name)
+		return err
+	case "plain":
+		return nil
+	case "":
+		return fmt.Errorf("no model is set (write one in the settings, for example %s)", plainModel)
+	default:
+		return fmt.Errorf("model %q: there is no provider %q here (known: %s)", name, provider, strings.Join(providers, ", "))
+	}
+}
