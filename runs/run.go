@@ -26,6 +26,8 @@ type run struct {
 	file     *os.File // nil once closed
 	size     int64    // of all that is kept
 	pictures []kept   // oldest first
+	jobs     chan job // files of pictures to write and to remove, in order; a full one is waited for
+	idle     chan struct{}
 	have     map[string]bool
 	broken   bool // it could not be written, which has been told
 	full     bool
@@ -48,6 +50,15 @@ type kept struct {
 	name string
 	size int64
 }
+
+// job writes the file of a picture, or removes it if there is nothing in it.
+type job struct {
+	name string
+	data []byte
+}
+
+// maxJobs is how many pictures may wait for the disk.
+const maxJobs = 8
 
 // typed is a text that a model types with a tool into what a ref names, or with
 // a keyboard: then there is neither.
@@ -74,8 +85,29 @@ func (r *run) open(dir, task string) error {
 		f.Close()
 		return fmt.Errorf("record the run: %w", err)
 	}
-	r.file = f
+	r.file, r.jobs, r.idle = f, make(chan job, maxJobs), make(chan struct{})
+	go r.develop(r.jobs, r.idle)
 	return nil
+}
+
+// develop writes pictures until the run is closed: making a file may take longer
+// than all else that is recorded of a step.
+func (r *run) develop(jobs <-chan job, idle chan<- struct{}) {
+	defer close(idle)
+	var failed error
+	for j := range jobs {
+		name := filepath.Join(r.dir, pictureDir, j.name)
+		var err error
+		if j.data != nil {
+			err = os.WriteFile(name, j.data, 0o600)
+		} else if err = os.Remove(name); errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+		if err != nil && failed == nil {
+			failed = err
+			r.recorder.logger().Warn("picture of a run is not kept", "dir", r.dir, "err", err)
+		}
+	}
 }
 
 // resume counts what is there and cuts off a line that was not finished.
@@ -154,10 +186,7 @@ func (r *run) keep(name string, data []byte) bool {
 	if r.room(size); r.full {
 		return false
 	}
-	if err := os.WriteFile(filepath.Join(r.dir, pictureDir, name), data, 0o600); err != nil {
-		r.fail(err)
-		return false
-	}
+	r.jobs <- job{name, data}
 	r.have[name] = true
 	r.pictures = append(r.pictures, kept{name, size})
 	r.size += size
@@ -168,10 +197,7 @@ func (r *run) keep(name string, data []byte) bool {
 func (r *run) room(more int64) {
 	for r.size+more > r.limit && len(r.pictures) > 0 {
 		old := r.pictures[0]
-		if err := os.Remove(filepath.Join(r.dir, pictureDir, old.name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			r.fail(err)
-			return
-		}
+		r.jobs <- job{name: old.name}
 		r.pictures = r.pictures[1:]
 		delete(r.have, old.name)
 		r.size -= old.size
@@ -189,6 +215,8 @@ func (r *run) close(e End) {
 	if r.file == nil {
 		return
 	}
+	close(r.jobs)
+	<-r.idle
 	if err := r.file.Close(); err != nil && !r.broken {
 		r.fail(err)
 	}
