@@ -123,3 +123,15 @@ func suffix(n int) int {
 // Quote puts text in quotation marks, so that a step takes it word for word.
 // Text that ends with a backslash cannot be put so.
 func Quote(text string) string { return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"` }
+
+// KeyWords returns the step that presses a key or chord as the browser names it,
+// such as `press Control+a`. ok is false if there are no words for it.
+func KeyWords(key string) (step string, ok bool) {
+	for _, words := range []string{"press " + key, "press the " + key + " key"} {
+		steps, err := parse(words, places{})
+		if err == nil && len(steps) == 1 && steps[0].act == actPress && steps[0].text == key {
+			return words, true
+		}
+	}
+	return "", false
+}

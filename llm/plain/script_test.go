@@ -100,3 +100,14 @@ func TestCheckCountsStepsOrSaysWhatIsNotUnderstood(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestKeysHaveWords(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		"Enter": "press Enter", "ArrowDown": "press ArrowDown", "Control+a": "press Control+a", "F5": "press F5", "x": "press the x key", "Fn": "", "Control+Sleep": "",
+	} {
+		if got, ok := plain.KeyWords(key); got != want || ok != (want != "") {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+}
