@@ -54,12 +54,12 @@ func (b *backend) Run(ctx context.Context, s sessions.Session, t sessions.Task) 
 		account := llm.AccountOf(ctx)
 		if account.Task == "" {
 			account.Task, account.Session = t.ID, s.ID
-			ctx = llm.WithAccount(ctx, account)
 		}
+		working := llm.WithAccount(ctx, account)
 		this := b.recorder.begin(account.Task, Begin{Task: t, Runtime: b.runtime, Session: s.ID, URL: s.URL})
 		var last error
 		defer func() { b.recorder.end(account.Task, this, last) }()
-		for step, err := range b.Backend.Run(ctx, s, t) {
+		for step, err := range b.Backend.Run(working, s, t) {
 			if err != nil {
 				last = err
 			} else {

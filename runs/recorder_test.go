@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -197,7 +198,7 @@ func TestBundleStaysWithinItsBound(t *testing.T) {
 	rec := &runs.Recorder{Dir: t.TempDir(), MaxBytes: 40 << 10}
 	m := &script{}
 	for i := range 60 {
-		m.replies = append(m.replies, use("browser_type", fmt.Sprintf(`{"ref":"e2","text":%q}`, strings.Repeat(fmt.Sprint(i), 500))))
+		m.replies = append(m.replies, use("browser_type", fmt.Sprintf(`{"ref":"e2","text":%q}`, strings.Repeat(strconv.Itoa(i), 500))))
 	}
 	task := sessions.Task{ID: "t1", Prompt: "look", MaxSteps: 50}
 	for range agent(rec, m).Run(t.Context(), sessions.Session{ID: "s"}, task) {

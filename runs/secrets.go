@@ -32,9 +32,7 @@ func (s *secrets) learn(word string) bool {
 		return false
 	}
 	s.words = append(s.words, word)
-	for _, f := range spellings(word) {
-		s.forms = append(s.forms, f)
-	}
+	s.forms = append(s.forms, spellings(word)...)
 	// A longer one first: it may contain another.
 	slices.SortStableFunc(s.forms, func(a, b form) int { return len(b.from) - len(a.from) })
 	return true

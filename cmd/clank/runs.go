@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -129,8 +130,7 @@ func storedAccounts(ctx context.Context, h *home, id string, notFound error) ([]
 		return nil, notFound
 	}
 	var list []runs.Account
-	for i := len(recs) - 1; i >= 0; i-- { // last asked first
-		rec := recs[i]
+	for _, rec := range slices.Backward(recs) { // last asked first
 		steps, err := db.Steps(ctx, rec.ID)
 		if err != nil {
 			return nil, err

@@ -118,15 +118,16 @@ func listScripts(e *env, shelf script.Shelf, asJSON bool) error {
 		fmt.Fprintln(e.stderr, `no script is saved; "clank sessions script" makes one of a run`)
 	}
 	for _, n := range names {
-		line := n
+		var line strings.Builder
+		line.WriteString(n)
 		if s, err := shelf.Load(n); err != nil {
-			line += "  (cannot be run: " + untrusted.Line(err.Error(), 200) + ")"
+			line.WriteString("  (cannot be run: " + untrusted.Line(err.Error(), 200) + ")")
 		} else {
 			for _, v := range s.Values {
-				line += "  " + v.Name + " = " + untrusted.Line(v.Text, 40)
+				line.WriteString("  " + v.Name + " = " + untrusted.Line(v.Text, 40))
 			}
 		}
-		if _, err := fmt.Fprintln(e.stdout, line); err != nil {
+		if _, err := fmt.Fprintln(e.stdout, line.String()); err != nil {
 			return fmt.Errorf("list the scripts: %w", err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 	"sync"
@@ -125,9 +126,7 @@ func New(b *runs.Bundle, mappings []Mapping) (*Player, error) {
 // known is a copy of the elements, with those of a newer state.
 func known(elements map[string]outline.Ref, text string) map[string]outline.Ref {
 	all := make(map[string]outline.Ref, len(elements))
-	for ref, e := range elements {
-		all[ref] = e
-	}
+	maps.Copy(all, elements)
 	for _, r := range outline.Refs(text) {
 		all[r.Ref] = r
 	}
@@ -199,8 +198,11 @@ const lost = "missing"
 // locked.
 func (p *Player) adapt(c llm.ToolCall, elements map[string]outline.Ref) (llm.ToolCall, error) {
 	var input map[string]any
-	if json.Unmarshal(c.Input, &input) != nil {
+	if len(c.Input) == 0 || c.Malformed != "" {
 		return c, nil
+	}
+	if err := json.Unmarshal(c.Input, &input); err != nil {
+		return c, fmt.Errorf("replay: the input of a recorded call of %s cannot be read: %w", c.Name, err)
 	}
 	var differs *Difference
 	if text, ok := input["text"].(string); ok && text == runs.Mask {

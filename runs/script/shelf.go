@@ -34,7 +34,7 @@ func (s Shelf) Save(sc Script, replace bool) error {
 	if err != nil {
 		return fmt.Errorf("save script %s: %w", sc.Name, err)
 	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // it is gone if all went well
+	defer os.Remove(tmp.Name()) // it is gone if all went well
 	_, err = tmp.WriteString(sc.String())
 	if err = errors.Join(err, tmp.Close()); err == nil {
 		if replace {
