@@ -95,11 +95,15 @@ func say(text string) llm.Reply {
 
 // agent is a recorded backend with a scripted model and a fake page.
 func agent(rec *runs.Recorder, m *script) sessions.Backend {
-	a := &browseagent.Agent{
+	return rec.Backend(browseagent.Runtime, unframed(rec, m))
+}
+
+// unframed is the same, but that its beginning and its end are not recorded.
+func unframed(rec *runs.Recorder, m *script) sessions.Backend {
+	return &browseagent.Agent{
 		Browser: rec.Browser(&fakeBrowser{fakePage{state}}),
 		Model:   func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
 	}
-	return rec.Backend(browseagent.Runtime, a)
 }
 
 // work runs a task to its end and returns the last error.

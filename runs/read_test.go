@@ -166,6 +166,14 @@ func TestFindKnowsTasksAndSessions(t *testing.T) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
+	rec := &runs.Recorder{Dir: shelf}
+	var z bytes.Buffer
+	if err := rec.Export(&z, "t1"); err != nil || !rec.Has("t1") || !bytes.Equal(z.Bytes()[:2], []byte("PK")) {
+		t.Errorf("export: %v", err)
+	}
+	if err := rec.Export(&z, "../t1"); !errors.Is(err, runs.ErrNone) {
+		t.Errorf("export of what is elsewhere: %v", err)
+	}
 	if list, err := runs.List(filepath.Join(shelf, "none")); err != nil || len(list) != 0 {
 		t.Errorf("no directory: %v, %v", list, err)
 	}

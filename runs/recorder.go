@@ -32,6 +32,9 @@ type Recorder struct {
 
 	mu   sync.Mutex
 	runs map[string]*run // by task
+	// carried are the passwords that tasks have typed whose work is handed over to
+	// another backend.
+	carried map[string][]string
 }
 
 const maxBytes = 64 << 20
@@ -91,13 +94,17 @@ func (r *Recorder) begin(task string, b Begin) *run {
 		this.broken = true
 		r.logger().Warn("run is not recorded", "task", task, "err", err)
 	}
-	this.write(Entry{Kind: KindBegin, Begin: &b})
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	if r.runs == nil {
-		r.runs = make(map[string]*run)
+		r.runs, r.carried = make(map[string]*run), make(map[string][]string)
 	}
 	r.runs[task] = this
+	for _, word := range r.carried[task] {
+		this.secrets.learn(word)
+	}
+	delete(r.carried, task)
+	r.mu.Unlock()
+	this.write(Entry{Kind: KindBegin, Begin: &b})
 	return this
 }
 
@@ -106,6 +113,9 @@ func (r *Recorder) end(task string, this *run, why error) {
 	r.mu.Lock()
 	if r.runs[task] == this {
 		delete(r.runs, task)
+	}
+	if over := (*sessions.HandOverError)(nil); errors.As(why, &over) {
+		r.carried[task] = this.words()
 	}
 	r.mu.Unlock()
 	e := End{}

@@ -223,6 +223,13 @@ func (r *run) close(e End) {
 	r.file = nil
 }
 
+// words are the passwords that were typed so far.
+func (r *run) words() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.secrets.words
+}
+
 // reached takes in a step. One that shows a mask tells which of the texts that
 // the model typed are passwords.
 func (r *run) reached(s sessions.Step) {

@@ -98,6 +98,35 @@ func TestOrdinaryTextIsLeftAsItIs(t *testing.T) {
 	}
 }
 
+// over is a backend that hands its task over when it has done it.
+type over struct{ sessions.Backend }
+
+func (b over) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
+	return func(yield func(sessions.Step, error) bool) {
+		for step, err := range b.Backend.Run(ctx, s, t) {
+			if !yield(step, err) {
+				return
+			}
+		}
+		yield(sessions.Step{}, &sessions.HandOverError{Runtime: "other", Brief: "the password is hunter2"})
+	}
+}
+
+func TestPasswordStaysASecretWhenTheTaskIsHandedOver(t *testing.T) {
+	t.Parallel()
+	rec := &runs.Recorder{Dir: t.TempDir()}
+	typing := unframed(rec, &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"e4","text":"hunter2"}`), say("typed")}})
+	if err := work(t, rec.Backend("first", over{typing}), "t1", "log in"); err == nil {
+		t.Fatal("it was not handed over")
+	}
+	if err := work(t, agent(rec, &script{replies: []llm.Reply{say("hunter2 it was")}}), "t1", "go on: hunter2"); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(everything(t, rec.Dir), "hunter2") {
+		t.Error("the password is in the bundle")
+	}
+}
+
 // screenMind answers with one turn after the other.
 type screenMind struct{ turns []computeruse.Turn }
 

@@ -121,6 +121,20 @@ func Export(w io.Writer, dir string) error {
 	return nil
 }
 
+// Has reports whether the task was recorded.
+func (r *Recorder) Has(task string) bool {
+	_, err := os.Stat(filepath.Join(r.Dir, task, fileName))
+	return err == nil && ids.MatchString(task)
+}
+
+// Export writes the bundle of a task as one zip file.
+func (r *Recorder) Export(w io.Writer, task string) error {
+	if !r.Has(task) {
+		return fmt.Errorf("export the run %q: %w", task, ErrNone)
+	}
+	return Export(w, filepath.Join(r.Dir, task))
+}
+
 func put(z *zip.Writer, files fs.FS, name string, method uint16, limit int64) error {
 	raw, err := readFile(files, name, limit)
 	if err != nil {

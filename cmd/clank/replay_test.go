@@ -126,6 +126,19 @@ func TestRunIsShownExportedReplayedAndSavedAsAScript(t *testing.T) {
 	if code, out, told := inProcess(t, home, environ, "sessions", "script", "t1", "light"); code != exitDone || !strings.Contains(out, `type "{name}" into the "Name" field`) {
 		t.Errorf("script: exit %d:\n%s%s", code, out, told)
 	}
+	if code, out, told := inProcess(t, home, environ, "sessions", "scripts", "run", "--json", "light", "name = Eve"); code != exitDone || !strings.Contains(out, "lit for Eve") {
+		t.Errorf("scripts run: exit %d:\n%s%s", code, out, told)
+	} else {
+		var done outcome
+		if err := json.Unmarshal([]byte(out), &done); err != nil {
+			t.Error(err)
+		}
+		for _, id := range []string{done.TaskID, done.SessionID} { // from the record, or else from the database
+			if code, out, told := inProcess(t, home, environ, "sessions", "show", id); code != exitDone || !strings.Contains(out, `click "Light it"`) {
+				t.Errorf("show %s: exit %d:\n%s%s", id, code, out, told)
+			}
+		}
+	}
 	recordRun(t, home, environ, "t2", "run light with name = Bob")
 	if _, out, _ := inProcess(t, home, environ, "sessions", "show", "t2"); !strings.Contains(out, "lit for Bob") {
 		t.Errorf("the script did not do it:\n%s", out)
@@ -188,6 +201,8 @@ func TestCommandsForRunsSayWhatIsWrong(t *testing.T) {
 		{"scripts", exitDone, "no script is saved"},
 		{"scripts show x", exitFailed, "there is no such script"},
 		{"scripts delete x", exitFailed, "there is no such script"},
+		{"scripts run", exitUsage, "say which script"},
+		{"scripts run x", exitFailed, "there is no such script"},
 		{"scripts nonsense", exitUsage, "delete <name>"},
 		{"frobnicate", exitUsage, ""},
 	} {

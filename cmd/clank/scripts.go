@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"clank/llm/plain"
 	"clank/runs/script"
+	"clank/sessions"
 	"clank/untrusted"
 )
 
@@ -67,10 +69,16 @@ func shown(text string) string {
 }
 
 const scriptsIntro = `clank sessions scripts [flags] [show|delete <name>]
+clank sessions scripts run <name> [values]
 
-Lists the scripts, shows one, or deletes one.`
+Lists the scripts, shows one, deletes one, or runs one with other values:
 
-func workScripts(_ context.Context, e *env, args []string) error {
+  clank sessions scripts run find-lamps 'search = desk, city = "Rome, Italy"'`
+
+func workScripts(ctx context.Context, e *env, args []string) error {
+	if len(args) > 0 && args[0] == "run" {
+		return runScript(ctx, e, args[1:])
+	}
 	fs := newFlags("sessions scripts", scriptsIntro)
 	asJSON := fs.Bool("json", false, "print it as JSON")
 	if err := parse(e, fs, args, 2); err != nil {
@@ -103,7 +111,62 @@ func workScripts(_ context.Context, e *env, args []string) error {
 	case verb == "delete" && name != "":
 		return h.scripts().Delete(name)
 	}
-	return usageErrorf("write list, show <name> or delete <name>")
+	return usageErrorf("write list, show <name>, delete <name> or run <name>")
+}
+
+// runScript has the model that needs no key follow a script, here or in the
+// server that owns the home.
+func runScript(ctx context.Context, e *env, args []string) error {
+	var f browseFlags
+	fs := newFlags("sessions scripts run", scriptsIntro)
+	fs.BoolVar(&f.json, "json", false, "print the whole outcome as JSON")
+	fs.StringVar(&f.session, "session", "", "go on in the session with this `ID`")
+	fs.StringVar(&f.profile, "profile", "", "the browser profile: `NAME` (the setting says otherwise)")
+	fs.StringVar(&f.allow, "allow", "", "do without asking: `CLASSES` such as buy,submit ("+classList()+")")
+	if err := parse(e, fs, args, 2); err != nil {
+		return err
+	}
+	if len(fs.Rest) == 0 {
+		return usageErrorf("say which script; \"clank sessions scripts\" lists them")
+	}
+	if err := checkAllow(f.classes()); err != nil {
+		return err
+	}
+	h, err := openHome(e.getenv)
+	if err != nil {
+		return err
+	}
+	task := sessions.Task{SessionID: f.session, Profile: f.profile, Model: plainModel, Origin: terminalOrigin(), Allow: f.classes()}
+	values := strings.Join(fs.Rest[1:], "")
+	if task.Prompt, err = h.scripts().Steps(fs.Rest[0], values); err != nil {
+		return err
+	}
+	if task.MaxSteps, err = stepsFor(task.Prompt); err != nil {
+		return err
+	}
+	r, err := newRunner(ctx, e)
+	if err != nil {
+		return err
+	}
+	rec, err := f.work(ctx, e, r, task)
+	closeErr := r.close(e.hurry) //nolint:contextcheck // the end is bounded by what the person still waits for, not by what was interrupted
+	if err = errors.Join(err, closeErr); err != nil {
+		return err
+	}
+	return verdict(rec)
+}
+
+// stepsFor is how many steps the model may take for an instruction: one for each,
+// a look before each, and the answer. The most that a task may have bounds it.
+func stepsFor(instruction string) (int, error) {
+	n, err := plain.Check(instruction)
+	if err != nil {
+		return 0, err
+	}
+	if n+1 > maxSteps {
+		return 0, fmt.Errorf("the script has %d steps, and a task may have %d: divide it", n, maxSteps-1)
+	}
+	return min(2*n+1, maxSteps), nil
 }
 
 func listScripts(e *env, shelf script.Shelf, asJSON bool) error {

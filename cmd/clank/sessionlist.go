@@ -23,7 +23,7 @@ Lists the sessions that can be continued with "clank browse --session ID", last 
   clank sessions export <id> [file]    write a run with its pictures as one zip
   clank sessions replay <id|file>      give the recorded answers again, on live pages, and say what differs
   clank sessions script <id> <name>    save a run as a script, which needs no model
-  clank sessions scripts               list, show or delete the scripts
+  clank sessions scripts               list, show, run or delete the scripts
 
 An id is that of a task or of a session, as "clank browse --json" prints them.`
 

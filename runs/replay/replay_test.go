@@ -3,6 +3,10 @@ package replay_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -165,5 +169,58 @@ func TestMappingsAreRead(t *testing.T) {
 		if _, err := replay.ParseMappings(wrong); err == nil {
 			t.Errorf("%q was taken", wrong)
 		}
+	}
+}
+
+// no is asked and declines.
+type no struct{ asked *[]string }
+
+func (n no) Ask(_ context.Context, _ sessions.Session, _ sessions.Task, q sessions.Question) (string, error) {
+	*n.asked = append(*n.asked, q.Text)
+	return "", errors.New("declined")
+}
+
+func TestPeopleAreAskedInARecordedAndInAReplayedRun(t *testing.T) {
+	t.Parallel()
+	bought := make(chan string, 10)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			bought <- r.URL.Path
+		}
+		fmt.Fprint(w, `<!doctype html><title>Shop</title><link rel=icon href=data:,><form method=post action=/bought><button>Buy now</button></form>`)
+	})
+	srv := httptest.NewServer(mux)
+	t.Cleanup(srv.Close)
+	var asked []string
+	rec := &runs.Recorder{Dir: t.TempDir()}
+	m := plain.New(plain.Options{})
+	recorded := &browseagent.Agent{
+		Browser: rec.Browser(windows{}), Settings: settings, Consent: no{&asked},
+		Model: func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
+	}
+	work(t, rec.Backend(browseagent.Runtime, recorded), "rask", "open "+srv.URL+`, click "Buy now"`)
+	if len(asked) != 1 {
+		t.Fatalf("asked %q in the recorded run", asked)
+	}
+	b, err := runs.Open(filepath.Join(rec.Dir, "rask"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	p, err := replay.New(b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replayed := &browseagent.Agent{
+		Browser: p.Browser(windows{}), Settings: settings, Consent: no{&asked},
+		Model: func(context.Context, string) (llm.Model, error) { return p.Model(), nil },
+	}
+	t.Cleanup(func() { _ = replayed.Close(context.Background(), "pask") })
+	if _, err := p.Run(t.Context(), replayed, "pask", func(replay.Finding) {}); err != nil {
+		t.Fatal(err)
+	}
+	if len(asked) != 2 || len(bought) != 0 {
+		t.Errorf("asked %q, bought %d times", asked, len(bought))
 	}
 }
