@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"runtime"
 	"strings"
 
@@ -13,6 +15,7 @@ import (
 	"clank/runs"
 	"clank/runs/replay"
 	"clank/sessions"
+	"clank/sqlite"
 	"clank/untrusted"
 )
 
@@ -99,6 +102,9 @@ func play(ctx context.Context, e *env, p *replay.Player, allow []string, asJSON 
 		return err
 	}
 	defer func() { err = errors.Join(err, a.close(e.hurry)) }()
+	if err := a.takeSettings(ctx, h); err != nil {
+		return err
+	}
 	defer localRunner{a, e}.ask(ctx)()
 	out := played{Steps: []replay.Finding{}}
 	out.Summary, err = p.Run(ctx, a.replayer(p, allow), "replay", func(f replay.Finding) {
@@ -119,6 +125,27 @@ func play(ctx context.Context, e *env, p *replay.Player, allow []string, asJSON 
 	}
 	if !out.Summary.Matches() {
 		return &exitError{code: exitDiffers}
+	}
+	return nil
+}
+
+// takeSettings has an app that keeps nothing use the settings of the home: which
+// hosts pages may reach, for one.
+func (a *app) takeSettings(ctx context.Context, h *home) (err error) {
+	if _, err := os.Stat(h.path("clank.db")); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	db, err := sqlite.Open(ctx, h.path("clank.db"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	values, _, err := db.LoadSettings(ctx)
+	if err != nil || len(values) == 0 {
+		return err
+	}
+	if _, _, err := a.settings.Update(ctx, values, a.settings.State().Version); err != nil {
+		return fmt.Errorf("use the settings of %s: %w", h.dir, err)
 	}
 	return nil
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,13 +21,13 @@ import (
 	"clank/llm/plain"
 	"clank/runs"
 	"clank/sessions"
+	"clank/sqlite"
 )
 
-// inProcess is a command that runs in this process, with a home of its own.
-func inProcess(t *testing.T, home string, environ []string, args ...string) (code int, stdout, stderr string) {
+// environment is the world of a command that runs in this process.
+func environment(t *testing.T, environ []string) *env {
 	t.Helper()
-	var out, told bytes.Buffer
-	e := &env{stdout: &out, stderr: &told, hurry: t.Context(), getenv: func(name string) string {
+	return &env{stdout: io.Discard, stderr: io.Discard, hurry: t.Context(), getenv: func(name string) string {
 		for _, v := range slices.Backward(environ) {
 			if value, found := strings.CutPrefix(v, name+"="); found {
 				return value
@@ -33,6 +35,14 @@ func inProcess(t *testing.T, home string, environ []string, args ...string) (cod
 		}
 		return ""
 	}}
+}
+
+// inProcess is a command that runs in this process, with a home of its own.
+func inProcess(t *testing.T, home string, environ []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, told bytes.Buffer
+	e := environment(t, environ)
+	e.stdout, e.stderr = &out, &told
 	code = run(t.Context(), e, args)
 	return code, out.String(), told.String()
 }
@@ -56,14 +66,7 @@ func recordedShop(t *testing.T) (url string, changed *atomic.Bool) {
 // recordRun works a task with the parts of the program, recorded.
 func recordRun(t *testing.T, home string, environ []string, id, prompt string) {
 	t.Helper()
-	e := &env{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, hurry: t.Context(), getenv: func(name string) string {
-		for _, v := range environ {
-			if value, found := strings.CutPrefix(v, name+"="); found {
-				return value
-			}
-		}
-		return ""
-	}}
+	e := environment(t, environ)
 	h, err := openHome(e.getenv)
 	if err != nil {
 		t.Fatal(err)
@@ -213,5 +216,38 @@ func TestCommandsForRunsSayWhatIsWrong(t *testing.T) {
 		if strings.Contains(out+told, "\x1b") {
 			t.Errorf("sessions %s lets a page speak to the terminal: %q", c.args, out)
 		}
+	}
+}
+
+func TestReplayUsesTheSettingsOfTheHome(t *testing.T) {
+	t.Parallel()
+	home, environ := newPlace(t)
+	db, err := sqlite.Open(t.Context(), filepath.Join(home, "clank.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.SaveSettings(t.Context(), map[string]json.RawMessage{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask": json.RawMessage("23")}, "")
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	e := environment(t, environ)
+	h, err := openHome(e.getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := openApp(t.Context(), e, h, newLogger(e, "error"), appOptions{throwaway: true, shopAddr: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := a.close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := a.takeSettings(t.Context(), h); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.settings.Now().MaxSteps; got != 23 {
+		t.Errorf("at most %d steps, want the 23 of the home", got)
 	}
 }
