@@ -17,7 +17,7 @@ import (
 
 // What a bundle may be at most, so that a file from somewhere does no harm.
 const (
-	maxRun      = 96 << 20 // bytes of run.jsonl
+	maxRun      = 48 << 20 // bytes of run.jsonl
 	maxPicture  = 32 << 20 // bytes of one picture
 	maxPictures = 20_000
 )

@@ -102,7 +102,7 @@ func TestWhatIsNoRunIsRefused(t *testing.T) {
 		"a picture that runs": {zipped(t, "run.jsonl", begin, "pictures/a.sh", "x"), "no part of a run"},
 		"a name twice":        {zipped(t, "run.jsonl", begin, "run.jsonl", begin), "no part of a run"},
 		"something else":      {zipped(t, "pictures/"+strings.Repeat("a", 32)+".png", "x"), "no run"},
-		"a bomb":              {zipped(t, "run.jsonl", strings.Repeat("\n", 97<<20)), "larger than"},
+		"a bomb":              {zipped(t, "run.jsonl", strings.Repeat("\n", 49<<20)), "larger than"},
 		"empty":               {zipped(t, "run.jsonl", ""), "nothing was recorded"},
 		"garbage":             {zipped(t, "run.jsonl", begin+"{]\n"), "line 2"},
 		"another beginning":   {zipped(t, "run.jsonl", `{"kind":"step","step":{}}`+"\n"), "does not begin"},

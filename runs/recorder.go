@@ -26,7 +26,7 @@ type Recorder struct {
 	Versions map[string]string        // of the program and of what it uses
 	Settings func() map[string]any    // those that matter for a run; nil = none
 	Clean    func(line []byte) []byte // takes what is kept secret out of a line of JSON; nil = nothing
-	MaxBytes int64                    // of one bundle; 0 = 64 MB
+	MaxBytes int64                    // of one bundle; 0 = 32 MB
 	Logger   *slog.Logger             // nil = none
 	Now      func() time.Time         // nil = time.Now
 
@@ -37,7 +37,7 @@ type Recorder struct {
 	carried map[string][]string
 }
 
-const maxBytes = 64 << 20
+const maxBytes = 32 << 20
 
 // Backend is b, recorded under the name of its runtime.
 func (r *Recorder) Backend(runtime string, b sessions.Backend) sessions.Backend {

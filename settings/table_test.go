@@ -26,7 +26,10 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 			TabSweepInterval: 5 * time.Minute, MaxDownload: 2048, MaxUpload: 1024,
 		},
 		Access: settings.Access{Direct: true},
-		Tool:   settings.Tool{AllowHost: true, NodeMode: settings.NodeAuto, VisionBytes: 5 << 20},
+		Budget: settings.Budget{
+			Task: "1 USD, 100 calls, 1000000 tokens", User: "5 USD, 5000000 tokens", Guild: "10 USD, 10000000 tokens", Day: "20 USD, 20000000 tokens",
+		},
+		Tool: settings.Tool{AllowHost: true, NodeMode: settings.NodeAuto, VisionBytes: 5 << 20},
 	}
 	if diff := cmp.Diff(want, settings.Defaults()); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
