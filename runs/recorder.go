@@ -25,6 +25,7 @@ type Recorder struct {
 	Dir      string                   // holds a directory for each run, named by the task
 	Versions map[string]string        // of the program and of what it uses
 	Settings func() map[string]any    // those that matter for a run; nil = none
+	Places   map[string]string        // names people use for addresses, and the addresses
 	Clean    func(line []byte) []byte // takes what is kept secret out of a line of JSON; nil = nothing
 	MaxBytes int64                    // of one bundle; 0 = 32 MB
 	Logger   *slog.Logger             // nil = none
@@ -82,7 +83,7 @@ var errLeft = errors.New("nobody followed the task any more")
 
 // begin opens the bundle of a task.
 func (r *Recorder) begin(task string, b Begin) *run {
-	b.Format, b.Versions = Version, r.Versions
+	b.Format, b.Versions, b.Places = Version, r.Versions, r.Places
 	if r.Settings != nil {
 		b.Settings = r.Settings()
 	}

@@ -72,6 +72,7 @@ type Begin struct {
 	URL      string            `json:"url,omitempty"` // where the session's page was
 	Versions map[string]string `json:"versions,omitempty"`
 	Settings map[string]any    `json:"settings,omitempty"`
+	Places   map[string]string `json:"places,omitempty"` // names people use for addresses
 }
 
 // Tools is a set of tools that a model was offered.

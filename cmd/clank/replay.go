@@ -31,6 +31,7 @@ func (a *app) newRecorder() *runs.Recorder {
 			s := a.settings.Now()
 			return map[string]any{"max_steps": s.MaxSteps, "step_timeout_ms": s.StepTimeout.Milliseconds(), "headed": s.Headed}
 		},
+		Places: a.places(),
 		Logger: a.logger,
 	}
 	if a.vault != nil {
@@ -106,6 +107,7 @@ func play(ctx context.Context, e *env, p *replay.Player, allow []string, asJSON 
 		return err
 	}
 	defer localRunner{a, e}.ask(ctx)()
+	p.Places(a.places()) // the demo shop is elsewhere while a server runs
 	out := played{Steps: []replay.Finding{}}
 	out.Summary, err = p.Run(ctx, a.replayer(p, allow), "replay", func(f replay.Finding) {
 		out.Steps = append(out.Steps, f)

@@ -62,6 +62,16 @@ type Player struct {
 	gone map[string]Difference // what find has said, by the input of the call
 }
 
+// Places says where the places are now that people have names for: those of the
+// record are mapped to them. It is called before [Player.Run].
+func (p *Player) Places(now map[string]string) {
+	for name, was := range p.begin.Places {
+		if is := now[name]; is != "" && is != was {
+			p.mappings = append(p.mappings, Mapping{strings.TrimSuffix(was, "/"), strings.TrimSuffix(is, "/")})
+		}
+	}
+}
+
 // call is an answer of the model, and what it knew of the elements of the page.
 type call struct {
 	runs.Call

@@ -74,6 +74,38 @@ func TestReplayFollowsThePagesToAnotherAddress(t *testing.T) {
 	}
 }
 
+func TestReplayFindsPlacesWhereTheyAreNow(t *testing.T) {
+	t.Parallel()
+	s, moved := open(t), open(t)
+	rec := &runs.Recorder{Dir: t.TempDir(), Places: map[string]string{"the shop": s.url + "/", "elsewhere": "http://else.test"}}
+	m := plain.New(plain.Options{Places: rec.Places})
+	agent := &browseagent.Agent{
+		Browser: rec.Browser(windows{}), Settings: settings,
+		Model: func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
+	}
+	work(t, rec.Backend(browseagent.Runtime, agent), "rplace", `open the shop, type "lamp" into Search`)
+	b, err := runs.Open(filepath.Join(rec.Dir, "rplace"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	p, err := replay.New(b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Places(map[string]string{"the shop": moved.url + "/"})
+	played := &browseagent.Agent{
+		Browser: p.Browser(windows{}), Settings: settings,
+		Model: func(context.Context, string) (llm.Model, error) { return p.Model(), nil },
+	}
+	t.Cleanup(func() { _ = played.Close(context.Background(), "pplace") })
+	var found []replay.Finding
+	sum, err := p.Run(t.Context(), played, "pplace", func(f replay.Finding) { found = append(found, f) })
+	if err != nil || !sum.Matches() {
+		t.Errorf("%s, %v\n%s", sum, err, differences(found))
+	}
+}
+
 func TestReplaySaysWhereAPageHasChanged(t *testing.T) {
 	t.Parallel()
 	s := open(t)

@@ -123,7 +123,9 @@ func (p *Player) compare(i int, now sessions.Step) Finding {
 		f.add(Text, p.to(was.Text), now.Text)
 	}
 	f.add(Address, p.to(was.URL), now.URL)
-	f.add(Title, was.Title, now.Title)
+	if titled(was.Step) && titled(now) {
+		f.add(Title, was.Title, now.Title)
+	}
 	if was.state != "" && p.live != "" {
 		f.pages(p.to(was.state), p.live)
 	}
@@ -138,6 +140,10 @@ func (p *Player) takeGone(now sessions.Step) *Difference {
 	}
 	return &d
 }
+
+// titled reports whether the title of the page was known: until it is, its
+// address stands for it.
+func titled(s sessions.Step) bool { return s.Title != "" && s.Title != bare(s.URL) }
 
 func reads(tool string) bool {
 	return slices.Contains([]string{"browser_extract", "browser_links", "read_text"}, tool)
