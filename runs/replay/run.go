@@ -143,7 +143,9 @@ func (p *Player) takeGone(now sessions.Step) *Difference {
 
 // titled reports whether the title of the page was known: until it is, its
 // address stands for it.
-func titled(s sessions.Step) bool { return s.Title != "" && s.Title != bare(s.URL) }
+func titled(s sessions.Step) bool {
+	return s.Title != "" && strings.TrimSuffix(s.Title, "/") != strings.TrimSuffix(bare(s.URL), "/")
+}
 
 func reads(tool string) bool {
 	return slices.Contains([]string{"browser_extract", "browser_links", "read_text"}, tool)
