@@ -40,6 +40,7 @@ func (s *Server) routes() []route {
 		{"GET /api/tasks/{id}", signedIn, s.task},
 		{"GET /api/tasks/{id}/events", signedIn, s.taskEvents},
 		{"GET /api/tasks/{id}/images/{i}", signedIn, s.taskImage},
+		{"GET /api/tasks/{id}/run", signedIn, s.taskRun},
 		{"POST /api/tasks/{id}/stop", signedIn, s.stopTask},
 		{"POST /api/tasks/{id}/say", signedIn, s.sayToTask},
 		{"GET /api/steps/{task}/{n}/view", signedIn, s.stepView},

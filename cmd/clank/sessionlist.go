@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"text/tabwriter"
 	"time"
 
@@ -14,10 +15,34 @@ import (
 )
 
 const sessionsIntro = `clank sessions [flags]
+clank sessions show|export|replay|script|scripts …
 
-Lists the sessions that can be continued with "clank browse --session ID", last used first.`
+Lists the sessions that can be continued with "clank browse --session ID", last used first.
+
+  clank sessions show <id>             tell a run, step by step
+  clank sessions export <id> [file]    write a run with its pictures as one zip
+  clank sessions replay <id|file>      give the recorded answers again, on live pages, and say what differs
+  clank sessions script <id> <name>    save a run as a script, which needs no model
+  clank sessions scripts               list, show, run or delete the scripts
+
+An id is that of a task or of a session, as "clank browse --json" prints them.`
+
+// sessionCommands are the commands of "clank sessions" by name.
+func sessionCommands() map[string]func(ctx context.Context, e *env, args []string) error {
+	return map[string]func(ctx context.Context, e *env, args []string) error{
+		"show": showRun, "export": exportRun, "replay": replayRun, "script": saveScript, "scripts": workScripts,
+	}
+}
 
 func listSessions(ctx context.Context, e *env, args []string) error {
+	if len(args) > 0 {
+		if run, found := sessionCommands()[args[0]]; found {
+			return run(ctx, e, args[1:])
+		}
+		if args[0] == "list" {
+			args = args[1:]
+		}
+	}
 	fs := newFlags("sessions", sessionsIntro)
 	asJSON := fs.Bool("json", false, "print them as JSON")
 	if err := parse(e, fs, args, 0); err != nil {
@@ -28,9 +53,7 @@ func listSessions(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	if *asJSON {
-		enc := json.NewEncoder(e.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(list)
+		return printJSON(e.stdout, list)
 	}
 	if len(list) == 0 {
 		fmt.Fprintln(e.stderr, "there is no session to continue")
@@ -42,6 +65,13 @@ func listSessions(ctx context.Context, e *env, args []string) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", s.ID, s.State, s.LastUsed.Local().Format(time.DateTime), s.Steps, terminal.Clip(s.Title+" "+s.URL, 80))
 	}
 	return w.Flush()
+}
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
 }
 
 // openSessions asks the server that owns the home, or else reads the database.

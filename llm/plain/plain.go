@@ -22,17 +22,22 @@ const Name = "plain:steps"
 // Options say what the model knows beyond its words.
 type Options struct {
 	Places map[string]string // what people call a place ("the demo shop") → its URL
+	// Scripts returns the steps of the saved script called name, with the values
+	// that were given ("search = desk, city = Rome"; may be empty) in their places.
+	// Its error is told to the person. Nil means that there are no scripts.
+	Scripts func(name, values string) (instruction string, err error)
 }
 
 // Model is the built-in model. It is safe for concurrent use.
 type Model struct {
-	places places
+	places  places
+	scripts func(name, values string) (string, error)
 }
 
 var _ llm.Model = (*Model)(nil)
 
 // New returns the model. The options are copied.
-func New(o Options) *Model { return &Model{places: newPlaces(o.Places)} }
+func New(o Options) *Model { return &Model{places: newPlaces(o.Places), scripts: o.Scripts} }
 
 // Name implements [llm.Model].
 func (m *Model) Name() string { return Name }
@@ -68,6 +73,10 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 // next decides what to say and which tool to call; no call means that this is
 // the answer, and failed that it tells why not everything could be done.
 func (m *Model) next(c conversation) (text string, call *llm.ToolCall, failed bool) {
+	var err error
+	if c.instruction, err = m.script(c.instruction); err != nil {
+		return err.Error(), nil, true
+	}
 	steps, err := parse(c.instruction, m.places)
 	if err != nil {
 		return err.Error() + "\n\n" + m.help(), nil, true

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"clank/runs"
+	"clank/sessions"
+	"clank/sqlite"
+	"clank/untrusted"
+)
+
+func (h *home) runs() string { return h.path("runs") }
+
+// findRuns returns where the runs are kept that a person means: a file or
+// directory, a task, or all of a session, oldest first.
+func findRuns(h *home, id string) ([]string, error) {
+	found, err := runs.Find(h.runs(), id)
+	if errors.Is(err, runs.ErrNone) {
+		if _, statErr := os.Stat(id); statErr == nil {
+			return []string{id}, nil
+		}
+		err = fmt.Errorf("there is no run of a task or session %s, and no such file (\"clank browse --json\" prints the id of a task, \"clank sessions\" lists sessions)", untrusted.Line(id, 80))
+	}
+	return found, err
+}
+
+// openRun opens the newest run that a person means.
+func openRun(e *env, id string) (*runs.Bundle, error) {
+	h, err := openHome(e.getenv)
+	if err != nil {
+		return nil, err
+	}
+	found, err := findRuns(h, id)
+	if err != nil {
+		return nil, err
+	}
+	return runs.Open(found[len(found)-1])
+}
+
+const showIntro = `clank sessions show [flags] <id|file>
+
+Tells a run: each step with the time it took, what it cost, where the page was, and
+what the model said. Of a session it tells all runs. Of a task that was not recorded
+it tells the steps that the database has.`
+
+func showRun(ctx context.Context, e *env, args []string) error {
+	fs := newFlags("sessions show", showIntro)
+	asJSON := fs.Bool("json", false, "print it as JSON")
+	if err := parse(e, fs, args, 1); err != nil {
+		return err
+	}
+	if len(fs.Rest) == 0 {
+		return usageErrorf("say which run: its id, or an exported file")
+	}
+	accounts, err := accountsOf(ctx, e, fs.Rest[0])
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		return printJSON(e.stdout, accounts)
+	}
+	for i, a := range accounts {
+		if i > 0 {
+			fmt.Fprintln(e.stdout)
+		}
+		if err := tell(e.stdout, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// accountsOf reads the runs that a person means, from their records or else from
+// the database.
+func accountsOf(ctx context.Context, e *env, id string) ([]runs.Account, error) {
+	h, err := openHome(e.getenv)
+	if err != nil {
+		return nil, err
+	}
+	found, notFound := findRuns(h, id)
+	if notFound != nil {
+		return storedAccounts(ctx, h, id, notFound)
+	}
+	var list []runs.Account
+	for _, name := range found {
+		b, err := runs.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, b.Account())
+		if err := b.Close(); err != nil {
+			return nil, fmt.Errorf("close the run: %w", err)
+		}
+	}
+	return list, nil
+}
+
+// storedAccounts reads what the database has of a task, or of a session's tasks.
+func storedAccounts(ctx context.Context, h *home, id string, notFound error) ([]runs.Account, error) {
+	if _, err := os.Stat(h.path("clank.db")); errors.Is(err, fs.ErrNotExist) {
+		return nil, notFound
+	}
+	db, err := sqlite.Open(ctx, h.path("clank.db"))
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	var recs []sessions.Record
+	switch rec, err := db.Task(ctx, id); {
+	case err == nil:
+		recs = append(recs, rec)
+	case !errors.Is(err, sessions.ErrNotFound):
+		return nil, err
+	default:
+		if recs, err = db.Tasks(ctx, sessions.TaskQuery{Session: id}); err != nil {
+			return nil, err
+		}
+	}
+	if len(recs) == 0 {
+		return nil, notFound
+	}
+	var list []runs.Account
+	for _, rec := range slices.Backward(recs) { // last asked first
+		steps, err := db.Steps(ctx, rec.ID)
+		if err != nil {
+			return nil, err
+		}
+		a := runs.Account{Task: rec.Task, Session: rec.SessionID, Runtime: rec.Runtime, Begun: rec.Asked, Usage: rec.Usage, Ended: rec.Reason, Bare: true}
+		for _, s := range steps {
+			a.Steps = append(a.Steps, runs.AccountStep{Step: s})
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// tell writes an account for people. Pages and models have written much of it.
+func tell(w io.Writer, a runs.Account) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "run %s of session %s, %s, %s\n", a.Task.ID, a.Session, strings.Join(append([]string{a.Runtime}, a.Models...), " with "), a.Begun.Local().Format(time.DateTime))
+	fmt.Fprintf(&b, "asked: %s\n\n", untrusted.Line(a.Task.Prompt, 1000))
+	for _, s := range a.Steps {
+		tellStep(&b, s)
+	}
+	fmt.Fprintf(&b, "\n%d steps, %d calls of a model", actsIn(a.Steps), a.Usage.Calls)
+	if a.Usage.USD > 0 {
+		fmt.Fprintf(&b, ", $%.4f", a.Usage.USD)
+	}
+	if a.Millis > 0 {
+		b.WriteString(", " + seconds(a.Millis))
+	}
+	b.WriteByte('\n')
+	for _, note := range []struct {
+		so   bool
+		text string
+	}{
+		{a.Ended != "", "it ended without an answer: " + untrusted.Line(a.Ended, 1000)},
+		{a.Cut, "the record ends in the middle: the run still goes on, or the program ended"},
+		{a.Dropped > 0, strconv.Itoa(a.Dropped) + " pictures were dropped to keep the record small"},
+		{a.Bare, "it was not recorded; these are the steps that the database has"},
+	} {
+		if note.so {
+			b.WriteString(note.text + "\n")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func tellStep(b *strings.Builder, s runs.AccountStep) {
+	took := ""
+	if s.Millis > 0 {
+		took = seconds(s.Millis)
+	}
+	if s.Usage.USD > 0 {
+		took += fmt.Sprintf(" $%.4f", s.Usage.USD)
+	}
+	label := untrusted.Line(s.Label, 200)
+	switch {
+	case s.Phase == sessions.Begun:
+		label += " (did not end)"
+	case s.Failed:
+		label += " FAILED"
+	case s.Limit != "":
+		label += " (" + s.Limit + ")"
+	}
+	fmt.Fprintf(b, "%4d  %8s  %s\n", s.N, took, label)
+	const indent = "                "
+	if text := strings.TrimSpace(s.Text); text != "" && s.Kind != sessions.StepNotice {
+		for line := range strings.Lines(text) {
+			b.WriteString(indent + untrusted.Line(strings.TrimSpace(line), 500) + "\n")
+		}
+	}
+	if s.Kind == sessions.StepAct && s.URL != "" {
+		b.WriteString(indent + "at " + untrusted.Line(strings.TrimSpace(s.Title+" "+s.URL), 200) + "\n")
+	}
+}
+
+func actsIn(steps []runs.AccountStep) (n int) {
+	for _, s := range steps {
+		if s.Kind == sessions.StepAct {
+			n++
+		}
+	}
+	return n
+}
+
+func seconds(ms float64) string { return fmt.Sprintf("%.1f s", ms/1000) }
+
+const exportIntro = `clank sessions export [flags] <id> [file]
+
+Writes a run as one zip: what was asked and answered, the steps, the pages and the
+pictures, without passwords and keys. What pages showed and people asked is in it.
+Without a file it is run-<id>.zip here; - is the standard output.`
+
+func exportRun(_ context.Context, e *env, args []string) (err error) {
+	flags := newFlags("sessions export", exportIntro)
+	if err := parse(e, flags, args, 2); err != nil {
+		return err
+	}
+	if len(flags.Rest) == 0 {
+		return usageErrorf("say which run: its id")
+	}
+	h, err := openHome(e.getenv)
+	if err != nil {
+		return err
+	}
+	found, err := findRuns(h, flags.Rest[0])
+	if err != nil {
+		return err
+	}
+	dir := found[len(found)-1]
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s is exported already", dir)
+	}
+	name := "run-" + filepath.Base(dir) + ".zip"
+	if len(flags.Rest) == 2 {
+		name = flags.Rest[1]
+	}
+	if name == "-" {
+		return runs.Export(e.stdout, dir)
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("export the run: %w", err)
+	}
+	if err := errors.Join(runs.Export(f, dir), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	fmt.Fprintln(e.stderr, "written to", name)
+	return nil
+}

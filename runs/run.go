@@ -1,0 +1,291 @@
+package runs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"clank/sessions"
+)
+
+// run is a bundle being written.
+type run struct {
+	recorder *Recorder
+	limit    int64
+	opened   time.Time
+
+	mu       sync.Mutex
+	dir      string
+	file     *os.File // nil once closed
+	size     int64    // of all that is kept
+	pictures []kept   // oldest first
+	jobs     chan job // files of pictures to write and to remove, in order; a full one is waited for
+	idle     chan struct{}
+	have     map[string]bool
+	broken   bool // it could not be written, which has been told
+	full     bool
+	dropped  int // pictures
+
+	secrets  secrets
+	hidden   map[string]bool // refs of password fields
+	typed    []typed         // what the newest answer of a model types
+	messages map[uint64]int  // numbers of messages by their hash
+	count    int             // of messages
+	tools    map[string]bool // hashes of sets that were written
+	system   string
+	told     bool // whether system was
+	state    uint64
+	seed     maphash.Seed
+}
+
+// kept is a picture in the bundle.
+type kept struct {
+	name string
+	size int64
+}
+
+// job writes the file of a picture, or removes it if there is nothing in it.
+type job struct {
+	name string
+	data []byte
+}
+
+// maxJobs is how many pictures may wait for the disk.
+const maxJobs = 8
+
+// typed is a text that a model types with a tool into what a ref names, or with
+// a keyboard: then there is neither.
+type typed struct{ tool, ref, text string }
+
+// open makes the directory, or goes on in it: then what was told before a crash
+// or a change of runtime stays.
+func (r *run) open(dir, task string) error {
+	r.seed = maphash.MakeSeed()
+	r.have, r.hidden = make(map[string]bool), make(map[string]bool)
+	r.messages, r.tools = make(map[uint64]int), make(map[string]bool)
+	if !ids.MatchString(task) {
+		return fmt.Errorf("record the run: %q is no id", task)
+	}
+	r.dir = filepath.Join(dir, task)
+	if err := os.MkdirAll(filepath.Join(r.dir, pictureDir), 0o700); err != nil {
+		return fmt.Errorf("record the run: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(r.dir, fileName), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("record the run: %w", err)
+	}
+	if err := r.resume(f); err != nil {
+		f.Close()
+		return fmt.Errorf("record the run: %w", err)
+	}
+	r.file, r.jobs, r.idle = f, make(chan job, maxJobs), make(chan struct{})
+	go r.develop(r.jobs, r.idle)
+	return nil
+}
+
+// develop writes pictures until the run is closed: making a file may take longer
+// than all else that is recorded of a step.
+func (r *run) develop(jobs <-chan job, idle chan<- struct{}) {
+	defer close(idle)
+	var failed error
+	for j := range jobs {
+		name := filepath.Join(r.dir, pictureDir, j.name)
+		var err error
+		if j.data != nil {
+			err = os.WriteFile(name, j.data, 0o600)
+		} else if err = os.Remove(name); errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+		if err != nil && failed == nil {
+			failed = err
+			r.recorder.logger().Warn("picture of a run is not kept", "dir", r.dir, "err", err)
+		}
+	}
+}
+
+// resume counts what is there and cuts off a line that was not finished.
+func (r *run) resume(f *os.File) error {
+	raw, err := io.ReadAll(f)
+	if err != nil || len(raw) == 0 {
+		return err
+	}
+	whole := bytes.LastIndexByte(raw, '\n') + 1
+	if err := f.Truncate(int64(whole)); err != nil {
+		return err
+	}
+	r.size = int64(whole)
+	r.count = bytes.Count(raw[:whole], []byte(`{"kind":"message",`))
+	entries, err := os.ReadDir(filepath.Join(r.dir, pictureDir))
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			r.pictures = append(r.pictures, kept{e.Name(), info.Size()})
+			r.have[e.Name()] = true
+			r.size += info.Size()
+		}
+	}
+	return err
+}
+
+// write adds an entry.
+func (r *run) write(e Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.add(e)
+}
+
+// add adds an entry. The run is locked.
+func (r *run) add(e Entry) {
+	if r.file == nil || r.broken || (r.full && e.Kind != KindStep && e.Kind != KindEnd) {
+		return
+	}
+	e.At = r.recorder.now().UTC()
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e); err != nil {
+		r.fail(err)
+		return
+	}
+	for _, word := range inAddresses(b.Bytes()) {
+		r.learn(word)
+	}
+	line := r.secrets.clean(b.Bytes())
+	if r.recorder.Clean != nil {
+		line = append(bytes.TrimSuffix(r.recorder.Clean(bytes.TrimSuffix(line, []byte("\n"))), []byte("\n")), '\n')
+	}
+	r.room(int64(len(line)))
+	if _, err := r.file.Write(line); err != nil {
+		r.fail(err)
+		return
+	}
+	r.size += int64(len(line))
+}
+
+// fail gives the recording up. The run is locked.
+func (r *run) fail(err error) {
+	r.broken = true
+	r.recorder.logger().Warn("run is not recorded any further", "dir", r.dir, "err", err)
+}
+
+// keep writes a picture and reports whether the bundle has it. The run is locked.
+func (r *run) keep(name string, data []byte) bool {
+	switch {
+	case r.file == nil || r.broken || r.full:
+		return false
+	case r.have[name]:
+		return true
+	}
+	size := int64(len(data))
+	if r.room(size); r.full {
+		return false
+	}
+	r.jobs <- job{name, data}
+	r.have[name] = true
+	r.pictures = append(r.pictures, kept{name, size})
+	r.size += size
+	return true
+}
+
+// room drops the oldest pictures until so many bytes more fit. The run is locked.
+func (r *run) room(more int64) {
+	for r.size+more > r.limit && len(r.pictures) > 0 {
+		old := r.pictures[0]
+		r.jobs <- job{name: old.name}
+		r.pictures = r.pictures[1:]
+		delete(r.have, old.name)
+		r.size -= old.size
+		r.dropped++
+	}
+	r.full = r.full || r.size+more > r.limit
+}
+
+// close writes the end.
+func (r *run) close(e End) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.Dropped, e.Full = r.dropped, r.full
+	r.add(Entry{Kind: KindEnd, Millis: millis(r.recorder.now().Sub(r.opened)), End: &e})
+	if r.file == nil {
+		return
+	}
+	close(r.jobs)
+	<-r.idle
+	if err := r.file.Close(); err != nil && !r.broken {
+		r.fail(err)
+	}
+	r.file = nil
+}
+
+// words are the passwords that were typed so far.
+func (r *run) words() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.secrets.words
+}
+
+// reached takes in a step. One that shows a mask tells which of the texts that
+// the model typed are passwords.
+func (r *run) reached(s sessions.Step) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s.Kind == sessions.StepAct && (bytes.Contains(s.Input, []byte(Mask)) || bytes.Contains([]byte(s.Label), []byte(Mask))) {
+		var input struct {
+			Ref string `json:"ref"`
+		}
+		_ = json.Unmarshal(s.Input, &input) // without one, every text of that tool counts
+		for _, t := range r.typed {
+			if t.tool == "" || (t.tool == s.Tool && (input.Ref == "" || input.Ref == t.ref)) {
+				r.learn(t.text)
+			}
+		}
+	}
+	r.add(Entry{Kind: KindStep, Step: r.step(s)})
+}
+
+// learn takes a password out of what was written, and out of what will be. The
+// run is locked.
+func (r *run) learn(word string) {
+	if !r.secrets.learn(word) || r.file == nil || r.broken {
+		return
+	}
+	if err := r.rewrite(); err != nil {
+		r.fail(err)
+	}
+}
+
+// rewrite replaces the file by one without the secrets. It is there whole or not
+// at all.
+func (r *run) rewrite() error {
+	name := filepath.Join(r.dir, fileName)
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	clean := r.secrets.clean(bytes.Clone(raw))
+	if bytes.Equal(raw, clean) {
+		return nil
+	}
+	if err := os.WriteFile(name+".new", clean, 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(name+".new", name); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	old := r.file
+	r.file = f
+	r.size += int64(len(clean) - len(raw))
+	return old.Close()
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
