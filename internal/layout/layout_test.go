@@ -57,7 +57,7 @@ var table = map[string][]string{
 	},
 	"browsermgr/login":          {"browsermgr/cdp", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr/emulate":        {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
-	"browsermgr/intent":         {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
+	"browsermgr/intent":         {"browsermgr/act", "browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/page"},
 	"browsermgr/picture":        {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr/record":         {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/har", "browsermgr/page"},
 	"browsermgr/transfer":       {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page", "browsermgr/transfer/place"},
