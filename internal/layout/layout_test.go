@@ -137,6 +137,7 @@ var table = map[string][]string{
 	"bot/rest":              {},
 	"dashboard":             {"cancel", "consent", "sessions", "settings", "tokens"},
 
+	"internal/aimock":      {},
 	"internal/browsertest": {"browsermgr/chrome", "browsermgr/page"},
 	"internal/cmdline":     {},
 	"internal/demoshop":    {},
