@@ -230,7 +230,8 @@ async ([given], a) => {
     const label = closest(el, 'label');
     const control = closest(el, CONTROL);
     if (label?.control && (!control || !label.contains(control))) return label.control;
-    return control ?? el;
+    // What is between the controls of a page is called by none of them.
+    return control ?? (/^(?:html|body)$/.test(el.localName) ? null : el);
   }
 
   const hostOf = (address) => URL.parse(address)?.host ?? '';
