@@ -51,7 +51,8 @@ func TestMouseAndKeysAreWorkedByPoint(t *testing.T) {
 	}{
 		{"clickCoords", map[string]any{"x": 10, "y": "20.5"}, []string{"mousemove 0@10,20", "mousedown 0@10,20 1", "mouseup 0@10,20 1", "click 0@10,20 1"}},
 		{
-			"clickCoords", map[string]any{"x": 10, "y": 20, "clickCount": 3, "modifiers": "Shift"},
+			"clickCoords",
+			map[string]any{"x": 10, "y": 20, "clickCount": 3, "modifiers": "Shift"},
 			[]string{
 				"mousemove 0@10,20", "mousedown 0@10,20 1 shift", "mouseup 0@10,20 1 shift", "click 0@10,20 1 shift",
 				"mousedown 0@10,20 2 shift", "mouseup 0@10,20 2 shift", "click 0@10,20 2 shift", "dblclick 0@10,20 2 shift",

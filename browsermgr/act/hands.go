@@ -67,7 +67,9 @@ func (d *doer) pull(ctx context.Context, m input.Mouse) error {
 	move := d.main().Begin(m.Move(true))
 	bounded, cancel := context.WithTimeout(ctx, dragPickup)
 	err := move.Wait(bounded, nil)
-	late := bounded.Err() != nil
+	if bounded.Err() != nil || cdp.DocumentGone(err) {
+		err = nil
+	}
 	cancel()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -78,11 +80,8 @@ func (d *doer) pull(ctx context.Context, m input.Mouse) error {
 		return d.send(ctx, dragEvent(proto.InputDispatchDragEventTypeDragEnter, m.At, h.dragged),
 			dragEvent(proto.InputDispatchDragEventTypeDragOver, m.At, h.dragged))
 	default:
-	}
-	if err != nil && !late && !cdp.DocumentGone(err) {
 		return err
 	}
-	return nil
 }
 
 // drop is what has to be sent before the button is let go.

@@ -223,7 +223,8 @@ func look(ctx context.Context, tab *page.Tab, a page.Action, q query) (v verdict
 
 // inFrames asks the frame of another process that shows the point, or has the focus.
 func inFrames(ctx context.Context, tab *page.Tab, q query, v verdict) (verdict, *frame.Frame, error) {
-	f, err := tab.Main(), error(nil)
+	var f *frame.Frame
+	var err error
 	if q.Point != nil {
 		var at input.Point
 		f, at, err = act.UnderPoint(ctx, tab.Frames(), *q.Point)

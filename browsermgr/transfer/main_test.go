@@ -32,7 +32,7 @@ func open(tb testing.TB, adjust func(*transfer.Options)) *bench {
 
 func openAt(tb testing.TB, p *chrome.Process, adjust func(*transfer.Options)) *bench {
 	tb.Helper()
-	home, err := os.MkdirTemp("", "clank")
+	home, err := os.MkdirTemp("", "clank") //nolint:usetesting // whose removal is tried once, see below
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func openAt(tb testing.TB, p *chrome.Process, adjust func(*transfer.Options)) *b
 			case <-b.browser.Done():
 				return true
 			default:
-				return b.Desk.Resting()
+				return b.Resting()
 			}
 		})
 		_ = b.browser.Close()

@@ -20,7 +20,6 @@ import (
 	"clank/internal/browsertest"
 	"clank/internal/pixels"
 
-	"github.com/go-rod/rod/lib/proto"
 	"golang.org/x/image/draw"
 )
 
@@ -56,11 +55,21 @@ func act(t *testing.T, w *browsermgr.Window, kind string, args map[string]any) s
 	return strings.TrimPrefix(strings.Join(notes, " "), "result: ")
 }
 
+// metrics is Emulation.setDeviceMetricsOverride of CDP.
+type metrics struct {
+	Width             int     `json:"width"`
+	Height            int     `json:"height"`
+	DeviceScaleFactor float64 `json:"deviceScaleFactor"`
+	Mobile            bool    `json:"mobile"`
+}
+
+func (metrics) ProtoReq() string { return "Emulation.setDeviceMetricsOverride" }
+
 // resize gives the window a viewport with a device scale factor.
 func resize(t *testing.T, w *browsermgr.Window, width, height int, factor float64) {
 	t.Helper()
 	err := w.Tab(t.Context(), func(tab *page.Tab) error {
-		return tab.Main().Do(t.Context(), proto.EmulationSetDeviceMetricsOverride{Width: width, Height: height, DeviceScaleFactor: factor})
+		return tab.Main().Do(t.Context(), metrics{Width: width, Height: height, DeviceScaleFactor: factor})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -98,9 +107,19 @@ func TestEveryVendorsClickLandsWhereItsPictureShowsTheTarget(t *testing.T) {
 		width, height int
 		factor, zoom  float64
 	}{
-		{1280, 720, 1, 0.5}, {1280, 720, 1, 0.8}, {1280, 720, 1, 1}, {1280, 720, 1, 1.25}, {1280, 720, 1, 2},
-		{1280, 720, 1.5, 1}, {1280, 720, 1.5, 1.25}, {1280, 720, 2, 0.8}, {1280, 720, 2, 1}, {1280, 720, 3, 1}, {1280, 720, 3, 2},
-		{1720, 1100, 1, 1}, {801, 611, 2, 1},
+		{1280, 720, 1, 0.5},
+		{1280, 720, 1, 0.8},
+		{1280, 720, 1, 1},
+		{1280, 720, 1, 1.25},
+		{1280, 720, 1, 2},
+		{1280, 720, 1.5, 1},
+		{1280, 720, 1.5, 1.25},
+		{1280, 720, 2, 0.8},
+		{1280, 720, 2, 1},
+		{1280, 720, 3, 1},
+		{1280, 720, 3, 2},
+		{1720, 1100, 1, 1},
+		{801, 611, 2, 1},
 	} {
 		t.Run(fmt.Sprintf("%dx%d factor %v zoom %v", view.width, view.height, view.factor, view.zoom), func(t *testing.T) {
 			resize(t, w, view.width, view.height, view.factor)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -57,7 +58,7 @@ func Site(far func(r *http.Request) string) http.Handler {
 				fmt.Fprintf(w, `<div data-name="%s" style="width:%dpx;height:%[2]dpx;background:rgb(%d,%d,%d);%s"></div>`, t.Name, Side, t.Color.R, t.Color.G, t.Color.B, t.place)
 			}
 		}
-		fmt.Fprintf(w, "<div style='height:4000px'></div>%s<script>%s</script>", rest, strings.ReplaceAll(listen, "SIDE", fmt.Sprint(Side)))
+		fmt.Fprintf(w, "<div style='height:4000px'></div>%s<script>%s</script>", rest, strings.ReplaceAll(listen, "SIDE", strconv.Itoa(Side)))
 	}
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		zoom := r.FormValue("zoom")

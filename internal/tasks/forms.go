@@ -20,7 +20,9 @@ func form() Task {
 	return Task{
 		Name: "form", Site: s, Prompt: "Register Ada Lovelace from Portugal for the full plan with the newsletter, and remark: no onions.",
 		Steps: []Step{
-			typed("Full name", "Ada Lovelace"), {Verb: Choose, Name: "Country", Text: "Portugal"}, click("Full"), click("Newsletter"),
+			typed("Full name", "Ada Lovelace"),
+			{Verb: Choose, Name: "Country", Text: "Portugal"},
+			click("Full"), click("Newsletter"),
 			typed("Remarks", "no onions"), click("Register"),
 		},
 		Check: both(s.told("/signup Ada Lovelace, Portugal, full, yes, no onions"), shows("Thank you")),

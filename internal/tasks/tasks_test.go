@@ -75,6 +75,7 @@ func window(t *testing.T, m *browsermgr.Manager, key string) *browsermgr.Window 
 // direct does the steps of a task one by one.
 func direct(by func(context.Context, tasks.Page, tasks.Step) error) func(*testing.T, *browsermgr.Manager, tasks.Task, string) *browsermgr.Window {
 	return func(t *testing.T, m *browsermgr.Manager, task tasks.Task, url string) *browsermgr.Window {
+		t.Helper()
 		w := window(t, m, task.Name)
 		if _, err := w.Act(t.Context(), "navigate", map[string]any{"url": url}); err != nil {
 			t.Fatal(err)
@@ -106,6 +107,7 @@ func TestTheCorpusIsDoneInPlainSentences(t *testing.T) {
 	model := plain.New(plain.Options{})
 	worded := 0
 	each(t, func(t *testing.T, m *browsermgr.Manager, task tasks.Task, url string) *browsermgr.Window {
+		t.Helper()
 		prompt, ok := task.Sentences(url)
 		if !ok {
 			return nil
