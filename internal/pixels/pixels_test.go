@@ -17,11 +17,15 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
+	"clank/computeruse"
 	"clank/internal/browsertest"
 	"clank/internal/pixels"
 
 	"golang.org/x/image/draw"
 )
+
+// A window is what computer use works with.
+var _ computeruse.Screen = (*browsermgr.Window)(nil)
 
 // window opens a window of a browser of its own.
 func window(t *testing.T, url string) *browsermgr.Window {
