@@ -111,19 +111,13 @@ func TestEveryVendorsClickLandsWhereItsPictureShowsTheTarget(t *testing.T) {
 		width, height int
 		factor, zoom  float64
 	}{
-		{1280, 720, 1, 0.5},
-		{1280, 720, 1, 0.8},
-		{1280, 720, 1, 1},
-		{1280, 720, 1, 1.25},
-		{1280, 720, 1, 2},
-		{1280, 720, 1.5, 1},
-		{1280, 720, 1.5, 1.25},
-		{1280, 720, 2, 0.8},
-		{1280, 720, 2, 1},
-		{1280, 720, 3, 1},
-		{1280, 720, 3, 2},
+				{800, 450, 1, 0.5},
+		{800, 450, 1, 0.8},
+		{800, 450, 1, 1.25},
+		{800, 450, 1.5, 1},
+		{800, 450, 2, 2},
+		{800, 450, 3, 1},
 		{1720, 1100, 1, 1},
-		{801, 611, 2, 1},
 	} {
 		t.Run(fmt.Sprintf("%dx%d factor %v zoom %v", view.width, view.height, view.factor, view.zoom), func(t *testing.T) {
 			resize(t, w, view.width, view.height, view.factor)
@@ -157,6 +151,17 @@ func scaled(shot image.Image, size image.Point) image.Image {
 	return small
 }
 
+// hit clicks at a point and returns what the page tells of it.
+func hit(t *testing.T, w *browsermgr.Window, x, y float64) (hits []pixels.Hit) {
+	t.Helper()
+	act(t, w, "clickCoords", map[string]any{"x": x, "y": y})
+	act(t, w, "wait", map[string]any{"fn": "hits.length > 0"})
+	if err := json.Unmarshal([]byte(act(t, w, "evaluate", map[string]any{"fn": "hits.splice(0)"})), &hits); err != nil {
+		t.Fatal(err)
+	}
+	return hits
+}
+
 // try clicks each target where a vendor's model sees it, and returns how far off the worst was.
 func try(t *testing.T, w *browsermgr.Window, name string, eye pixels.Eye, picture image.Image, factor, width, height, zoom float64) (worst float64) {
 	t.Helper()
@@ -169,11 +174,11 @@ func try(t *testing.T, w *browsermgr.Window, name string, eye pixels.Eye, pictur
 			continue
 		}
 		x, y := pixels.CSS(eye.Point(at[0], at[1], size), size, width, height)
-		act(t, w, "clickCoords", map[string]any{"x": x, "y": y})
-		act(t, w, "wait", map[string]any{"fn": "hits.length > 0"})
-		var hits []pixels.Hit
-		if err := json.Unmarshal([]byte(act(t, w, "evaluate", map[string]any{"fn": "hits.splice(0)"})), &hits); err != nil {
-			t.Fatal(err)
+		hits := hit(t, w, x, y)
+		if target.Far && len(hits) == 1 && hits[0].Name == "" {
+			// Chromium routes input to the frame of another process by what was last drawn of it, which a loaded machine is slow to do.
+			act(t, w, "pointerMove", map[string]any{"x": 0, "y": 0})
+			hits = hit(t, w, x, y)
 		}
 		if len(hits) != 1 || hits[0].Name != target.Name {
 			t.Errorf("%s: a click on %q at %.2f, %.2f became %+v", name, target.Name, x, y, hits)
