@@ -111,12 +111,12 @@ func TestEveryVendorsClickLandsWhereItsPictureShowsTheTarget(t *testing.T) {
 		width, height int
 		factor, zoom  float64
 	}{
-				{800, 450, 1, 0.5},
-		{800, 450, 1, 0.8},
-		{800, 450, 1, 1.25},
-		{800, 450, 1.5, 1},
-		{800, 450, 2, 2},
-		{800, 450, 3, 1},
+		{1280, 720, 1, 0.5},
+		{1280, 720, 1, 0.8},
+		{1280, 720, 1, 1.25},
+		{1280, 720, 1.5, 1},
+		{1280, 720, 2, 2},
+		{1280, 720, 3, 1},
 		{1720, 1100, 1, 1},
 	} {
 		t.Run(fmt.Sprintf("%dx%d factor %v zoom %v", view.width, view.height, view.factor, view.zoom), func(t *testing.T) {
