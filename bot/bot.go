@@ -41,6 +41,9 @@ type Tasks interface {
 
 	// Sessions returns those that q asks for, last used first.
 	Sessions(ctx context.Context, q sessions.SessionQuery) ([]sessions.Session, error)
+
+	// Say tells a task that runs or waits something; see [sessions.Manager.Say].
+	Say(ctx context.Context, id string, from sessions.Origin, text string) (taskID string, err error)
 }
 
 // Replier answers people. [brain.Brain] is one.
@@ -67,6 +70,10 @@ type Bot struct {
 	// Disabled says why this person may not ask for anything now, in words for
 	// people; empty if they may. nil is never.
 	Disabled func(ctx context.Context, o sessions.Origin) string
+
+	// Budgets is asked by /clank budget what may be spent and is left, with the
+	// people of the server if people is set; nil is no such command.
+	Budgets func(ctx context.Context, o sessions.Origin, people bool) (Budgets, error)
 
 	// Runtimes are the choices of the command's runtime option; with fewer than
 	// two there is no such option.
@@ -99,6 +106,7 @@ type Bot struct {
 	guilds guildCache
 	work   jobs
 	asking asking
+	shown  shown
 	stop   context.CancelCauseFunc
 
 	mu   sync.Mutex

@@ -44,6 +44,8 @@ func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data dis
 		b.stopCommand(base, i, who)
 	case "sessions":
 		b.errand(base, func(ctx context.Context) { say(b.sessionList(ctx, origin(i, who)))(ctx) })
+	case "budget":
+		b.errand(base, func(ctx context.Context) { say(b.budgetText(ctx, origin(i, who), who))(ctx) })
 	default:
 		b.errand(base, say("I do not know that command. Try /clank browse."))
 	}
@@ -165,7 +167,7 @@ func (b *Bot) namedSession(ctx context.Context, from sessions.Origin, name strin
 // watch begins to show in a place the work that has id and handle.
 func (b *Bot) watch(ctx context.Context, where *place, id string, handle *cancel.Handle) *progress {
 	p := &progress{
-		place: where, work: id, interval: or(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
+		shown: &b.shown, place: where, work: id, interval: or(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
 		nowhere: func() { handle.Stop(&cancel.Cause{Reason: cancel.Gone}) },
 	}
 	p.start(ctx)

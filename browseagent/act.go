@@ -29,6 +29,9 @@ func (r *run) act(ctx context.Context, calls []llm.ToolCall) error {
 	}
 	for i, c := range calls {
 		switch {
+		case r.handed != nil:
+			r.skip(c, "not executed: the task was handed over")
+			continue
 		case r.closed:
 			r.skip(c, "not executed: the browser was closed")
 			continue
@@ -73,6 +76,9 @@ func (r *run) call(ctx context.Context, c llm.ToolCall) error {
 		}
 	}
 	brief := o.brief() // without what is for the model alone
+	if !o.failed() && (o.section == sectionText || o.section == sectionLinks) {
+		r.read = brief
+	}
 	r.guard(c, &o)
 	full, short := o.text(step.N)
 	r.held.history.result(llm.ToolResult{ID: c.ID, Text: full, Images: o.images, IsError: o.failed()}, short, o.section)

@@ -25,6 +25,7 @@ func (s *Server) routes() []route {
 		{"GET /{$}", signedIn, s.chatPage},
 		{"GET /s/{id}", signedIn, s.chatPage},
 		{"GET /settings", signedIn, s.settingsPage},
+		{"GET /budget", signedIn, s.budgetPage},
 		{"GET /login", public, s.loginPage},
 		{"GET /assets/{sum}/{name}", public, s.asset},
 		{"GET /favicon.ico", public, s.favicon},
@@ -40,6 +41,7 @@ func (s *Server) routes() []route {
 		{"GET /api/tasks/{id}/events", signedIn, s.taskEvents},
 		{"GET /api/tasks/{id}/images/{i}", signedIn, s.taskImage},
 		{"POST /api/tasks/{id}/stop", signedIn, s.stopTask},
+		{"POST /api/tasks/{id}/say", signedIn, s.sayToTask},
 		{"GET /api/steps/{task}/{n}/view", signedIn, s.stepView},
 		{"POST /api/stop", signedIn, s.stopChannel},
 		{"GET /api/events", signedIn, s.pageEvents},
@@ -49,6 +51,12 @@ func (s *Server) routes() []route {
 
 		{"GET /api/sessions", signedIn, s.listSessions},
 		{"POST /api/sessions/{id}/close", signedIn, s.closeSession},
+		{"POST /api/sessions/{id}/say", signedIn, s.sayToTask},
+
+		{"POST /api/settings/reset", signedIn, s.resetSettings},
+		{"GET /api/settings/presets/{name}", signedIn, s.previewPreset},
+
+		{"GET /api/budget", signedIn, s.budget},
 
 		{"GET /api/settings", signedIn, s.getSettings},
 		{"PUT /api/settings", signedIn, s.putSettings},

@@ -26,8 +26,15 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 			TabSweepInterval: 5 * time.Minute, MaxDownload: 2048, MaxUpload: 1024,
 		},
 		Access: settings.Access{Direct: true},
-		Tool:   settings.Tool{AllowHost: true, NodeMode: settings.NodeAuto, VisionBytes: 5 << 20},
+		Budget: settings.Budget{
+			Task: "1 USD, 100 calls, 1000000 tokens", User: "5 USD, 5000000 tokens", Guild: "10 USD, 10000000 tokens", Day: "20 USD, 20000000 tokens",
+		},
+		Tool: settings.Tool{AllowHost: true, NodeMode: settings.NodeAuto, VisionBytes: 5 << 20},
 	}
+	want.HandOver = settings.HandOverNever
+	want.OpenAIComputer = settings.OpenAIComputer{Client: "auto", Model: "openai:gpt-5.6"}
+	want.AnthropicComputer = settings.AnthropicComputer{Model: "anthropic:claude-opus-5-5", Toolset: "computer"}
+	want.GeminiComputer = settings.GeminiComputer{Model: "gemini:gemini-3.5-flash"}
 	if diff := cmp.Diff(want, settings.Defaults()); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
 	}
