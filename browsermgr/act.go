@@ -34,7 +34,15 @@ func commands() map[string]command {
 
 // Act does one action in the current tab. kind and the names in args are those of the control API's POST /act, and
 // besides navigate{url}, tabNew{url}, tabSelect{tab}, tabClose{tab} (without tab: the current one),
-// dialog{accept, promptText}, and links{}, whose notes are the visible links and nothing else. Numbers and booleans may
+// dialog{accept, promptText}, and links{}, whose notes are the visible links and nothing else; and the mouse and keyboard of
+// somebody who sees the screen alone, in CSS pixels of the viewport (see [Window.Shot]):
+//
+//	clickCoords{x, y, button, clickCount, modifiers}, wheel{x, y, deltaX, deltaY, modifiers},
+//	pointerMove{x, y, modifiers}, pointerDown{x, y, button, modifiers}, pointerUp{x, y, button, modifiers},
+//	dragCoords{path, button, modifiers}, press{key, count, holdMs}, keyDown{key}, keyUp{key}, insertText{text, clear}
+//
+// What they hold down stays down for the actions of those kinds that follow in the tab, until it is let go, the tab shows
+// another document or is closed (see [clank/browsermgr/act.Hands]). Numbers and booleans may
 // be given as strings and the other way round. The notes say what else happened: a dialog or a tab that opened, an HTTP
 // error, what evaluate returned.
 //
@@ -98,10 +106,16 @@ func (w *Window) act(ctx context.Context, u use, action page.Action) ([]string, 
 	return notes, err
 }
 
+// byHand are the kinds that mean whatever is at a point or has the focus.
+var byHand = []page.Kind{
+	page.KindClickCoords, page.KindDragCoords, page.KindPress, page.KindPointerMove, page.KindPointerDown, page.KindPointerUp,
+	page.KindWheel, page.KindKeyDown, page.KindKeyUp, page.KindInsertText,
+}
+
 // onElement reports whether an action is aimed at something that a former look at the page has shown.
 func onElement(a page.Action) bool {
 	return a.Ref != "" || a.StartRef != "" || len(a.Fields) > 0 ||
-		a.Kind == page.KindClickCoords || a.Kind == page.KindPress
+		slices.Contains(byHand, a.Kind)
 }
 
 func navigate(ctx context.Context, w *Window, u use, args arguments.Values) ([]string, error) {

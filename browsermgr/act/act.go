@@ -22,8 +22,8 @@ import (
 
 // Tab is what an action needs of the tab it is done in.
 type Tab interface {
-	// Main is the tab's main frame. It takes the input for all of them.
-	Main() *frame.Frame
+	// Frames are the main frame, which takes the input for all of them, and those in other processes, parents first.
+	Frames() []*frame.Frame
 	// Locate resolves a ref or, if that is empty, a selector.
 	Locate(ref, selector string) (frame.Element, error)
 	// Settle sends the input that the action in this frame ends with, if any, and waits for what it led to. It reports
@@ -37,9 +37,10 @@ type Tab interface {
 }
 
 // Do does one action that [Action.Validate] accepts, of the kinds that input or a script brings about: not wait, close or one
-// that travels. It returns what evaluate gave, as JSON.
-func Do(ctx context.Context, tab Tab, a Action) (json.RawMessage, error) {
-	d := &doer{tab: tab}
+// that travels. It returns what evaluate gave, as JSON. hands are those of the tab.
+func Do(ctx context.Context, tab Tab, hands *Hands, a Action) (json.RawMessage, error) {
+	d := &doer{tab: tab, hands: hands}
+	d.let()
 	if a.Kind == KindEvaluate {
 		return d.evaluate(ctx, a)
 	}
@@ -48,6 +49,8 @@ func Do(ctx context.Context, tab Tab, a Action) (json.RawMessage, error) {
 		KindDragCoords: d.dragCoords,
 		KindType:       d.typeText, KindFill: d.fill, KindPress: d.press, KindSelect: d.choose,
 		KindScroll: d.scroll, KindScrollIntoView: d.scrollIntoView, KindResize: d.resize,
+		KindPointerMove: d.pointerMove, KindPointerDown: d.pointerDown, KindPointerUp: d.pointerUp, KindWheel: d.wheel,
+		KindKeyDown: d.keyDown, KindKeyUp: d.keyUp, KindInsertText: d.insertText,
 	}[a.Kind]
 	if !ok {
 		return nil, fault.Invalidf("unknown kind %q", a.Kind)
@@ -56,13 +59,19 @@ func Do(ctx context.Context, tab Tab, a Action) (json.RawMessage, error) {
 }
 
 // doer does actions in one tab.
-type doer struct{ tab Tab }
+type doer struct {
+	tab   Tab
+	hands *Hands
+}
+
+// main is the frame that takes the input.
+func (d *doer) main() *frame.Frame { return d.tab.Frames()[0] }
 
 // send has Chromium handle input events in order and waits until the page has taken all of them.
 func (d *doer) send(ctx context.Context, events ...proto.Request) error {
 	calls := make([]*cdp.Call, len(events))
 	for i, ev := range events {
-		calls[i] = d.tab.Main().Begin(ev)
+		calls[i] = d.main().Begin(ev)
 	}
 	for _, c := range calls {
 		if err := c.Wait(ctx, nil); err != nil && !cdp.DocumentGone(err) {
@@ -83,7 +92,7 @@ func (d *doer) unanswered(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	d.tab.Stuck(ctx, d.tab.Main())
+	d.tab.Stuck(ctx, d.main())
 	return stopped(ctx, err)
 }
 
@@ -102,6 +111,7 @@ const (
 	shortestLimit    = 500 * time.Millisecond
 	longestLimit     = 60 * time.Second
 	longestWait      = 120 * time.Second
+	keyTime          = 10 * time.Millisecond // that a page may take for each character
 )
 
 // scriptLimit is how long a script of evaluate may run within the limit of its action.
@@ -122,10 +132,13 @@ func (a Action) Limit() time.Duration {
 		// Each condition has the limit to itself.
 		return time.Duration(a.TimeMs)*time.Millisecond + base*time.Duration(max(a.Conditions(), 1))
 	}
-	if a.Kind == KindType && a.Slowly {
+	switch {
+	case a.Kind == KindType && a.Slowly:
 		base += time.Duration(len(a.Text)) * slowDelay
+	case a.Kind == KindInsertText:
+		base += time.Duration(len(a.Text)) * keyTime
 	}
-	return base + time.Duration(a.DelayMs)*time.Millisecond
+	return base + time.Duration(a.DelayMs*max(a.Count, 1))*time.Millisecond
 }
 
 // Pause waits for a person's or a page's sake, never to synchronise.

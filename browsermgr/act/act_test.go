@@ -34,6 +34,16 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		{act.Action{Kind: act.KindClick, Ref: "e1", Modifiers: []string{"Hyper"}}, "Hyper"},
 		{act.Action{Kind: act.KindClickCoords, X: -1}, "clickCoords requires non-negative x and y"},
 		{act.Action{Kind: act.KindDragCoords, EndY: math.NaN()}, "dragCoords requires non-negative x, y, endX and endY"},
+		{act.Action{Kind: act.KindClickCoords, Button: "back"}, "left, right or middle"},
+		{act.Action{Kind: act.KindClickCoords, ClickCount: 4}, "clickCount must be 1, 2 or 3"},
+		{act.Action{Kind: act.KindPointerMove, X: -0.1}, "pointerMove requires non-negative x and y"},
+		{act.Action{Kind: act.KindDragCoords, Path: []string{"1,2"}}, "2 to 500 points"},
+		{act.Action{Kind: act.KindDragCoords, Path: []string{"1,2", "Inf,2"}}, `non-negative "x, y"`},
+		{act.Action{Kind: act.KindWheel}, "wheel requires deltaX or deltaY"},
+		{act.Action{Kind: act.KindWheel, DeltaX: math.Inf(-1)}, "must not exceed 100000"},
+		{act.Action{Kind: act.KindKeyUp}, "keyUp requires key"},
+		{act.Action{Kind: act.KindPress, Key: "a", Count: -1}, "count must be between 1 and 100"},
+		{act.Action{Kind: act.KindInsertText}, "insertText requires text or clear"},
 		{act.Action{Kind: act.KindPress, Selector: "a"}, "press requires key"},
 		{act.Action{Kind: act.KindSelect, Ref: "e1"}, "select requires values"},
 		{act.Action{Kind: act.KindResize, Width: 5}, "resize requires positive width and height"},
@@ -57,6 +67,10 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		{Kind: act.KindFill, Fields: []act.Field{{}, {Ref: "e1"}}},
 		{Kind: act.KindClick, Ref: "@E7", Button: "middle", Modifiers: []string{"Shift"}},
 		{Kind: act.KindPress, Key: "+"},
+		{Kind: act.KindClickCoords, Button: "back", ClickCount: 1},
+		{Kind: act.KindPointerDown, Button: "forward", X: 0.5},
+		{Kind: act.KindDragCoords, Path: []string{"1.5, 2", " 3,4 "}},
+		{Kind: act.KindInsertText, Clear: true},
 		{Kind: act.KindWait, LoadState: "load"},
 		{Kind: act.KindScroll},
 	} {
@@ -97,6 +111,21 @@ func TestPauseObeysItsContext(t *testing.T) {
 		}
 		if err := act.Pause(t.Context(), time.Minute); err != nil || time.Since(start) != time.Second+time.Minute {
 			t.Errorf("got %v after %s", err, time.Since(start))
+		}
+	})
+}
+
+func FuzzPath(f *testing.F) {
+	f.Add("1,2", "3.5, 4")
+	f.Add("", ",")
+	f.Add("1e400,1", "NaN,1")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		action := act.Action{Kind: act.KindDragCoords, Path: []string{a, b}}
+		if action.Validate() != nil {
+			return
+		}
+		if end := action.End(); !(end.X >= 0 && end.Y >= 0) || math.IsInf(end.X+end.Y, 0) {
+			t.Errorf("%q, %q ends at %v", a, b, end)
 		}
 	})
 }

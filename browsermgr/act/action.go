@@ -1,6 +1,7 @@
 package act
 
-// Kind names an action. The names are those of the control API's POST /act.
+// Kind names an action. The names are those of the control API's POST /act, and besides those of mouse and keyboard as
+// somebody uses them who only sees the screen: pointerMove, pointerDown, pointerUp, wheel, keyDown, keyUp, insertText.
 type Kind string
 
 // The kinds of [Action].
@@ -23,6 +24,13 @@ const (
 	KindForward        Kind = "forward"
 	KindReload         Kind = "reload"
 	KindClose          Kind = "close"
+	KindPointerMove    Kind = "pointerMove"
+	KindPointerDown    Kind = "pointerDown"
+	KindPointerUp      Kind = "pointerUp"
+	KindWheel          Kind = "wheel"
+	KindKeyDown        Kind = "keyDown"
+	KindKeyUp          Kind = "keyUp"
+	KindInsertText     Kind = "insertText"
 )
 
 // Action is one thing to do in a tab. Kind decides which fields count; the others are ignored. Times are milliseconds,
@@ -33,22 +41,31 @@ type Action struct {
 	Ref      string `json:"ref,omitempty"`
 	Selector string `json:"selector,omitempty"`
 
-	// click, clickCoords; dragCoords goes from X, Y to EndX, EndY. NaN is a coordinate that was not given.
+	// click, clickCoords, pointer actions, wheel; dragCoords goes from X, Y to EndX, EndY, or along Path. NaN is a coordinate
+	// that was not given.
 	DoubleClick bool     `json:"doubleClick,omitempty"`
-	Button      string   `json:"button,omitempty"`    // left (default), right, middle
+	Button      string   `json:"button,omitempty"`    // left (default), right, middle; at a point also back, forward
 	Modifiers   []string `json:"modifiers,omitempty"` // Alt, Control, ControlOrMeta, Meta, Shift
 	DelayMs     int      `json:"delayMs,omitempty"`   // click: between hover and click; clickCoords, press: how long it is held
 	X           float64  `json:"x,omitempty"`
 	Y           float64  `json:"y,omitempty"`
 	EndX        float64  `json:"endX,omitempty"`
 	EndY        float64  `json:"endY,omitempty"`
+	Path        []string `json:"path,omitempty"`       // "x, y" each, two or more
+	ClickCount  int      `json:"clickCount,omitempty"` // clickCoords: 1 to 3; DoubleClick is 2
+	DeltaX      float64  `json:"deltaX,omitempty"`     // wheel: right and down are positive
+	DeltaY      float64  `json:"deltaY,omitempty"`
 
 	// type; Text is also what wait looks for
 	Text   string `json:"text,omitempty"`
 	Submit bool   `json:"submit,omitempty"` // press Enter afterwards
 	Slowly bool   `json:"slowly,omitempty"` // click the field, then key by key, leaving what is there
 
-	Key    string   `json:"key,omitempty"`    // press: Enter, Control+Shift+T, a
+	// insertText: first select what the field that has the focus holds
+	Clear bool `json:"clear,omitempty"`
+
+	Key    string   `json:"key,omitempty"`    // press, keyDown, keyUp: Enter, Control+Shift+T, a
+	Count  int      `json:"count,omitempty"`  // press: how often, up to 100; 0 is once
 	Values []string `json:"values,omitempty"` // select: option values or labels
 	Fields []Field  `json:"fields,omitempty"` // fill; those without a ref are left out
 

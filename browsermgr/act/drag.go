@@ -2,15 +2,19 @@ package act
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
 
+	"clank/browsermgr/fault"
 	"clank/browsermgr/input"
-
-	"github.com/go-rod/rod/lib/proto"
 )
 
 // dragSteps is how many moves lie between the two ends: pages look at the way, not only at its ends.
 const dragSteps = 8
+
+// maxPath is how many points the way of a drag may have.
+const maxPath = 500
 
 // dragPickup is how long a native drag may take to begin after the first moves.
 const dragPickup = 150 * time.Millisecond
@@ -29,8 +33,9 @@ func (d *doer) dragTo(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
-	err = d.drag(ctx, mouse(from, a), func() (input.Point, error) {
-		return ready(ctx, end, readyArg{Selector: a.EndSelector}, a.Limit())
+	err = d.drag(ctx, mouse(from, a), func() ([]input.Point, error) {
+		to, err := ready(ctx, end, readyArg{Selector: a.EndSelector}, a.Limit())
+		return []input.Point{to}, err
 	})
 	if err != nil {
 		return err
@@ -39,88 +44,92 @@ func (d *doer) dragTo(ctx context.Context, a Action) error {
 	return err
 }
 
-// dragCoords drags from one place of the viewport to another, whatever is there.
+// dragCoords drags from one place of the viewport to others, whatever is there.
 func (d *doer) dragCoords(ctx context.Context, a Action) error {
-	err := d.drag(ctx, mouse(input.Point{X: a.X, Y: a.Y}, a), func() (input.Point, error) {
-		return input.Point{X: a.EndX, Y: a.EndY}, nil
-	})
+	way, err := a.way()
 	if err != nil {
 		return err
 	}
-	_, err = d.tab.Settle(ctx, d.tab.Main())
+	a.X, a.Y = way[0].X, way[0].Y
+	last := way[len(way)-1]
+	if err := d.drag(ctx, d.mouse(a), func() ([]input.Point, error) { return way[1:], nil }); err != nil {
+		return err
+	}
+	f, err := d.under(ctx, last)
+	if err != nil {
+		return err
+	}
+	_, err = d.tab.Settle(ctx, f)
 	return err
 }
 
-// drag presses where the mouse is, moves to the end and lets go. The end is looked for once the button is down: what is
-// dragged may have made room for itself.
-func (d *doer) drag(ctx context.Context, m input.Mouse, end func() (input.Point, error)) error {
-	begun := make(chan proto.InputDragData, 1)
-	d.tab.Drags(begun)
-	defer d.tab.Drags(nil)
-	if err := d.tab.Main().Do(ctx, proto.InputSetInterceptDrags{Enabled: true}); err != nil {
+// way is where a drag by coordinates leads.
+func (a Action) way() ([]input.Point, error) {
+	if len(a.Path) == 0 {
+		return []input.Point{{X: a.X, Y: a.Y}, {X: a.EndX, Y: a.EndY}}, nil
+	}
+	way := make([]input.Point, len(a.Path))
+	for i, text := range a.Path {
+		x, y, ok := strings.Cut(text, ",")
+		px, errX := strconv.ParseFloat(strings.TrimSpace(x), 64)
+		py, errY := strconv.ParseFloat(strings.TrimSpace(y), 64)
+		if !ok || errX != nil || errY != nil || !coordinate(px) || !coordinate(py) {
+			return nil, fault.Invalidf("dragCoords path %q: each entry is a non-negative \"x, y\"", text)
+		}
+		way[i] = input.Point{X: px, Y: py}
+	}
+	if len(way) < 2 || len(way) > maxPath {
+		return nil, fault.Invalidf("dragCoords path needs 2 to %d points", maxPath)
+	}
+	return way, nil
+}
+
+// End is where a drag by coordinates lets go.
+func (a Action) End() input.Point {
+	if way, err := a.way(); err == nil {
+		return way[len(way)-1]
+	}
+	return input.Point{X: a.EndX, Y: a.EndY}
+}
+
+// drag presses where the mouse is, moves along and lets go. The way is looked for once the button is down: what is dragged
+// may have made room for itself.
+func (d *doer) drag(ctx context.Context, m input.Mouse, along func() ([]input.Point, error)) error {
+	if held := d.hands.button; held != "" {
+		return fault.Invalidf("the %s button is down already: let it go with pointerUp", held)
+	}
+	defer d.endDrag()
+	if err := d.awaitDrag(ctx); err != nil {
 		return err
 	}
-	defer d.tab.Main().Post(proto.InputSetInterceptDrags{Enabled: false})
 	if err := d.send(ctx, m.Move(false), m.Press(1)); err != nil {
 		return err
 	}
 	held := true
 	defer func() {
 		if held {
-			d.tab.Main().Post(m.Release(1))
+			d.main().Post(m.Release(1))
 		}
 	}()
-	to, err := end()
+	way, err := along()
 	if err != nil {
 		return err
 	}
-	data, native, err := d.dragWay(ctx, m, to, begun)
-	if err != nil {
-		return err
+	steps := max(1, dragSteps/len(way))
+	for _, to := range way {
+		from := m.At
+		for i := 1; i <= steps; i++ {
+			part := float64(i) / float64(steps)
+			m.At = input.Point{X: from.X + (to.X-from.X)*part, Y: from.Y + (to.Y-from.Y)*part}
+			if err := d.pull(ctx, m); err != nil {
+				return err
+			}
+		}
+		d.hands.at = to
 	}
-	m.At = to
-	if native {
-		err = d.drop(ctx, to, data)
-	}
-	if err != nil {
+	if err := d.send(ctx, d.hands.drop(m.At)...); err != nil {
 		return err
 	}
 	held = false
 	return d.send(ctx, m.Release(1))
-}
-
-// dragWay moves the held pointer along and reports whether the page began a native drag.
-func (d *doer) dragWay(ctx context.Context, m input.Mouse, to input.Point, begun <-chan proto.InputDragData) (proto.InputDragData, bool, error) {
-	from := m.At
-	for i := 1; i <= dragSteps; i++ {
-		part := float64(i) / dragSteps
-		m.At = input.Point{X: from.X + (to.X-from.X)*part, Y: from.Y + (to.Y-from.Y)*part}
-		move := d.tab.Main().Begin(m.Move(true))
-		// A move that begins a native drag is not answered before the drag is over: look for either.
-		bounded, cancel := context.WithTimeout(ctx, dragPickup)
-		err := move.Wait(bounded, nil)
-		cancel()
-		if ctx.Err() != nil {
-			return proto.InputDragData{}, false, context.Cause(ctx)
-		}
-		select {
-		case data := <-begun:
-			return data, true, nil
-		default:
-		}
-		if err != nil && bounded.Err() == nil {
-			return proto.InputDragData{}, false, err
-		}
-	}
-	return proto.InputDragData{}, false, nil
-}
-
-func (d *doer) drop(ctx context.Context, at input.Point, data proto.InputDragData) error {
-	var events []proto.Request
-	for _, kind := range []proto.InputDispatchDragEventType{
-		proto.InputDispatchDragEventTypeDragEnter, proto.InputDispatchDragEventTypeDragOver, proto.InputDispatchDragEventTypeDrop,
-	} {
-		events = append(events, proto.InputDispatchDragEvent{Type: kind, X: at.X, Y: at.Y, Data: &data})
-	}
-	return d.send(ctx, events...)
 }

@@ -18,7 +18,7 @@ import (
 // evaluate runs the caller's JavaScript in the page's own world and returns its value as JSON. A script that is not done when
 // its time is over, or when ctx ends, is terminated; the page goes on.
 func (d *doer) evaluate(ctx context.Context, a Action) (json.RawMessage, error) {
-	e := frame.Element{Frame: d.tab.Main()}
+	e := frame.Element{Frame: d.main()}
 	if a.Ref != "" || a.Selector != "" {
 		var err error
 		if e, err = d.tab.Locate(a.Ref, a.Selector); err != nil {

@@ -90,37 +90,46 @@ func (d *doer) clickOnce(ctx context.Context, e frame.Element, a Action, strict 
 			return "", err
 		}
 	}
-	return d.finish(ctx, e.Frame, m.Click(a.DoubleClick)...)
+	return d.finish(ctx, e.Frame, m.Click(a.clicks())...)
+}
+
+// clicks is how many clicks follow each other.
+func (a Action) clicks() int {
+	if a.DoubleClick {
+		return 2
+	}
+	return max(a.ClickCount, 1)
 }
 
 func (d *doer) clickCoords(ctx context.Context, a Action) error {
-	m := mouse(input.Point{X: a.X, Y: a.Y}, a)
+	m := d.mouse(a)
+	d.hands.at = m.At
+	f, err := d.under(ctx, m.At)
+	if err != nil {
+		return err
+	}
 	if a.DelayMs <= 0 {
-		_, err := d.finish(ctx, d.tab.Main(), m.Click(a.DoubleClick)...)
+		_, err := d.finish(ctx, f, m.Click(a.clicks())...)
 		return err
 	}
 	if err := d.hold(ctx, m, a); err != nil {
 		return err
 	}
-	_, err := d.tab.Settle(ctx, d.tab.Main())
+	_, err = d.tab.Settle(ctx, f)
 	return err
 }
 
-// hold clicks with the button held for a time, once or twice.
+// hold clicks with the button held for a time, once or more.
 func (d *doer) hold(ctx context.Context, m input.Mouse, a Action) error {
-	count := 1
-	if a.DoubleClick {
-		count = 2
-	}
-	for i := 1; i <= count; i++ {
-		if err := d.send(ctx, m.Move(false), m.Press(i)); err != nil {
+	for i := range a.clicks() {
+		if err := d.send(ctx, m.Move(false), m.Press(i+1)); err != nil {
 			return err
 		}
 		if err := Pause(ctx, time.Duration(a.DelayMs)*time.Millisecond); err != nil {
-			d.tab.Main().Post(m.Release(i))
+			d.main().Post(m.Release(i + 1))
 			return err
 		}
-		if err := d.send(ctx, m.Release(i)); err != nil {
+		if err := d.send(ctx, m.Release(i+1)); err != nil {
 			return err
 		}
 	}

@@ -96,7 +96,7 @@ func (d *doer) typeSlowly(ctx context.Context, e frame.Element, a Action) error 
 
 // fill sets several fields one after the other. It ends at the first that does not take its value, naming it.
 func (d *doer) fill(ctx context.Context, a Action) error {
-	last := d.tab.Main()
+	last := d.main()
 	for _, f := range a.fields() {
 		e, err := d.tab.Locate(f.Ref, "")
 		if err != nil {
@@ -181,18 +181,34 @@ func (d *doer) press(ctx context.Context, a Action) error {
 			return err
 		}
 	}
-	events := c.Events()
-	if a.DelayMs > 0 {
-		down, up := c.Split()
-		if err := d.send(ctx, down...); err != nil {
-			return err
-		}
-		if err := Pause(ctx, time.Duration(a.DelayMs)*time.Millisecond); err != nil {
-			d.tab.Main().Post(up...)
-			return err
-		}
-		events = up
+	c = c.Under(d.hands.keys.Bits())
+	f, err := Focused(ctx, d.tab.Frames())
+	if err != nil {
+		return err
 	}
-	_, err = d.finish(ctx, d.tab.Main(), events...)
-	return err
+	for i := 1; i < a.Count; i++ {
+		if err := d.strike(ctx, c, a.DelayMs, d.send); err != nil {
+			return err
+		}
+	}
+	return d.strike(ctx, c, a.DelayMs, func(ctx context.Context, events ...proto.Request) error {
+		_, err := d.finish(ctx, f, events...)
+		return err
+	})
+}
+
+// strike presses keys and holds them for a while; end sends what lets them go.
+func (d *doer) strike(ctx context.Context, c input.Chord, holdMs int, end func(context.Context, ...proto.Request) error) error {
+	if holdMs <= 0 {
+		return end(ctx, c.Events()...)
+	}
+	down, up := c.Split()
+	if err := d.send(ctx, down...); err != nil {
+		return err
+	}
+	if err := Pause(ctx, time.Duration(holdMs)*time.Millisecond); err != nil {
+		d.main().Post(up...)
+		return err
+	}
+	return end(ctx, up...)
 }

@@ -17,6 +17,12 @@ const (
 	maxViewport = 8192
 )
 
+// maxWheel and maxCount keep one action to what a person does in one go.
+const (
+	maxWheel = 100_000
+	maxCount = 100
+)
+
 // Validate reports the first thing that is wrong with the action, as an error that wraps [ErrInvalid].
 func (a Action) Validate() error {
 	check, ok := checks[a.Kind]
@@ -54,6 +60,13 @@ var checks = map[Kind]func(Action) error{
 	KindBack:           nothing,
 	KindForward:        nothing,
 	KindReload:         nothing,
+	KindPointerMove:    checkPoint,
+	KindPointerDown:    checkPoint,
+	KindPointerUp:      checkPoint,
+	KindWheel:          checkWheel,
+	KindKeyDown:        checkPress,
+	KindKeyUp:          checkPress,
+	KindInsertText:     checkInsert,
 }
 
 func nothing(Action) error { return nil }
@@ -73,17 +86,49 @@ func checkClick(a Action) error {
 }
 
 func checkClickCoords(a Action) error {
+	if a.ClickCount < 0 || a.ClickCount > 3 {
+		return fault.Invalidf("clickCoords clickCount must be 1, 2 or 3")
+	}
+	return checkPoint(a)
+}
+
+func checkPoint(a Action) error {
 	if !coordinate(a.X) || !coordinate(a.Y) {
-		return fault.Invalidf("clickCoords requires non-negative x and y")
+		return fault.Invalidf("%s requires non-negative x and y", a.Kind)
 	}
 	return checkButton(a)
 }
 
 func checkDragCoords(a Action) error {
+	if len(a.Path) > 0 {
+		if _, err := a.way(); err != nil {
+			return err
+		}
+		return checkButton(a)
+	}
 	for _, v := range []float64{a.X, a.Y, a.EndX, a.EndY} {
 		if !coordinate(v) {
 			return fault.Invalidf("dragCoords requires non-negative x, y, endX and endY")
 		}
+	}
+	return checkButton(a)
+}
+
+func checkWheel(a Action) error {
+	for _, v := range []float64{a.DeltaX, a.DeltaY} {
+		if math.IsNaN(v) || math.Abs(v) > maxWheel {
+			return fault.Invalidf("wheel deltaX and deltaY must not exceed %d", maxWheel)
+		}
+	}
+	if a.DeltaX == 0 && a.DeltaY == 0 {
+		return fault.Invalidf("wheel requires deltaX or deltaY")
+	}
+	return checkPoint(a)
+}
+
+func checkInsert(a Action) error {
+	if a.Text == "" && !a.Clear {
+		return fault.Invalidf("insertText requires text or clear")
 	}
 	return nil
 }
@@ -96,6 +141,11 @@ func checkButton(a Action) error {
 	}
 	switch a.Button {
 	case "", "left", "right", "middle":
+	case "back", "forward":
+		// The control API's clicks do not know them; those that count their clicks do.
+		if a.Kind == KindClick || a.Kind == KindClickCoords && a.ClickCount == 0 {
+			return fault.Invalidf("%s button %q: use left, right or middle", a.Kind, a.Button)
+		}
 	default:
 		return fault.Invalidf("%s button %q: use left, right or middle", a.Kind, a.Button)
 	}
@@ -115,7 +165,10 @@ func checkSelect(a Action) error {
 
 func checkPress(a Action) error {
 	if a.Key == "" {
-		return fault.Invalidf("press requires key")
+		return fault.Invalidf("%s requires key", a.Kind)
+	}
+	if a.Count < 0 || a.Count > maxCount {
+		return fault.Invalidf("%s count must be between 1 and %d", a.Kind, maxCount)
 	}
 	_, err := input.ParseChord(a.Key)
 	return err

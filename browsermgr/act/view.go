@@ -12,12 +12,12 @@ import (
 
 // scroll turns the mouse wheel over the middle of the viewport, or over an element.
 func (d *doer) scroll(ctx context.Context, a Action) error {
-	view, err := d.tab.Main().Viewport(ctx)
+	view, err := d.main().Viewport(ctx)
 	if err != nil {
 		return err
 	}
 	at := input.Point{X: view.Width / 2, Y: view.Height / 2}
-	e := frame.Element{Frame: d.tab.Main()}
+	e := frame.Element{Frame: d.main()}
 	if a.Ref != "" || a.Selector != "" {
 		if e, err = d.tab.Locate(a.Ref, a.Selector); err != nil {
 			return err
@@ -65,10 +65,10 @@ func (d *doer) scrollIntoView(ctx context.Context, a Action) error {
 
 // resize gives the tab a viewport of this size until it is resized again.
 func (d *doer) resize(ctx context.Context, a Action) error {
-	err := d.tab.Main().Do(ctx, proto.EmulationSetDeviceMetricsOverride{Width: a.Width, Height: a.Height})
+	err := d.main().Do(ctx, proto.EmulationSetDeviceMetricsOverride{Width: a.Width, Height: a.Height})
 	if err != nil {
 		return err
 	}
-	_, err = d.tab.Main().Quiet(ctx, true)
+	_, err = d.main().Quiet(ctx, true)
 	return err
 }

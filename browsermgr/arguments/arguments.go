@@ -33,8 +33,9 @@ func fieldTypes() map[string]fieldType {
 	return map[string]fieldType{
 		"doubleClick": truth, "submit": truth, "slowly": truth, "accept": truth,
 		"delayMs": whole, "pixels": whole, "width": whole, "height": whole, "timeMs": whole, "timeoutMs": whole,
-		"x": number, "y": number,
-		"modifiers": texts, "values": texts, "fields": entries,
+		"clickCount": whole, "count": whole, "holdMs": whole, "clear": truth,
+		"x": number, "y": number, "deltaX": number, "deltaY": number,
+		"modifiers": texts, "values": texts, "path": texts, "fields": entries,
 	}
 }
 
@@ -42,9 +43,17 @@ func fieldTypes() map[string]fieldType {
 func Fields(kind string, others []string) ([]string, error) {
 	byKind := map[page.Kind][]string{
 		page.KindClick:          {"ref", "selector", "doubleClick", "button", "modifiers", "delayMs"},
-		page.KindClickCoords:    {"x", "y", "doubleClick", "button", "delayMs"},
+		page.KindClickCoords:    {"x", "y", "doubleClick", "button", "clickCount", "modifiers", "delayMs"},
+		page.KindPointerMove:    {"x", "y", "modifiers"},
+		page.KindPointerDown:    {"x", "y", "button", "modifiers"},
+		page.KindPointerUp:      {"x", "y", "button", "modifiers"},
+		page.KindDragCoords:     {"path", "button", "modifiers"},
+		page.KindWheel:          {"x", "y", "deltaX", "deltaY", "modifiers"},
+		page.KindKeyDown:        {"key"},
+		page.KindKeyUp:          {"key"},
+		page.KindInsertText:     {"text", "clear"},
 		page.KindType:           {"ref", "selector", "text", "submit", "slowly"},
-		page.KindPress:          {"key", "delayMs"},
+		page.KindPress:          {"key", "count", "holdMs", "delayMs"},
 		page.KindHover:          {"ref", "selector"},
 		page.KindScrollIntoView: {"ref", "selector"},
 		page.KindScroll:         {"ref", "selector", "direction", "pixels"},
@@ -99,6 +108,11 @@ func Read(kind string, fields []string, args map[string]any) (Values, error) {
 func required() map[string][]string {
 	return map[string][]string{
 		"clickCoords": {"x", "y"},
+		"pointerMove": {"x", "y"},
+		"pointerDown": {"x", "y"},
+		"pointerUp":   {"x", "y"},
+		"dragCoords":  {"path"},
+		"wheel":       {"x", "y"},
 		"type":        {"text"},
 		"navigate":    {"url"},
 		"tabSelect":   {"tab"},
@@ -221,7 +235,14 @@ func toNumber(v any) (float64, bool) {
 
 // Action builds the page's form of an action and validates it.
 func (v Values) Action(kind string) (page.Action, error) {
+	v = maps.Clone(v)
 	v["kind"] = kind
+	if held, ok := v["holdMs"]; ok { // of press, where the control API says delayMs
+		v["delayMs"] = held
+	}
+	if twice, _ := v["doubleClick"].(bool); kind == string(page.KindClickCoords) && v["clickCount"] == nil && !twice {
+		v["clickCount"] = 1
+	}
 	data, err := json.Marshal(v)
 	if err != nil {
 		return page.Action{}, fmt.Errorf("%s: %w", kind, err)

@@ -32,6 +32,30 @@ func TestReadAction(t *testing.T) {
 	}
 }
 
+func TestReadActionsOfMouseAndKeys(t *testing.T) {
+	for kind, tt := range map[string]struct {
+		args map[string]any
+		want page.Action
+	}{
+		"clickCoords": {map[string]any{"x": 1.5, "y": "2"}, page.Action{X: 1.5, Y: 2, ClickCount: 1}},
+		"dragCoords":  {map[string]any{"path": []any{"1,2", "3,4"}, "button": "right"}, page.Action{Path: []string{"1,2", "3,4"}, Button: "right"}},
+		"press":       {map[string]any{"key": "a", "count": "3", "holdMs": 250}, page.Action{Key: "a", Count: 3, DelayMs: 250}},
+		"wheel":       {map[string]any{"x": 1, "y": 2, "deltaY": -120.5}, page.Action{X: 1, Y: 2, DeltaY: -120.5}},
+		"insertText":  {map[string]any{"text": 5, "clear": "yes"}, page.Action{Text: "5", Clear: true}},
+	} {
+		got, err := readAction(kind, tt.args)
+		tt.want.Kind = page.Kind(kind)
+		if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", kind, err, diff)
+		}
+	}
+	for _, args := range []map[string]any{{"x": 1}, {"x": 1, "y": 1, "clickCount": 2.5}, {"x": 1, "y": 1, "keys": "a"}} {
+		if got, err := readAction("clickCoords", args); err == nil {
+			t.Errorf("%v is read as %+v", args, got)
+		}
+	}
+}
+
 // FuzzReadAction looks for arguments that pass although the page would refuse them, or that break the reading.
 func FuzzReadAction(f *testing.F) {
 	f.Add("click", `{"ref":"e1","modifiers":["Alt",1,true]}`)

@@ -68,6 +68,14 @@ const shiftedDigits = ")!@#$%^&*("
 type Chord struct {
 	held []key
 	key  key
+	down int // modifiers that are down before and after it
+}
+
+// Under is the chord while these modifiers are down already, see [Modifiers].
+func (c Chord) Under(bits int) Chord {
+	c.down = bits
+	c.held = slices.DeleteFunc(slices.Clone(c.held), func(k key) bool { return k.bit&bits != 0 })
+	return c
 }
 
 // ParseChord reads keys as Playwright names them: Enter, a, Control+Shift+T, with the usual short forms. The error wraps
@@ -148,6 +156,9 @@ func runeKey(r rune) key {
 // Rune is the chord that types one character.
 func Rune(r rune) Chord { return Chord{key: runeKey(r)} }
 
+// Typed reports whether a key of the layout types the character; others are inserted.
+func Typed(r rune) bool { return runeKey(r).code != "" }
+
 // Enter is the Enter key.
 func Enter() Chord { return Chord{key: namedKeys["enter"]} }
 
@@ -164,28 +175,37 @@ func (c Chord) Split() (down, up []proto.Request) {
 // Events are what a keyboard sends for the chord: modifiers down, key down and up, modifiers up.
 func (c Chord) Events() []proto.Request {
 	var events []proto.Request
-	bits := 0
+	bits := c.down
 	for _, k := range c.held {
 		bits |= k.bit
 		events = append(events, k.event(proto.InputDispatchKeyEventTypeRawKeyDown, bits, ""))
 	}
-	shift := bits&8 != 0
-	k := c.key
-	if shift && len(k.text) == 1 && k.text >= "a" && k.text <= "z" {
+	k := c.key.shifted(bits)
+	events = append(events, k.press(bits), k.event(proto.InputDispatchKeyEventTypeKeyUp, bits, ""))
+	for _, k := range slices.Backward(c.held) {
+		bits &^= k.bit
+		events = append(events, k.event(proto.InputDispatchKeyEventTypeKeyUp, bits, ""))
+	}
+	return events
+}
+
+// shifted is the key while these modifiers are down.
+func (k key) shifted(bits int) key {
+	if bits&8 != 0 && len(k.text) == 1 && k.text >= "a" && k.text <= "z" {
 		k.text, k.name = strings.ToUpper(k.text), strings.ToUpper(k.name)
 	}
+	return k
+}
+
+// press is the key going down while these modifiers are.
+func (k key) press(bits int) proto.InputDispatchKeyEvent {
 	down, text := proto.InputDispatchKeyEventTypeKeyDown, k.text
 	if text == "" || bits&^8 != 0 {
 		down, text = proto.InputDispatchKeyEventTypeRawKeyDown, ""
 	}
 	event := k.event(down, bits|k.bit, text)
 	event.Commands = editing(k, bits)
-	events = append(events, event, k.event(proto.InputDispatchKeyEventTypeKeyUp, bits, ""))
-	for _, k := range slices.Backward(c.held) {
-		bits &^= k.bit
-		events = append(events, k.event(proto.InputDispatchKeyEventTypeKeyUp, bits, ""))
-	}
-	return events
+	return event
 }
 
 func (k key) event(kind proto.InputDispatchKeyEventType, bits int, text string) proto.InputDispatchKeyEvent {

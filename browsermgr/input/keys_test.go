@@ -79,7 +79,7 @@ func TestMouseSendsWhatAMouseSends(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := told(input.Mouse{At: input.Point{X: 3, Y: 4.5}, Button: "right", Bits: bits}.Click(true))
+	got := told(input.Mouse{At: input.Point{X: 3, Y: 4.5}, Button: "right", Bits: bits}.Click(2))
 	want := "mouseMoved 3,4.5 none0 10\nmousePressed 3,4.5 right1 10\nmouseReleased 3,4.5 right1 10\nmousePressed 3,4.5 right2 10\nmouseReleased 3,4.5 right2 10"
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)

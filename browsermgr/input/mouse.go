@@ -1,6 +1,7 @@
 package input
 
 import (
+	"slices"
 	"strings"
 
 	"clank/browsermgr/fault"
@@ -36,18 +37,24 @@ func tidy(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 // Mouse builds the events of a mouse at one place.
 type Mouse struct {
 	At     Point
-	Button string // left (if empty), right, middle
+	Button string // left (if empty), right, middle, back, forward
 	Bits   int    // modifiers held, see [Modifiers]
 }
 
-// Move is a move to the place; held says that the left button is down meanwhile.
+// Buttons are the names of a mouse's buttons.
+func Buttons() []string { return []string{"left", "right", "middle", "back", "forward"} }
+
+// held is the bit by which CDP tells that a button is down.
+func (m Mouse) held() int { return 1 << max(slices.Index(Buttons(), m.Button), 0) }
+
+// Move is a move to the place; held says that the button is down meanwhile.
 func (m Mouse) Move(held bool) proto.InputDispatchMouseEvent {
 	ev := proto.InputDispatchMouseEvent{
 		Type: proto.InputDispatchMouseEventTypeMouseMoved, X: m.At.X, Y: m.At.Y, Modifiers: m.Bits, Button: proto.InputMouseButtonNone,
 	}
 	if held {
-		one := 1
-		ev.Button, ev.Buttons = proto.InputMouseButtonLeft, &one
+		bits := m.held()
+		ev.Button, ev.Buttons = m.button(), &bits
 	}
 	return ev
 }
@@ -63,20 +70,23 @@ func (m Mouse) Release(count int) proto.InputDispatchMouseEvent {
 }
 
 func (m Mouse) event(kind proto.InputDispatchMouseEventType, count int) proto.InputDispatchMouseEvent {
-	button := proto.InputMouseButton(m.Button)
-	if button == "" {
-		button = proto.InputMouseButtonLeft
-	}
 	return proto.InputDispatchMouseEvent{
-		Type: kind, X: m.At.X, Y: m.At.Y, Button: button, ClickCount: count, Modifiers: m.Bits,
+		Type: kind, X: m.At.X, Y: m.At.Y, Button: m.button(), ClickCount: count, Modifiers: m.Bits,
 	}
 }
 
-// Click are the events of one click, or two for a double click.
-func (m Mouse) Click(double bool) []proto.Request {
-	events := []proto.Request{m.Move(false), m.Press(1), m.Release(1)}
-	if double {
-		events = append(events, m.Press(2), m.Release(2))
+func (m Mouse) button() proto.InputMouseButton {
+	if m.Button == "" {
+		return proto.InputMouseButtonLeft
+	}
+	return proto.InputMouseButton(m.Button)
+}
+
+// Click are the events of that many clicks in a row.
+func (m Mouse) Click(count int) []proto.Request {
+	events := []proto.Request{m.Move(false)}
+	for i := 1; i <= count; i++ {
+		events = append(events, m.Press(i), m.Release(i))
 	}
 	return events
 }
@@ -84,6 +94,6 @@ func (m Mouse) Click(double bool) []proto.Request {
 // Wheel turns the wheel by CSS pixels, right and down being positive.
 func (m Mouse) Wheel(dx, dy float64) proto.InputDispatchMouseEvent {
 	return proto.InputDispatchMouseEvent{
-		Type: proto.InputDispatchMouseEventTypeMouseWheel, X: m.At.X, Y: m.At.Y, DeltaX: dx, DeltaY: dy,
+		Type: proto.InputDispatchMouseEventTypeMouseWheel, X: m.At.X, Y: m.At.Y, DeltaX: dx, DeltaY: dy, Modifiers: m.Bits,
 	}
 }

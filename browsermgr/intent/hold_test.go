@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr/frame"
 	"clank/browsermgr/intent"
 	"clank/browsermgr/page"
 	"clank/internal/browsertest"
@@ -279,5 +280,91 @@ func TestALinkThatComesToLeadToAnotherHostIsFoundOut(t *testing.T) {
 	}
 	if same, refused := try(t, tab, click, j.Mark); !same || !refused {
 		t.Errorf("another host: same %v, refused %v", same, refused)
+	}
+}
+
+func TestPointsInFramesOfOtherSitesAreJudgedAndHeld(t *testing.T) {
+	shop := `<!doctype html><body style="margin:0"><button style="position:fixed;left:0;top:0;width:100px;height:50px" onclick="document.body.append('bought')">Buy now</button>`
+	base := site(t, `<iframe id=far style="position:fixed;left:20px;top:10px;width:300px;height:200px;border:5px solid;padding:2px"></iframe>
+		<script>far.src = location.origin.replace('127.0.0.1', 'localhost') + '/shop'</script>`, map[string]string{"/shop": shop})
+	tab := openTab(t, base)
+	inside := func(fn string) string {
+		for _, f := range tab.Frames()[1:] {
+			text, err := frame.Apply[string](browsertest.Within(t, 20*time.Second), f, fn, nil, nil)
+			if err == nil {
+				return text
+			}
+		}
+		return ""
+	}
+	browsertest.Eventually(t, "the frame is there", func() bool {
+		return strings.Contains(inside("() => document.body.innerText"), "Buy")
+	})
+	click := page.Action{Kind: page.KindClickCoords, X: 40, Y: 30}
+	var j intent.Judgement
+	browsertest.Eventually(t, "the button is judged", func() bool { j = of(t, tab, click); return j.Has(intent.Buy) })
+	if !strings.HasPrefix(j.Origin, "http://localhost") || j.Detail != "Buy now" {
+		t.Errorf("got %+v, want the frame's", j)
+	}
+	beside := click
+	beside.X = 200
+	if got := of(t, tab, beside); len(got.Classes) > 0 {
+		t.Errorf("beside it: %+v", got)
+	}
+	inside("() => { document.querySelector('button').textContent = 'Buy a yacht'; return '' }")
+	if same, _ := try(t, tab, click, j.Mark); same {
+		t.Error("a click was done that means something else by now")
+	}
+	j = of(t, tab, click)
+	if same, refused := try(t, tab, click, j.Mark); !same || refused {
+		t.Errorf("same %v, refused %v", same, refused)
+	}
+	if text := inside("() => document.body.innerText"); !strings.Contains(text, "bought") {
+		t.Errorf("got %q, want it clicked", text)
+	}
+}
+
+func TestWhatMouseAndKeysWouldSetOffIsJudged(t *testing.T) {
+	tab := openTab(t, site(t, `<body style="margin:0"><button style="position:fixed;left:0;top:0;width:100px;height:50px">Buy now</button>
+		<form style="position:fixed;left:0;top:100px"><input id=mail type=email name=email><button>Sign up</button></form>
+		<div style="position:fixed;top:200px"><textarea id=text></textarea><button>Send message</button></div>`, nil))
+	focus := func(id string) { value(t, tab, "void document.getElementById('"+id+"').focus()") }
+	for _, tt := range []struct {
+		focus  string
+		action page.Action
+		want   string
+	}{
+		{"", page.Action{Kind: page.KindPointerDown, X: 10, Y: 10}, "buy"},
+		{"", page.Action{Kind: page.KindPointerUp, X: 10, Y: 10}, "buy"},
+		{"", page.Action{Kind: page.KindPointerMove, X: 10, Y: 10}, ""},
+		{"", page.Action{Kind: page.KindDragCoords, Path: []string{"300,300", "10,10"}}, "buy"},
+		{"", page.Action{Kind: page.KindDragCoords, X: 10, Y: 10, EndX: 300, EndY: 300}, ""},
+		{"mail", page.Action{Kind: page.KindInsertText, Text: "ada@example.org"}, ""},
+		{"mail", page.Action{Kind: page.KindInsertText, Text: "ada@example.org\n"}, "submit"},
+		{"text", page.Action{Kind: page.KindInsertText, Text: "Hello\n"}, "send"},
+		{"text", page.Action{Kind: page.KindKeyDown, Key: "Enter"}, "send"},
+		{"text", page.Action{Kind: page.KindKeyUp, Key: "Enter"}, ""},
+	} {
+		if tt.focus != "" {
+			focus(tt.focus)
+		}
+		if got := strings.Join(of(t, tab, tt.action).Classes, " "); got != tt.want {
+			t.Errorf("%+v: got %q, want %q", tt.action, got, tt.want)
+		}
+	}
+}
+
+func TestHeldControlMakesEnterAChord(t *testing.T) {
+	tab := openTab(t, site(t, `<div><textarea id=text>a@b.example</textarea><input type=email value=ada@example.org><button>Submit</button></div>`, nil))
+	value(t, tab, "void document.getElementById('text').focus()")
+	enter := page.Action{Kind: page.KindPress, Key: "Enter"}
+	if got := of(t, tab, enter); len(got.Classes) > 0 {
+		t.Errorf("a new line: %+v", got)
+	}
+	if _, err := tab.Act(browsertest.Within(t, 20*time.Second), page.Action{Kind: page.KindKeyDown, Key: "Control"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := of(t, tab, enter); !got.Has(intent.Submit) {
+		t.Errorf("with Control held: %+v", got)
 	}
 }

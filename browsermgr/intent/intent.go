@@ -19,8 +19,10 @@ import (
 	"sync"
 	"time"
 
+	"clank/browsermgr/act"
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/frame"
+	"clank/browsermgr/input"
 	"clank/browsermgr/page"
 )
 
@@ -55,13 +57,8 @@ type query struct {
 	Mode  string            `json:"mode"`
 	How   string            `json:"how,omitempty"`
 	Mark  string            `json:"mark"`
-	Point *point            `json:"point,omitempty"`
+	Point *input.Point      `json:"point,omitempty"`
 	Words map[string]string `json:"words,omitempty"`
-}
-
-type point struct {
-	X float64 `json:"x"`
-	Y float64 `json:"y"`
 }
 
 // verdict is what the script answers.
@@ -92,27 +89,41 @@ func manner(a page.Action) string {
 	switch a.Kind {
 	case page.KindClick:
 		return "click"
-	case page.KindClickCoords:
-		return "point"
+	case page.KindClickCoords, page.KindDragCoords, page.KindPointerDown, page.KindPointerUp:
+		return "point" // a drag that ends where it began is a click there
 	case page.KindType:
 		if a.Submit || strings.Contains(a.Text, "\n") && a.Slowly {
 			return "type"
 		}
-	case page.KindPress:
-		chord := strings.Split(a.Key, "+")
-		switch key := chord[len(chord)-1]; {
-		case !slices.Contains([]string{"Enter", "Return", "NumpadEnter", "\r", "\n"}, key):
-			if key == " " || strings.EqualFold(key, "Space") {
-				return "space"
-			}
-		case len(chord) > 1 && !strings.EqualFold(chord[0], "Shift"):
-			return "chord"
-		default:
-			return "key"
+	case page.KindInsertText:
+		if strings.ContainsAny(a.Text, "\r\n") {
+			return "insert"
+		}
+	case page.KindPress, page.KindKeyDown:
+		return mannerOfKeys(a.Key)
+	case page.KindKeyUp: // which presses a button, where Enter had done so with keyDown
+		if how := mannerOfKeys(a.Key); how == "space" {
+			return how
 		}
 	default: // hovering, scrolling, filling: none of it sets anything off
 	}
 	return ""
+}
+
+// mannerOfKeys is manner for a chord.
+func mannerOfKeys(text string) string {
+	chord := strings.Split(text, "+")
+	switch key := chord[len(chord)-1]; {
+	case !slices.Contains([]string{"enter", "return", "numpadenter", "\r", "\n"}, strings.ToLower(key)):
+		if key == " " || strings.EqualFold(key, "Space") || strings.EqualFold(key, "spacebar") {
+			return "space"
+		}
+		return ""
+	case len(chord) > 1 && !strings.EqualFold(chord[0], "Shift"):
+		return "chord"
+	default:
+		return "key"
+	}
 }
 
 // Of judges an action. Its error is one of looking at the page; an element that is
@@ -186,7 +197,8 @@ func end(ctx context.Context, tab *page.Tab, f *frame.Frame) error {
 func look(ctx context.Context, tab *page.Tab, a page.Action, q query) (v verdict, at *frame.Frame, err error) {
 	q.Words = patterns()
 	if q.How == "point" {
-		q.Point = &point{a.X, a.Y}
+		at := pointOf(a)
+		q.Point = &at
 	}
 	e, err := tab.Locate(a.Ref, a.Selector)
 	if err != nil {
@@ -198,6 +210,9 @@ func look(ctx context.Context, tab *page.Tab, a page.Action, q query) (v verdict
 	}
 	at = e.Frame
 	err = tab.Exclusive(ctx, limit, func(ctx context.Context) (err error) {
+		if shift, _ := input.Modifiers([]string{"Shift"}); q.How == "key" && tab.Held()&^shift != 0 {
+			q.How = "chord"
+		}
 		if v, err = frame.Apply[verdict](ctx, e.Frame, script, targets, q); err == nil && v.Remote {
 			v, at, err = inFrames(ctx, tab, q, v)
 		}
@@ -206,26 +221,33 @@ func look(ctx context.Context, tab *page.Tab, a page.Action, q query) (v verdict
 	return v, at, err
 }
 
-// inFrames asks the frames of other processes which of them has the focus. Input at
-// a point in one of them is not judged there: refs are the way to its elements.
+// inFrames asks the frame of another process that shows the point, or has the focus.
 func inFrames(ctx context.Context, tab *page.Tab, q query, v verdict) (verdict, *frame.Frame, error) {
-	if q.How == "point" {
+	var f *frame.Frame
+	var err error
+	if q.Point != nil {
+		var at input.Point
+		f, at, err = act.UnderPoint(ctx, tab.Frames(), *q.Point)
+		q.Point = &at
+	} else {
+		f, err = act.Focused(ctx, tab.Frames())
+	}
+	if err != nil || f == tab.Main() {
+		return v, tab.Main(), err
+	}
+	inner, err := frame.Apply[verdict](ctx, f, script, nil, q)
+	if errors.Is(err, cdp.ErrDocumentGone) {
 		return v, tab.Main(), nil
 	}
-	for _, f := range tab.Frames() {
-		if f == tab.Main() {
-			continue
-		}
-		inner, err := frame.Apply[verdict](ctx, f, script, nil, q)
-		switch {
-		case errors.Is(err, cdp.ErrDocumentGone):
-		case err != nil:
-			return v, tab.Main(), err
-		case inner.Focused && !inner.Remote:
-			return inner, f, nil
-		}
+	return inner, f, err
+}
+
+// pointOf is where an action at a point does something: a drag, where it lets go.
+func pointOf(a page.Action) input.Point {
+	if a.Kind != page.KindDragCoords {
+		return input.Point{X: a.X, Y: a.Y}
 	}
-	return v, tab.Main(), nil
+	return a.End()
 }
 
 // ignoreLost leaves it to the action to say what is wrong with a ref.

@@ -189,15 +189,19 @@ async ([given], a) => {
   }
 
   // deepest follows focus, or a point, into shadow roots and frames of this process.
-  function deepest(root, pick) {
-    let el = pick(root, 0, 0);
-    for (let x = 0, y = 0; el;) {
+  function deepest(pick, point) {
+    let x = (point?.x ?? 0) + (visualViewport?.offsetLeft ?? 0); // what is pinched shows a part of the viewport
+    let y = (point?.y ?? 0) + (visualViewport?.offsetTop ?? 0);
+    let el = pick(document, x, y);
+    for (let n = 0; el && n < 64; n++) {
       let inside = el.shadowRoot && pick(el.shadowRoot, x, y);
       if (!inside && /^i?frame$/.test(el.localName)) {
         if (!el.contentDocument) return { el, remote: true };
         const box = el.getBoundingClientRect();
-        x += box.left + el.clientLeft;
-        y += box.top + el.clientTop;
+        const style = getComputedStyle(el);
+        const scale = el.offsetWidth ? box.width / el.offsetWidth : 1;
+        x = (x - box.left) / scale - el.clientLeft - parseFloat(style.paddingLeft);
+        y = (y - box.top) / scale - el.clientTop - parseFloat(style.paddingTop);
         inside = pick(el.contentDocument, x, y);
       }
       if (!inside || inside === el) break;
@@ -205,17 +209,17 @@ async ([given], a) => {
     }
     return { el, remote: false };
   }
-  const focused = () => deepest(document, (root) => root.activeElement);
-  const under = (point) => deepest(document, (root, x, y) => root.elementFromPoint(point.x - x, point.y - y));
+  const focused = () => deepest((root) => root.activeElement);
+  const under = (point) => deepest((root, x, y) => root.elementFromPoint(x, y), point);
 
   let pending = null; // a field that is about to be filled
   function verdict(el, how) {
-    pending = how === 'type' ? el : null;
     let target = el;
     let remote = false;
-    if (how === 'key' || how === 'chord' || how === 'space') ({ el: target, remote } = focused());
+    if (how === 'key' || how === 'chord' || how === 'space' || how === 'insert') ({ el: target, remote } = focused());
     if (how === 'point') ({ el: target, remote } = under(a.point));
-    const out = how === 'type' || how === 'key' || how === 'chord' || how === 'space' && target?.isContentEditable !== true && target && !textual(target)
+    pending = how === 'type' || how === 'insert' ? target : null;
+    const out = how === 'type' || how === 'insert' || how === 'key' || how === 'chord' || how === 'space' && target?.isContentEditable !== true && target && !textual(target)
       ? entering(target, how === 'chord')
       : how === 'space' ? judge(null) : judge(pressed(target), 'click');
     return { ...out, remote, focused: document.hasFocus() };
@@ -226,7 +230,8 @@ async ([given], a) => {
     const label = closest(el, 'label');
     const control = closest(el, CONTROL);
     if (label?.control && (!control || !label.contains(control))) return label.control;
-    return control ?? el;
+    // What is between the controls of a page is called by none of them.
+    return control ?? (/^(?:html|body)$/.test(el.localName) ? null : el);
   }
 
   const hostOf = (address) => URL.parse(address)?.host ?? '';
@@ -249,14 +254,15 @@ async ([given], a) => {
 
   // What the input meets is judged once more at the moment it arrives, before the page sees it.
   const hold = { swallowed: false };
-  const views = new Set([window, given?.ownerDocument.defaultView, focused().el?.ownerDocument.defaultView].filter(Boolean));
+  const met = a.point ? under(a.point).el : null;
+  const views = new Set([window, ...[given, met, focused().el].map((el) => el?.ownerDocument.defaultView)].filter(Boolean));
   const check = (event) => {
     if (!event.isTrusted) return;
     const key = event.type.startsWith('key');
     if (key && !/^(?:Enter| )$/.test(event.key)) return;
     const at = event.composedPath()[0];
     const el = at instanceof Element || at?.nodeType === 1 ? at : null;
-    pending = a.how === 'type' ? given : null;
+    pending = a.how === 'type' ? given : a.how === 'insert' ? el : null;
     const v = key ? entering(el, event.ctrlKey || event.metaKey) : judge(pressed(el), 'click');
     if (key && event.key === ' ' && el && (textual(el) || el.isContentEditable)) return;
     if (markOf(v) === a.mark || markOf(v) === '') {

@@ -43,7 +43,7 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 			return act.Wait(ctx, on, a)
 		}
 		var err error
-		value, err = act.Do(ctx, on, a)
+		value, err = act.Do(ctx, on, &t.hands, a)
 		return err
 	})
 	res := t.outcome(before)
@@ -61,6 +61,10 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 	}
 	return res, nil
 }
+
+// Held are the modifier keys that an action has left down, as bits of CDP. It is for those who have the tab's turn, see
+// [Tab.Exclusive].
+func (t *Tab) Held() int { return t.hands.Bits() }
 
 // perform runs something in the tab's turn, under its limit.
 func (t *Tab) perform(ctx context.Context, limit time.Duration, do func(context.Context, mark) error) (mark, error) {

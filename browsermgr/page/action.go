@@ -35,6 +35,13 @@ const (
 	KindForward        = act.KindForward
 	KindReload         = act.KindReload
 	KindClose          = act.KindClose
+	KindPointerMove    = act.KindPointerMove
+	KindPointerDown    = act.KindPointerDown
+	KindPointerUp      = act.KindPointerUp
+	KindWheel          = act.KindWheel
+	KindKeyDown        = act.KindKeyDown
+	KindKeyUp          = act.KindKeyUp
+	KindInsertText     = act.KindInsertText
 )
 
 // Result is what an action or a navigation led to, as far as it was visible when it returned.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"clank/browsermgr/act"
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/cover"
 	"clank/browsermgr/dialog"
@@ -28,6 +29,7 @@ type Tab struct {
 	contextID string
 	opener    *Tab
 	turn      chan struct{} // holds a token while an action runs
+	hands     act.Hands     // of whose turn it is
 	ready     chan struct{} // closed when the tab is set up
 	done      chan struct{}
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
 	"clank/browsermgr/frame"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -123,8 +124,11 @@ func (b *Browser) setUp(t *Tab, f *frame.Frame, done func()) {
 	}
 	b.wg.Go(func() {
 		defer done()
+		// One limit for all: a tab that a link opened without its opener answers nothing before it runs.
+		ctx, cancel := context.WithTimeoutCause(context.Background(), setUpLimit, &fault.LimitError{Limit: setUpLimit})
+		defer cancel()
 		for _, c := range calls {
-			if err := c.Wait(context.Background(), nil); err != nil {
+			if err := c.Wait(ctx, nil); err != nil {
 				b.log.Debug("session set up only in part", "target", f.ID(), "error", err)
 			}
 		}

@@ -17,3 +17,15 @@ func (d *Desk) Armed(t *page.Tab) bool {
 	c := d.tabs[t]
 	return c != nil && c.arming != nil
 }
+
+// Resting reports whether nothing is under way that was given up and that the browser has not let go of.
+func (d *Desk) Resting() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, it := range d.items {
+		if it.ended {
+			return false
+		}
+	}
+	return true
+}

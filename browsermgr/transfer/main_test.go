@@ -32,7 +32,15 @@ func open(tb testing.TB, adjust func(*transfer.Options)) *bench {
 
 func openAt(tb testing.TB, p *chrome.Process, adjust func(*transfer.Options)) *bench {
 	tb.Helper()
-	home := tb.TempDir()
+	home, err := os.MkdirTemp("", "clank") //nolint:usetesting // whose removal is tried once, see below
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		// This browser outlives the desk, as none does in the program: it may make the folder of a download anew that was
+		// given up as it began.
+		browsertest.Eventually(tb, "the browser has left the folder", func() bool { return os.RemoveAll(home) == nil })
+	})
 	b := &bench{downloads: filepath.Join(home, "downloads"), uploads: filepath.Join(home, "uploads")}
 	if err := os.Mkdir(b.uploads, 0o700); err != nil {
 		tb.Fatal(err)
@@ -41,7 +49,6 @@ func openAt(tb testing.TB, p *chrome.Process, adjust func(*transfer.Options)) *b
 	if adjust != nil {
 		adjust(&opts)
 	}
-	var err error
 	if b.Desk, err = transfer.New(opts); err != nil {
 		tb.Fatal(err)
 	}
@@ -50,6 +57,15 @@ func openAt(tb testing.TB, p *chrome.Process, adjust func(*transfer.Options)) *b
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
+		// What was given up is let go while the browser can still be told.
+		browsertest.Eventually(tb, "the browser has let its downloads go", func() bool {
+			select {
+			case <-b.browser.Done():
+				return true
+			default:
+				return b.Resting()
+			}
+		})
 		_ = b.browser.Close()
 		if err := b.Close(); err != nil {
 			tb.Error(err)

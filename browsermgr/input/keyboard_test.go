@@ -1,0 +1,59 @@
+package input_test
+
+import (
+	"strings"
+	"testing"
+
+	"clank/browsermgr/input"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func chord(t *testing.T, text string) input.Chord {
+	t.Helper()
+	c, err := input.ParseChord(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestAKeyboardKeepsWhatIsHeld(t *testing.T) {
+	var b input.Keyboard
+	for _, tt := range []struct {
+		name string
+		got  string
+		want []string
+	}{
+		{"down", told(b.Down(chord(t, "ctrl+Shift"))), []string{`rawKeyDown Control/ControlLeft/17 "" 2 []`, `rawKeyDown Shift/ShiftLeft/16 "" 10 []`}},
+		{"twice", told(b.Down(chord(t, "Shift"))), nil},
+		{"with shift", told(b.Down(chord(t, "a"))), []string{`rawKeyDown A/KeyA/65 "" 10 [selectAll]`}},
+		{"up", told(b.Up(chord(t, "Control"))), []string{`keyUp Control/ControlLeft/17 "" 8 []`}},
+		{"a letter of the other case is the same key", told(b.Up(chord(t, "A"))), []string{`keyUp A/KeyA/65 "" 8 []`}},
+	} {
+		if d := cmp.Diff(strings.Join(tt.want, "\n"), tt.got); d != "" {
+			t.Errorf("%s (-want +got)\n%s", tt.name, d)
+		}
+	}
+	if b.Bits() != 8 || b.Free() {
+		t.Errorf("got %d held, free %v", b.Bits(), b.Free())
+	}
+	under := told(chord(t, "Shift+Control+z").Under(b.Bits()).Events())
+	want := []string{
+		`rawKeyDown Control/ControlLeft/17 "" 10 []`, `rawKeyDown Z/KeyZ/90 "" 10 [redo]`, `keyUp Z/KeyZ/90 "" 10 []`, `keyUp Control/ControlLeft/17 "" 8 []`,
+	}
+	if d := cmp.Diff(strings.Join(want, "\n"), under); d != "" {
+		t.Errorf("a chord while Shift is held (-want +got)\n%s", d)
+	}
+	if b.Up(chord(t, "Shift")); !b.Free() {
+		t.Error("something is left")
+	}
+}
+
+func TestOnlyCharactersOfTheLayoutAreTyped(t *testing.T) {
+	for r, want := range map[rune]bool{'a': true, 'Z': true, '~': true, ' ': true, '\n': true, 'é': false, '世': false, '🎉': false} {
+		if got := input.Typed(r); got != want {
+			t.Errorf("%q: got %v", r, got)
+		}
+	}
+}

@@ -1,0 +1,269 @@
+package browsermgr_test
+
+import (
+	"bytes"
+	"errors"
+	"image/jpeg"
+	"math"
+	"strings"
+	"testing"
+
+	"clank/browsermgr"
+	"clank/browsermgr/page"
+
+	"github.com/go-rod/rod/lib/proto"
+	"github.com/google/go-cmp/cmp"
+)
+
+// told is a script that keeps what the page is told: of the mouse, the keys and the wheel.
+const told = `window.told = []; window.log = [];
+	for (const type of ['mousedown', 'mouseup', 'click', 'dblclick', 'contextmenu', 'auxclick', 'keydown', 'keyup', 'wheel', 'dragstart', 'drop'])
+		addEventListener(type, (e) => told.push(type + ' ' + (e.key ?? e.button + '@' + e.clientX + ',' + e.clientY) + ' ' + e.detail + ' ' +
+			['alt', 'ctrl', 'meta', 'shift'].filter((m) => e[m + 'Key']).join('+')), {capture: true, passive: true});
+	addEventListener('mousemove', (e) => told.push('mousemove ' + e.buttons + '@' + e.clientX + ',' + e.clientY), true);`
+
+// heard takes what the page was told since the last time.
+func heard(t *testing.T, w *browsermgr.Window) []string {
+	t.Helper()
+	text := strings.Join(act(t, w, "evaluate", map[string]any{"fn": "told.splice(0).map((s) => s.trim()).join('; ')"}), "")
+	text = strings.Trim(strings.TrimPrefix(text, "result: "), `"`)
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "; ")
+}
+
+// desk is a window that shows a page which says what it is told.
+func desk(t *testing.T) *browsermgr.Window {
+	t.Helper()
+	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: site(t) + "/two"})
+	act(t, w, "evaluate", map[string]any{"fn": told})
+	return w
+}
+
+func TestMouseAndKeysAreWorkedByPoint(t *testing.T) {
+	w := desk(t)
+	write(t, w, `<button style="position:fixed;left:0;top:0;width:200px;height:100px">b</button>`)
+	for _, tt := range []struct {
+		kind string
+		args map[string]any
+		want []string
+	}{
+		{"clickCoords", map[string]any{"x": 10, "y": "20.5"}, []string{"mousemove 0@10,20", "mousedown 0@10,20 1", "mouseup 0@10,20 1", "click 0@10,20 1"}},
+		{
+			"clickCoords",
+			map[string]any{"x": 10, "y": 20, "clickCount": 3, "modifiers": "Shift"},
+			[]string{
+				"mousemove 0@10,20", "mousedown 0@10,20 1 shift", "mouseup 0@10,20 1 shift", "click 0@10,20 1 shift",
+				"mousedown 0@10,20 2 shift", "mouseup 0@10,20 2 shift", "click 0@10,20 2 shift", "dblclick 0@10,20 2 shift",
+				"mousedown 0@10,20 3 shift", "mouseup 0@10,20 3 shift", "click 0@10,20 3 shift",
+			},
+		},
+		{"clickCoords", map[string]any{"x": 1, "y": 2, "button": "middle"}, []string{"mousemove 0@1,2", "mousedown 1@1,2 1", "mouseup 1@1,2 1", "auxclick 1@1,2 1"}},
+		{"pointerMove", map[string]any{"x": 30, "y": 40}, []string{"mousemove 0@30,40"}},
+		{"pointerDown", map[string]any{"x": 30, "y": 40}, []string{"mousemove 0@30,40", "mousedown 0@30,40 1"}},
+		{"pointerMove", map[string]any{"x": 33, "y": 44}, []string{"mousemove 1@33,44"}},
+		{"pointerUp", map[string]any{"x": 35, "y": 45}, []string{"mousemove 1@35,45", "mouseup 0@35,45 1", "click 0@35,45 1"}},
+		{"keyDown", map[string]any{"key": "ctrl"}, []string{"keydown Control 0 ctrl"}},
+		{"clickCoords", map[string]any{"x": 5, "y": 5}, []string{"mousemove 0@5,5", "mousedown 0@5,5 1 ctrl", "mouseup 0@5,5 1 ctrl", "click 0@5,5 1 ctrl"}},
+		{"press", map[string]any{"key": "Shift+ArrowUp", "count": 2}, []string{
+			"keydown Shift 0 ctrl+shift", "keydown ArrowUp 0 ctrl+shift", "keyup ArrowUp 0 ctrl+shift", "keyup Shift 0 ctrl",
+			"keydown Shift 0 ctrl+shift", "keydown ArrowUp 0 ctrl+shift", "keyup ArrowUp 0 ctrl+shift", "keyup Shift 0 ctrl",
+		}},
+		{"wheel", map[string]any{"x": 5, "y": 6, "deltaY": 10}, []string{"wheel 0@5,6 0 ctrl"}},
+		{"keyUp", map[string]any{"key": "Control"}, []string{"keyup Control 0"}},
+		{"press", map[string]any{"key": "x", "holdMs": 30}, []string{"keydown x 0", "keyup x 0"}},
+	} {
+		act(t, w, tt.kind, tt.args)
+		if d := cmp.Diff(tt.want, heard(t, w)); d != "" {
+			t.Errorf("%s %v (-want +got)\n%s", tt.kind, tt.args, d)
+		}
+	}
+}
+
+func TestWhatIsHeldIsLetGoWithItsDocument(t *testing.T) {
+	w := desk(t)
+	act(t, w, "keyDown", map[string]any{"key": "Shift"})
+	act(t, w, "pointerDown", map[string]any{"x": 5, "y": 5})
+	if _, err := w.Act(t.Context(), "pointerDown", map[string]any{"x": 5, "y": 5}); !errors.Is(err, page.ErrInvalid) {
+		t.Errorf("a second button went down: %v", err)
+	}
+	act(t, w, "reload", nil)
+	act(t, w, "evaluate", map[string]any{"fn": told})
+	act(t, w, "clickCoords", map[string]any{"x": 8, "y": 8})
+	got := heard(t, w)
+	if want := []string{"mousemove 0@8,8", "mousedown 0@8,8 1", "mouseup 0@8,8 1", "click 0@8,8 1"}; !cmp.Equal(want, got[max(len(got)-4, 0):]) {
+		t.Errorf("got %q, want free hands on a new page", got)
+	}
+	act(t, w, "pointerDown", map[string]any{"x": 9, "y": 9})
+	act(t, w, "pointerUp", map[string]any{"x": 9, "y": 9})
+}
+
+func TestTextGoesToWhatHasTheFocus(t *testing.T) {
+	w := desk(t)
+	write(t, w, `<input id=a value=old autofocus><textarea id=b>old</textarea><div id=c contenteditable>old</div><iframe id=far style="position:fixed;left:0;top:100px;width:300px;height:200px;border:7px solid;padding:3px"></iframe>`)
+	for _, tt := range []struct {
+		id, text string
+		clear    bool
+		want     string
+	}{
+		{"a", "Grüße, 世界! A~b", true, "Grüße, 世界! A~b"},
+		{"a", "", true, ""},
+		{"b", "one\r\ntwo\n", true, "one\ntwo\n"},
+		{"b", "three", false, "one\ntwo\nthree"},
+		{"c", "rich 🎉", true, "rich 🎉"},
+		{"b", strings.Repeat("long ", 500) + "\nend", true, strings.Repeat("long ", 500) + "\nend"},
+	} {
+		act(t, w, "evaluate", map[string]any{"fn": `const e = document.querySelector('#` + tt.id + `'); e.focus(); e.setSelectionRange?.(9e6, 9e6); return ''`})
+		act(t, w, "insertText", map[string]any{"text": tt.text, "clear": tt.clear})
+		notes := act(t, w, "evaluate", map[string]any{"fn": `const e = document.querySelector('#` + tt.id + `'); return JSON.stringify(e.value ?? e.innerText) === ` + "JSON.stringify(" + quoted(tt.want) + `)`})
+		contains(t, notes, "true")
+	}
+}
+
+func TestFramesOfOtherSitesTakeWhatIsDoneInThem(t *testing.T) {
+	w := desk(t)
+	u, _, _ := state(t, w)
+	far := strings.Replace(strings.Replace(u, "127.0.0.1", "localhost", 1), "/two", "/form", 1)
+	write(t, w, `<iframe src="`+far+`" style="position:fixed;left:40px;top:100px;width:300px;height:200px;border:7px solid;padding:3px"></iframe>`)
+	act(t, w, "wait", map[string]any{"loadState": "networkidle"})
+	eventually(t, "the frame is there", func() bool {
+		text, err := w.Snapshot(t.Context(), false, 0)
+		return err == nil && strings.Contains(text, "Name")
+	})
+	act(t, w, "clickCoords", map[string]any{"x": 40 + 10 + 8 + 90, "y": 100 + 10 + 8 + 10}) // border, padding, body, label
+	act(t, w, "insertText", map[string]any{"text": "Ada 👩"})
+	act(t, w, "insertText", map[string]any{"text": "Grace", "clear": true})
+	eventually(t, "the frame has the text", func() bool {
+		text, err := w.Snapshot(t.Context(), false, 0)
+		return err == nil && strings.Contains(text, "Grace") && !strings.Contains(text, "Ada")
+	})
+}
+
+// quoted is a text as JavaScript writes it.
+func quoted(s string) string { return "`" + strings.ReplaceAll(s, "\n", `\n`) + "`" }
+
+func TestDragsFollowTheirWay(t *testing.T) {
+	w := desk(t)
+	act(t, w, "dragCoords", map[string]any{"path": []any{"10, 10", "50.5,10", "50,90"}, "button": "right"})
+	got := heard(t, w)
+	for _, want := range []string{"mousedown 2@10,10", "mousemove 2@50,10", "mousemove 2@50,90", "mouseup 2@50,90"} {
+		contains(t, got, want)
+	}
+	for _, kinds := range [][]string{{"dragCoords"}, {"pointerDown", "pointerMove", "pointerUp"}} {
+		write(t, w, `<div id=a draggable=true style="position:fixed;left:0;top:0;width:80px;height:80px">a</div><div id=b style="position:fixed;left:200px;top:200px;width:80px;height:80px">b</div>`)
+		act(t, w, "evaluate", map[string]any{"fn": `const b = document.querySelector('#b');
+			document.querySelector('#a').ondragstart = (e) => e.dataTransfer.setData('text/plain', 'cargo');
+			b.ondragover = (e) => e.preventDefault(); b.ondrop = (e) => { e.preventDefault(); b.textContent = e.dataTransfer.getData('text/plain'); }; return ''`})
+		if len(kinds) == 1 {
+			act(t, w, "dragCoords", map[string]any{"path": []string{"20,20", "220,220"}})
+		} else {
+			act(t, w, "pointerDown", map[string]any{"x": 20, "y": 20})
+			for _, at := range []int{40, 90, 220} {
+				act(t, w, "pointerMove", map[string]any{"x": at, "y": at})
+			}
+			act(t, w, "pointerUp", map[string]any{"x": 220, "y": 220})
+		}
+		contains(t, act(t, w, "evaluate", map[string]any{"fn": "document.querySelector('#b').textContent"}), "cargo")
+		heard(t, w)
+		act(t, w, "clickCoords", map[string]any{"x": 300, "y": 300})
+		if got := heard(t, w); len(got) != 4 {
+			t.Errorf("%v: a click after it is told as %q", kinds, got)
+		}
+	}
+}
+
+func TestTheWheelScrollsWhatIsUnderIt(t *testing.T) {
+	w := desk(t)
+	write(t, w, `<div id=box style="position:fixed;left:0;top:0;width:200px;height:200px;overflow:auto"><p style="height:2000px">x</div><p style="height:5000px">`)
+	act(t, w, "wheel", map[string]any{"x": 100, "y": 100, "deltaY": 300})
+	act(t, w, "wheel", map[string]any{"x": 400, "y": 100, "deltaY": "120"})
+	contains(t, act(t, w, "evaluate", map[string]any{"fn": "[document.querySelector('#box').scrollTop, scrollY]"}), "[300,120]")
+}
+
+func TestAShotTellsTheSizeThatCoordinatesHave(t *testing.T) {
+	w := desk(t)
+	for _, factor := range []float64{0, 1.5, 2} {
+		for _, pinch := range []float64{1, 1.25} {
+			scaled(t, w, factor, pinch)
+			data, mediaType, width, height, err := w.Shot(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			size, err := jpeg.DecodeConfig(bytes.NewReader(data))
+			if err != nil || mediaType != "image/jpeg" {
+				t.Fatal(mediaType, err)
+			}
+			want := 1001.0
+			if factor == 0 {
+				want = 1280
+			}
+			want /= pinch
+			if math.Abs(width-want) > 1 || math.Abs(width/height-float64(size.Width)/float64(size.Height)) > 0.01 {
+				t.Errorf("factor %v, pinch %v: got %v×%v of %v×%v, want a width of %v", factor, pinch, width, height, size.Width, size.Height, want)
+			}
+		}
+	}
+}
+
+// scaled sets the device scale factor of a viewport of 1001×601 (0: leave it) and what the page is pinched by.
+func scaled(t *testing.T, w *browsermgr.Window, factor, pinch float64) {
+	t.Helper()
+	err := w.Tab(t.Context(), func(tab *page.Tab) error {
+		if factor > 0 {
+			err := tab.Main().Do(t.Context(), proto.EmulationSetDeviceMetricsOverride{Width: 1001, Height: 601, DeviceScaleFactor: factor})
+			if err != nil {
+				return err
+			}
+		}
+		return tab.Main().Do(t.Context(), proto.EmulationSetPageScaleFactor{PageScaleFactor: pinch})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNoShotIsWaitedForBehindADialog(t *testing.T) {
+	w := desk(t)
+	write(t, w, `<button style="position:fixed;left:0;top:0;width:200px;height:100px" onclick="confirm('Sure?')">b</button>`)
+	contains(t, act(t, w, "clickCoords", map[string]any{"x": 10, "y": 10}), "Sure?")
+	if _, _, _, _, err := w.Shot(t.Context()); err == nil || !strings.Contains(err.Error(), "Sure?") {
+		t.Errorf("got %v, want the dialog", err)
+	}
+	act(t, w, "dialog", map[string]any{"accept": true})
+	if _, _, width, height, err := w.Shot(t.Context()); err != nil || width != 1280 || height != 720 {
+		t.Errorf("got %v×%v, %v", width, height, err)
+	}
+}
+
+func TestTheMousesButtonsBackAndForwardTravel(t *testing.T) {
+	base := site(t)
+	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: base + "/"})
+	act(t, w, "navigate", map[string]any{"url": base + "/two"})
+	for _, to := range [][2]string{{"back", base + "/"}, {"forward", base + "/two"}} {
+		act(t, w, "clickCoords", map[string]any{"x": 1, "y": 2, "button": to[0]})
+		eventually(t, "it is at "+to[1], func() bool { u, _, _ := state(t, w); return u == to[1] })
+	}
+}
+
+func TestActionsByPointAreRefusedWhereTheyMakeNoSense(t *testing.T) {
+	w := desk(t)
+	for kind, list := range map[string][]map[string]any{
+		"clickCoords": {{"x": 1}, {"x": -1, "y": 1}, {"x": 1, "y": 1, "clickCount": 4}, {"x": 1, "y": 1, "button": "thumb"}, {"x": 1, "y": 1, "modifiers": "Hyper"}},
+		"pointerDown": {{"y": 1}},
+		"dragCoords":  {{}, {"path": "1,1"}, {"path": []string{"1,1", "2"}}, {"path": []string{"1,1", "2,x"}}, {"path": []string{"1,1", "-2,3"}}},
+		"wheel":       {{"x": 1, "y": 1}, {"x": 1, "y": 1, "deltaY": 1e9}},
+		"press":       {{"key": "a", "count": 101}, {"key": "Nonsense"}},
+		"keyDown":     {{}, {"key": "Nonsense"}},
+		"insertText":  {{}, {"text": ""}},
+	} {
+		for _, args := range list {
+			if notes, err := w.Act(t.Context(), kind, args); err == nil {
+				t.Errorf("%s %v was done: %q", kind, args, notes)
+			}
+		}
+	}
+	if got := heard(t, w); len(got) > 0 {
+		t.Errorf("the page was told %q", got)
+	}
+}

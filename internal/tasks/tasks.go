@@ -1,0 +1,163 @@
+// Package tasks is the corpus of tasks that every backend is tried on: small sites with something to do on each, the steps
+// that do it, and what must have come of it. The steps name elements as people do, so that each backend can be led along
+// them in its own words: sentences ([Sentences]), elements ([ByRef]) or points on the screen ([ByPoint]).
+//
+// It knows no backend, no model and no browser.
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// Task is something to do on a site of its own. A Task is used once: its site remembers what was done.
+type Task struct {
+	Name   string
+	Site   http.Handler
+	Prompt string // what a person would ask for
+	Steps  []Step // that do it, from the page at "/"
+	// Check says what is not as it must be when the steps are done; nil if all is. Pages may need a moment: ask again.
+	Check func(ctx context.Context, p Page) error
+}
+
+// Page is what [Task.Check] and the drivers need of a browser's window; browsermgr.Window has it.
+type Page interface {
+	Act(ctx context.Context, kind string, args map[string]any) (notes []string, err error)
+	Snapshot(ctx context.Context, interactive bool, maxChars int) (text string, err error)
+}
+
+// Verb says what a [Step] does.
+type Verb string
+
+// The verbs, with the fields they read.
+const (
+	Click       Verb = "click"        // Name, Held
+	DoubleClick Verb = "double click" // Name
+	RightClick  Verb = "right click"  // Name
+	Hover       Verb = "hover"        // Name
+	Type        Verb = "type"         // Name, Text: in place of what the field holds
+	Press       Verb = "press"        // Text: a key
+	Choose      Verb = "choose"       // Text: an option of the list Name
+	Drag        Verb = "drag"         // Name, To
+	ClickAt     Verb = "click at"     // Name, Points[0]
+	DragAt      Verb = "drag at"      // Name, Points
+	Wheel       Verb = "wheel"        // Name, Points[0] is how far
+	Bottom      Verb = "bottom"       // scroll to the end of the page
+	WaitFor     Verb = "wait for"     // Text
+	Accept      Verb = "accept"       // the dialog, with Text where it asks for one
+	Back        Verb = "back"
+	CloseTab    Verb = "close tab"
+)
+
+// Step is one thing that a person does. Elements are named by their accessible names, which are unique on their page.
+type Step struct {
+	Verb   Verb
+	Name   string
+	Text   string
+	To     string
+	Held   string       // key that is held meanwhile
+	Points [][2]float64 // CSS pixels from the upper left corner of the element
+}
+
+// Corpus makes all tasks anew.
+func Corpus() []Task {
+	var all []Task
+	for _, part := range []func() []Task{forms, lists, widgets, hands, places} {
+		all = append(all, part()...)
+	}
+	return all
+}
+
+// site is the server side of a task.
+type site struct {
+	*http.ServeMux
+
+	mu    sync.Mutex
+	notes []string
+}
+
+// newSite serves pages by path: their title is the path, their body is given. A page may tell the site something by
+// asking for /note with a value t.
+func newSite(pages map[string]string) *site {
+	s := &site{ServeMux: http.NewServeMux()}
+	for path, body := range pages {
+		s.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { show(w, r, body) })
+	}
+	s.HandleFunc("/note", func(w http.ResponseWriter, r *http.Request) {
+		s.note(r.FormValue("t"))
+		show(w, r, "<p>Noted</p>")
+	})
+	return s
+}
+
+// show answers with a page. In its body {far} is this server under the name of another site.
+func show(w http.ResponseWriter, r *http.Request, body string) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, port, _ := strings.Cut(r.Host, ":")
+	fmt.Fprintf(w, "<!doctype html><meta charset=utf-8><title>%s</title><link rel=icon href=data:,><script>const note = (t) => fetch('/note?t=' + encodeURIComponent(t))</script>%s",
+		r.URL.Path, strings.ReplaceAll(body, "{far}", "http://localhost:"+port))
+}
+
+// post notes the values of a form that is sent to path, in the order of fields, and shows what comes after it.
+func (s *site) post(path string, fields []string, after string) {
+	s.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+		values := make([]string, len(fields))
+		for i, name := range fields {
+			values[i] = r.FormValue(name)
+		}
+		s.note(path + " " + strings.Join(values, ", "))
+		show(w, r, after)
+	})
+}
+
+func (s *site) note(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notes = append(s.notes, text)
+}
+
+// told checks that the site was told exactly this, in this order.
+func (s *site) told(want ...string) func(context.Context, Page) error {
+	return func(context.Context, Page) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if got, want := strings.Join(s.notes, "; "), strings.Join(want, "; "); got != want {
+			return fmt.Errorf("the site was told %q, want %q", got, want)
+		}
+		return nil
+	}
+}
+
+// shows checks that the current page's text has something in it.
+func shows(want string) func(context.Context, Page) error {
+	return func(ctx context.Context, p Page) error {
+		notes, err := p.Act(ctx, "evaluate", map[string]any{"fn": "document.body.innerText"})
+		if err == nil && !strings.Contains(strings.Join(notes, " "), want) {
+			err = fmt.Errorf("the page shows %q, want %q in it", notes, want)
+		}
+		return err
+	}
+}
+
+// both checks two things.
+func both(a, b func(context.Context, Page) error) func(context.Context, Page) error {
+	return func(ctx context.Context, p Page) error { return errors.Join(a(ctx, p), b(ctx, p)) }
+}
+
+func click(name string) Step { return Step{Verb: Click, Name: name} }
+
+func typed(name, text string) Step { return Step{Verb: Type, Name: name, Text: text} }
+
+func press(keys ...string) []Step {
+	steps := make([]Step, len(keys))
+	for i, key := range keys {
+		steps[i] = Step{Verb: Press, Text: key}
+	}
+	return steps
+}
+
+func waitFor(text string) Step { return Step{Verb: WaitFor, Text: text} }
