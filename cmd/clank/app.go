@@ -21,6 +21,7 @@ import (
 	"clank/budget"
 	"clank/cancel"
 	"clank/internal/demoshop"
+	"clank/runs"
 	"clank/sessions"
 	"clank/settings"
 	"clank/sqlite"
@@ -56,6 +57,7 @@ type app struct {
 	asker    *asker
 	programs *programs
 	manager  *sessions.Manager
+	recorder *runs.Recorder
 	vault    *vault.Vault // nil if it cannot be opened
 	logins   login.Keeper
 	shop     *http.Server
@@ -183,6 +185,7 @@ func (a *app) openShop(ctx context.Context, addr string) error {
 func (a *app) newModels(e *env) *models {
 	return &models{
 		places:     a.places(),
+		scripts:    a.home.scripts().Steps,
 		secret:     func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.getenv) },
 		compatible: func() string { return a.settings.Now().CompatibleURL },
 		baseURL:    e.getenv,
@@ -242,8 +245,9 @@ func (a *app) browserConfig() browsermgr.Config {
 }
 
 func (a *app) openManager(ctx context.Context) error {
+	a.recorder = a.newRecorder()
 	a.manager = &sessions.Manager{
-		Store:          a.db,
+		Store:          a.recorder.Store(a.db),
 		Backends:       a.backends(),
 		DefaultRuntime: func() string { return browseagent.Runtime },
 		Enter:          a.mayEnter,

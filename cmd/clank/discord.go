@@ -99,6 +99,7 @@ func (a *app) connectBot(ctx context.Context, e *env, token settings.SecretValue
 			Logger:       a.logger,
 		}},
 		Budgets:       discordBudgets(a.budget),
+		Runtimes:      settings.Runtimes(),
 		Scopes:        &a.scopes,
 		Questions:     a.asker.desk,
 		IsStop:        cancel.IsStop,

@@ -24,6 +24,7 @@ var providers = []string{"plain", "openai", "anthropic", "gemini", "compatible"}
 // models finds a model by its name, "provider:model".
 type models struct {
 	places     map[string]string // names of pages the plain model knows
+	scripts    func(name, values string) (string, error)
 	secret     func(name string) (settings.SecretValue, error)
 	compatible func() string                // base URL of the OpenAI-compatible server, from the settings
 	baseURL    func(variable string) string // of a vendor, from the environment; usually empty
@@ -43,10 +44,10 @@ func (m *models) find(ctx context.Context, name string) (llm.Model, error) {
 
 // bare returns the model called name.
 func (m *models) bare(_ context.Context, name string) (llm.Model, error) {
-	provider, model, _ := strings.Cut(name, ":")
+	provider, _, _ := strings.Cut(name, ":")
 	switch provider {
 	case "plain":
-		return plain.New(plain.Options{Places: m.places}), nil
+		return plain.New(plain.Options{Places: m.places, Scripts: m.scripts}), nil
 	case "openai", "compatible":
 		o, err := m.openaiOptions(name)
 		if err != nil {

@@ -23,11 +23,12 @@ func (s screens) Open(ctx context.Context, o sessions.Opening) (computeruse.Scre
 	return s.window(ctx, o)
 }
 
-// backends are what drives a browser, by the name of the runtime.
+// backends are what drives a browser, by the name of the runtime: each within
+// the budget, and recorded with what the budget says.
 func (a *app) backends() map[string]sessions.Backend {
 	w := windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.desk.Forget, ephemeral: a.throwaway}
 	agent := &browseagent.Agent{
-		Browser: w, Model: a.agentModel, Settings: a.agentSettings, Places: a.places(), Consent: a.programs, Logger: a.logger,
+		Browser: a.recorder.Browser(w), Model: a.agentModel, Settings: a.agentSettings, Places: a.places(), Consent: a.programs, Logger: a.logger,
 	}
 	if a.vault != nil {
 		agent.Logins = kept{vault: a.vault, keeper: &a.logins, windows: a.browsers}
@@ -46,7 +47,7 @@ func (a *app) backends() map[string]sessions.Backend {
 		}
 	}
 	for runtime, b := range all {
-		all[runtime] = a.budget.Backend(b)
+		all[runtime] = a.recorder.Backend(runtime, a.budget.Backend(b))
 	}
 	return all
 }
@@ -65,7 +66,7 @@ func (a *app) openaiMind(_ context.Context, name string) (computeruse.Mind, erro
 	if err != nil {
 		return nil, err
 	}
-	return a.budget.Mind(mind), nil
+	return a.recorder.Mind(a.budget.Mind(mind)), nil
 }
 
 func (a *app) claudeMind(_ context.Context, name string) (computeruse.Mind, error) {
@@ -81,7 +82,7 @@ func (a *app) claudeMind(_ context.Context, name string) (computeruse.Mind, erro
 	if err != nil {
 		return nil, err
 	}
-	return a.budget.Mind(mind), nil
+	return a.recorder.Mind(a.budget.Mind(mind)), nil
 }
 
 func (a *app) geminiMind(_ context.Context, name string) (computeruse.Mind, error) {
@@ -93,7 +94,7 @@ func (a *app) geminiMind(_ context.Context, name string) (computeruse.Mind, erro
 	if err != nil {
 		return nil, err
 	}
-	return a.budget.Mind(mind), nil
+	return a.recorder.Mind(a.budget.Mind(mind)), nil
 }
 
 func (a *app) screenSettings(runtime string) computeruse.Settings {

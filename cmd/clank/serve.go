@@ -110,6 +110,8 @@ func (a *app) openDashboard(ctx context.Context, e *env, addr string) (*dashboar
 		Questions: a.asker.desk,
 		Settings:  a.settings,
 		Budgets:   a.budget,
+		Runs:      a.recorder,
+		Able:      a.models.able,
 		Secret:    func(name string) bool { return present(e, name) },
 		IsStop:    cancel.IsStop,
 		Logger:    a.logger,

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"clank/browseagent"
@@ -45,7 +44,11 @@ func (w windows) Close(ctx context.Context, key string) error {
 // agentModel is the model that drives the browser. The Manager has routed the
 // task, so it is named.
 func (a *app) agentModel(ctx context.Context, name string) (llm.Model, error) {
-	return a.models.find(ctx, name)
+	model, err := a.models.find(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return a.recorder.Model(model), nil
 }
 
 // brainModel is the model people talk to, or nil if none is set.
