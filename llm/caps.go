@@ -10,11 +10,11 @@ type able struct {
 }
 
 var abilities = []able{
-	{"gpt-6", Caps{Tools: true, Vision: true, ContextSize: 1_050_000}},
-	{"gpt-5.6", Caps{Tools: true, Vision: true, ContextSize: 1_050_000}},
-	{"gpt-5.5", Caps{Tools: true, Vision: true, ContextSize: 1_050_000}},
-	{"gpt-5.4", Caps{Tools: true, Vision: true, ContextSize: 1_050_000}},
-	{"gpt-5.4-mini", Caps{Tools: true, Vision: true, ContextSize: 400_000}},
+	{"gpt-6", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_050_000}},
+	{"gpt-5.6", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_050_000}},
+	{"gpt-5.5", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_050_000}},
+	{"gpt-5.4", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_050_000}},
+	{"gpt-5.4-mini", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 400_000}},
 	{"gpt-5", Caps{Tools: true, Vision: true, ContextSize: 400_000}},
 	{"gpt-4.1", Caps{Tools: true, Vision: true, ContextSize: 1_047_576}},
 	{"gpt-4o", Caps{Tools: true, Vision: true, ContextSize: 128_000}},
