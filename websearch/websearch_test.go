@@ -1,9 +1,11 @@
 package websearch_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -256,13 +258,24 @@ func TestBadQueriesAreRefused(t *testing.T) {
 	}
 }
 
+// trip answers requests without a network.
+type trip func(*http.Request) (*http.Response, error)
+
+func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 func FuzzAnswer(f *testing.F) {
-	f.Add([]byte(braveBody))
-	f.Add([]byte(serpBody))
-	f.Add([]byte(searxBody))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		base := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) })
-		for name, e := range engines(base) {
+	f.Add(http.StatusOK, []byte(braveBody))
+	f.Add(http.StatusOK, []byte(serpBody))
+	f.Add(http.StatusOK, []byte(searxBody))
+	f.Add(http.StatusForbidden, []byte(`{"error":{"detail":"x"}}`))
+	f.Fuzz(func(t *testing.T, status int, body []byte) {
+		client := &http.Client{Transport: trip(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: status, Body: io.NopCloser(bytes.NewReader(body)), Header: http.Header{}}, nil
+		})}
+		for name, e := range map[string]websearch.Engine{
+			"brave": &websearch.Brave{Client: client}, "serpapi": &websearch.SerpAPI{Client: client},
+			"searxng": &websearch.SearXNG{URL: "http://x.test", Client: client},
+		} {
 			got, err := searcher(e).Search(t.Context(), websearch.Query{Text: "x"})
 			if err != nil {
 				continue
