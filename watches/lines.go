@@ -1,6 +1,7 @@
 package watches
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -126,19 +127,52 @@ func compare(before, after, noise []string) delta {
 }
 
 // noiseIn are the shapes of the lines that changed from one look to the next
-// though hardly any time had gone by, added to those that are known.
-func noiseIn(known []string, first, second []string) []string {
-	d := compare(first, second, known)
+// though hardly any time had gone by, added to those that are known. What stood
+// in the place of such a line at an earlier look is noise as well.
+func noiseIn(known []string, before, first, second []string) []string {
 	out := slices.Clone(known)
-	for _, l := range slices.Concat(d.added, d.removed) {
+	note := func(l string) {
 		if s := shape(l); !slices.Contains(out, s) {
 			out = append(out, s)
+		}
+	}
+	d := compare(first, second, nil)
+	for _, l := range slices.Concat(d.added, d.removed) {
+		note(l)
+	}
+	places := make(map[string]bool)
+	for _, look := range [][]string{first, second} {
+		for l, place := range placed(look, out) {
+			if slices.Contains(out, shape(l)) {
+				places[place] = true
+			}
+		}
+	}
+	lost := compare(before, second, out).removed
+	for l, place := range placed(before, out) {
+		if places[place] && slices.Contains(lost, l) {
+			note(l)
 		}
 	}
 	if n := len(out); n > maxNoise {
 		out = out[n-maxNoise:]
 	}
 	return out
+}
+
+// placed yields each line with the line before it that is no noise.
+func placed(list, noise []string) iter.Seq2[string, string] {
+	return func(yield func(l, place string) bool) {
+		last := ""
+		for _, l := range list {
+			if !yield(l, last) {
+				return
+			}
+			if !slices.Contains(noise, shape(l)) {
+				last = key(l)
+			}
+		}
+	}
 }
 
 // beside keeps the lines around the first that has the words, nil if none has.

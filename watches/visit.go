@@ -179,7 +179,7 @@ func (r *Runner) assessText(ctx context.Context, w Watch, page Look, f *finding)
 	if len(settled) == 0 {
 		return missing(w)
 	}
-	f.seen.Noise = noiseIn(w.Seen.Noise, part, settled)
+	f.seen.Noise = noiseIn(w.Seen.Noise, w.Seen.Lines, part, settled)
 	d := compare(w.Seen.Lines, settled, f.seen.Noise)
 	if d.empty() {
 		return nil
