@@ -128,7 +128,7 @@ var table = map[string][]string{
 	"computeruse/openai":    {"computeruse", "llm", "llm/openai"},
 	"llm/anthropic":         {"llm"},
 	"llm/gemini":            {"llm"},
-	"brain":                 {"llm", "sessions", "cancel", "untrusted"},
+	"brain":                 {"llm", "sessions", "cancel", "untrusted", "watches", "webread", "websearch"},
 	"browsertool":           {"browsertool/media", "browsertool/remote", "llm", "untrusted"},
 	"browsertool/media":     {},
 	"browsertool/node":      {"browsertool/media", "browsertool/remote"},
