@@ -45,7 +45,9 @@ func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data dis
 	case "sessions":
 		b.errand(base, func(ctx context.Context) { say(b.sessionList(ctx, origin(i, who)))(ctx) })
 	default:
-		b.errand(base, say("I do not know that command. Try /clank browse."))
+		if !b.onWatchCommand(base, i, sub, who) {
+			b.errand(base, say("I do not know that command. Try /clank browse."))
+		}
 	}
 }
 

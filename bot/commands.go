@@ -50,11 +50,11 @@ func (b *Bot) command() *discordgo.ApplicationCommand {
 	sub := discordgo.ApplicationCommandOptionSubCommand
 	return &discordgo.ApplicationCommand{
 		Type: discordgo.ChatApplicationCommand, Name: commandName, Description: "A browser for this channel",
-		Options: []*discordgo.ApplicationCommandOption{
+		Options: append([]*discordgo.ApplicationCommandOption{
 			{Type: sub, Name: "browse", Description: "Do something on the web", Options: options},
 			{Type: sub, Name: "stop", Description: "Stop what runs in this channel"},
 			{Type: sub, Name: "sessions", Description: "Show your browser sessions in this channel"},
-		},
+		}, b.watchCommands()...),
 	}
 }
 
