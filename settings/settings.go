@@ -43,6 +43,7 @@ type Settings struct {
 	WhoMayStop      string // see the Stop constants
 	Asking          Asking
 	Access          Access
+	Web             Web
 	RetentionInDays int // 0 = for ever
 }
 

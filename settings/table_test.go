@@ -26,7 +26,10 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 			TabSweepInterval: 5 * time.Minute, MaxDownload: 2048, MaxUpload: 1024,
 		},
 		Access: settings.Access{Direct: true},
-		Tool:   settings.Tool{AllowHost: true, NodeMode: settings.NodeAuto, VisionBytes: 5 << 20},
+		Web: settings.Web{
+			SearchEngine: settings.SearchAny, SearchesPerHour: 20, WatchesPer: 5, WatchEvery: 15 * time.Minute, WatchBrowser: true,
+		},
+		Tool: settings.Tool{AllowHost: true, NodeMode: settings.NodeAuto, VisionBytes: 5 << 20},
 	}
 	if diff := cmp.Diff(want, settings.Defaults()); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
