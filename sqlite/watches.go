@@ -12,7 +12,7 @@ import (
 )
 
 const watchColumns = "id, " + originColumns + ", url, what, condition, every, until, state, reason, created, next, checked, told, failures, problem, " +
-	"scripts, seen, pending"
+	"scripts, seen, pending, last"
 
 var (
 	saveWatchSQL         = upsert("watch", "id", watchColumns)
@@ -24,13 +24,13 @@ type watchRow struct {
 	watches.Watch
 
 	until, created, next, checked, told int64
-	condition, seen, pending            string
+	condition, seen, pending, last      string
 }
 
 func (r *watchRow) fields() []any {
 	return join([]any{&r.ID}, originFields(&r.Origin), []any{
 		&r.URL, &r.What, &r.condition, &r.Every, &r.until, &r.State, &r.Reason, &r.created, &r.next, &r.checked, &r.told, &r.Failures, &r.Problem,
-		&r.Scripts, &r.seen, &r.pending,
+		&r.Scripts, &r.seen, &r.pending, &r.last,
 	})
 }
 
@@ -38,7 +38,7 @@ func newWatchRow(w watches.Watch) (*watchRow, error) {
 	r := &watchRow{
 		Watch: w, until: micro(w.Until), created: micro(w.Created), next: micro(w.Next), checked: micro(w.Checked), told: micro(w.Told),
 	}
-	for text, value := range map[*string]any{&r.condition: w.Condition, &r.seen: w.Seen, &r.pending: w.Pending} {
+	for text, value := range map[*string]any{&r.condition: w.Condition, &r.seen: w.Seen, &r.pending: w.Pending, &r.last: w.Last} {
 		b, err := json.Marshal(value)
 		if err != nil {
 			return nil, err
@@ -52,7 +52,8 @@ func (r *watchRow) watch() (watches.Watch, error) {
 	r.Until, r.Created, r.Next = fromMicro(r.until), fromMicro(r.created), fromMicro(r.next)
 	r.Checked, r.Told = fromMicro(r.checked), fromMicro(r.told)
 	err := errors.Join(
-		json.Unmarshal([]byte(r.condition), &r.Condition), json.Unmarshal([]byte(r.seen), &r.Seen), json.Unmarshal([]byte(r.pending), &r.Pending))
+		json.Unmarshal([]byte(r.condition), &r.Condition), json.Unmarshal([]byte(r.seen), &r.Seen), json.Unmarshal([]byte(r.pending), &r.Pending),
+		json.Unmarshal([]byte(r.last), &r.Last))
 	return r.Watch, err
 }
 

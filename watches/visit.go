@@ -100,7 +100,7 @@ func (r *Runner) deliver(ctx context.Context, w Watch) {
 	rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	_, err := r.Store.UpdateWatch(rest, w.ID, func(w *Watch) error {
-		w.Told = time.Now()
+		w.Told, w.Last = time.Now(), &told
 		if w.Pending != nil && w.Pending.At.Equal(told.At) && w.Pending.Kind == told.Kind {
 			w.Pending = nil
 		}

@@ -60,6 +60,7 @@ type Watch struct {
 	Scripts  bool    `json:"scripts,omitempty"`  // the page is empty without a browser
 	Seen     Seen    `json:"seen"`
 	Pending  *Notice `json:"pending,omitempty"` // what its owner is to be told and was not yet
+	Last     *Notice `json:"last,omitempty"`    // what its owner was told last
 }
 
 // Condition is what is waited for, as far as a program can tell.

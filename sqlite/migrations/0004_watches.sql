@@ -23,6 +23,7 @@ CREATE TABLE watch (
 	problem   TEXT NOT NULL,
 	scripts   INTEGER NOT NULL,
 	seen      TEXT NOT NULL, -- JSON
-	pending   TEXT NOT NULL -- JSON; null without one
+	pending   TEXT NOT NULL, -- JSON; null without one
+	last      TEXT NOT NULL -- JSON; null without one
 );
 CREATE INDEX watch_owner ON watch (state, discord, user);

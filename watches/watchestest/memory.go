@@ -111,10 +111,15 @@ func (m *Memory) PruneWatches(ctx context.Context, before time.Time) (int, error
 // copied shares no memory with w.
 func copied(w watches.Watch) watches.Watch {
 	w.Seen.Lines, w.Seen.Noise = slices.Clone(w.Seen.Lines), slices.Clone(w.Seen.Noise)
-	if w.Pending != nil {
-		p := *w.Pending
-		p.Diff = slices.Clone(p.Diff)
-		w.Pending = &p
-	}
+	w.Pending, w.Last = copiedNotice(w.Pending), copiedNotice(w.Last)
 	return w
+}
+
+func copiedNotice(n *watches.Notice) *watches.Notice {
+	if n == nil {
+		return nil
+	}
+	c := *n
+	c.Diff = slices.Clone(n.Diff)
+	return &c
 }

@@ -49,6 +49,7 @@ func whole() watches.Watch {
 	w.Checked, w.Told = begin, begin.Add(time.Minute)
 	w.Seen = watches.Seen{Title: "T", Lines: []string{"a", "", "ü\x00"}, Noise: []string{"n #"}, Value: "19,99 €", Met: true}
 	w.Pending = &watches.Notice{At: begin, Kind: watches.Happened, Text: "now", Diff: []string{"+ a"}, Title: "T"}
+	w.Last = &watches.Notice{At: begin, Kind: watches.Trouble, Text: "before"}
 	return w
 }
 
