@@ -108,7 +108,7 @@ func (s *Server) addWatch(w http.ResponseWriter, r *http.Request) {
 	got, err := s.Watches.Add(ctx, wanted)
 	switch {
 	case err == nil:
-		reply(w, http.StatusCreated, viewOf(got))
+		reply(w, http.StatusCreated, ViewOfWatch(got))
 	case errors.Is(err, watches.ErrTooMany):
 		fail(w, http.StatusTooManyRequests, "%v", err)
 	case r.Context().Err() == nil:
@@ -121,7 +121,7 @@ func (s *Server) endWatch(w http.ResponseWriter, r *http.Request) {
 	got, err := s.Watches.End(r.Context(), r.PathValue("id"), from, operator(sessions.FromDashboard))
 	switch {
 	case err == nil:
-		reply(w, http.StatusOK, viewOf(got))
+		reply(w, http.StatusOK, ViewOfWatch(got))
 	case errors.Is(err, watches.ErrNotFound):
 		fail(w, http.StatusNotFound, "%v", err)
 	case errors.Is(err, watches.ErrEnded):
@@ -136,12 +136,13 @@ func (s *Server) watchViews(ctx context.Context) ([]WatchView, error) {
 	list, err := s.Watches.List(ctx, watches.Query{})
 	views := make([]WatchView, 0, len(list))
 	for _, w := range list {
-		views = append(views, viewOf(w))
+		views = append(views, ViewOfWatch(w))
 	}
 	return views, err
 }
 
-func viewOf(w watches.Watch) WatchView {
+// ViewOfWatch is w as people see it.
+func ViewOfWatch(w watches.Watch) WatchView {
 	v := WatchView{
 		ID: w.ID, For: w.Origin.UserName, URL: w.URL, What: w.What, Kind: w.Kind, Every: int(w.Every / time.Minute), Until: w.Until,
 		State: w.State, Reason: w.Reason, Next: w.Next, Checked: w.Checked, Problem: w.Problem, Value: w.Seen.Value, Met: w.Seen.Met, Last: w.Last,
