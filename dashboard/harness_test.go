@@ -87,7 +87,7 @@ func startIn(t *testing.T, dir, addr string) *rig {
 	r.server = &dashboard.Server{
 		Addr: addr, Tokens: given, Local: secret, Version: "test", Manager: r.manager, Scopes: r.scopes, Questions: r.desk, Settings: live,
 		Watches: watching(store),
-		Secret: func(name string) bool { return name == "OPENAI_API_KEY" }, IsStop: cancel.IsStop, Logger: logger,
+		Secret:  func(name string) bool { return name == "OPENAI_API_KEY" }, IsStop: cancel.IsStop, Logger: logger,
 	}
 	if err := r.server.Open(t.Context()); err != nil {
 		t.Fatal(err)

@@ -70,7 +70,7 @@ func openSite() (*site, error) {
 }
 
 // page writes the page with the given name.
-func (s *Server) page(w http.ResponseWriter, name string, status int, sh shell) {
+func (s *Server) page(w http.ResponseWriter, name string, sh shell) {
 	sh.Assets, sh.Version = "/assets/"+s.site.sum, s.Version
 	var b bytes.Buffer
 	if err := s.site.pages[name].Execute(&b, sh); err != nil {
@@ -79,7 +79,6 @@ func (s *Server) page(w http.ResponseWriter, name string, status int, sh shell) 
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes()) // whoever asked went away: nothing to do
 }
 

@@ -55,7 +55,7 @@ func normal(w Watch, least time.Duration, now time.Time) (Watch, error) {
 	case utf8.RuneCountInString(w.Text) > maxPhrase || utf8.RuneCountInString(w.Near) > maxPhrase || len(w.Currency) > 8:
 		return w, invalid("the words to look for can have %d characters", maxPhrase)
 	}
-	if err := w.Condition.check(w.What); err != nil {
+	if err := w.check(w.What); err != nil {
 		return w, err
 	}
 	if w.What == "" {
@@ -93,6 +93,7 @@ func (c Condition) Words() string {
 	}
 	amount := strings.TrimSpace(strconv.FormatFloat(c.Number, 'f', -1, 64) + " " + c.Currency)
 	switch c.Kind {
+	case Changes, Judged:
 	case Below:
 		return "the number" + near + " drops below " + amount
 	case Above:
@@ -105,9 +106,6 @@ func (c Condition) Words() string {
 	return "the page changes" + near
 }
 
-// numeric reports whether the condition is about a number.
-func (c Condition) numeric() bool { return c.Kind == Below || c.Kind == Above }
-
 // find is the number that the condition is about: with Near the one beside it,
 // otherwise the first price on the page.
 func (c Condition) find(all []string) (Amount, error) {
@@ -117,7 +115,7 @@ func (c Condition) find(all []string) (Amount, error) {
 	}
 	text := strings.Join(part, "\n")
 	found := slices.DeleteFunc(Amounts(text), func(a Amount) bool {
-		return c.Currency != "" && a.Currency != c.Currency && !(a.Currency == "KR" && crowns(c.Currency))
+		return c.Currency != "" && a.Currency != c.Currency && (a.Currency != "KR" || !crowns(c.Currency))
 	})
 	priced := slices.DeleteFunc(slices.Clone(found), func(a Amount) bool { return a.Currency == "" })
 	if len(priced) > 0 {

@@ -223,7 +223,7 @@ func jitter(w Watch) time.Duration {
 	h := fnv.New64a()
 	fmt.Fprint(h, w.ID, w.Next.Unix())
 	most := min(w.Every/20, mostJitter)
-	return time.Duration(h.Sum64() % uint64(most+1))
+	return time.Duration(h.Sum64()>>1) % (most + 1) //nolint:gosec // the highest bit is gone
 }
 
 // after is when to look again after a look that ended at now: on the grid that
@@ -234,7 +234,7 @@ func after(w Watch, now time.Time) time.Time {
 	}
 	next := w.Next
 	if late := now.Sub(next); late >= 0 {
-		next = next.Add((late/w.Every + 1) * w.Every)
+		next = next.Add(late - late%w.Every + w.Every)
 	}
 	return next
 }

@@ -115,7 +115,7 @@ func (w *world) add(t *testing.T, c watches.Condition) watches.Watch {
 var ada = sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "ada", UserName: "Ada"}
 
 func pass(d time.Duration) {
-	time.Sleep(d) // of the bubble's clock
+	<-time.After(d) // of the bubble's clock
 	synctest.Wait()
 }
 
@@ -321,7 +321,7 @@ func TestAfterARestartThereIsNoBurst(t *testing.T) {
 // once runs a fresh runner on the same store for ten minutes.
 func (w *world) once(t *testing.T) {
 	t.Helper()
-	w.Runner = &watches.Runner{Store: w.Store, Read: w.read, Tell: w.tell, Limits: w.Runner.Limits}
+	w.Runner = &watches.Runner{Store: w.Store, Read: w.read, Tell: w.tell, Limits: w.Limits}
 	stop := w.begin(t)
 	pass(10 * time.Minute)
 	stop()

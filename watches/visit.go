@@ -28,14 +28,13 @@ func (r *Runner) visit(ctx context.Context, w Watch) error {
 			w.Pending = &Notice{At: now, Kind: Over, Text: "The time of this watch is over."}
 		})
 	}
-	switch {
-	case ctx.Err() != nil || errors.Is(err, ErrEnded) || errors.Is(err, ErrNotFound):
-		return nil // somebody ended it meanwhile
-	case err != nil:
-		return err
+	if err == nil {
+		r.deliver(ctx, w)
 	}
-	r.deliver(ctx, w)
-	return nil
+	if ctx.Err() != nil || errors.Is(err, ErrEnded) || errors.Is(err, ErrNotFound) {
+		err = nil // somebody ended it meanwhile
+	}
+	return err
 }
 
 // check reads the page, compares, and writes down what it found.

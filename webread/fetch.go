@@ -118,8 +118,7 @@ func (r *Reader) fetch(ctx context.Context, u *url.URL) (answer, error) {
 // unreached says why there was no answer at all.
 func (r *Reader) unreached(asked *url.URL, begun time.Time, err error) error {
 	at := asked.String()
-	var failed *url.Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
 		at, err = failed.URL, failed.Err // where a redirect led
 	}
 	if errors.Is(err, ErrInvalid) {

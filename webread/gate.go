@@ -19,7 +19,7 @@ func Through(gate *egress.Gate, profile string) *Reader {
 		Failure: func(address string, since time.Time) error {
 			u, err := url.Parse(address)
 			if err != nil {
-				return nil //nolint:nilerr // of no address nothing is known
+				u = &url.URL{} // of no address nothing is known
 			}
 			for _, r := range slices.Backward(gate.Refusals(profile)) {
 				if r.At.Before(since) {

@@ -104,10 +104,9 @@ func baseOf(doc *html.Node, at *url.URL) *url.URL {
 func textOf(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
-		switch d.Type {
-		case html.TextNode:
+		if d.Type == html.TextNode {
 			b.WriteString(d.Data)
-		case html.ElementNode:
+		} else {
 			b.WriteByte(' ')
 		}
 	}

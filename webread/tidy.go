@@ -30,10 +30,9 @@ func tidy(doc *html.Node, base *url.URL) sight {
 	})
 	var pictures []*html.Node
 	for n := range doc.Descendants() {
-		switch n.DataAtom {
-		case atom.A:
+		if n.DataAtom == atom.A {
 			absolute(n, base)
-		case atom.Img:
+		} else if n.DataAtom == atom.Img {
 			pictures = append(pictures, n)
 		}
 	}
@@ -77,16 +76,15 @@ func after(n, root *html.Node) *html.Node {
 	return nil
 }
 
+// wordless are the elements that show nothing to read.
+var wordless = []atom.Atom{
+	atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Iframe, atom.Object, atom.Embed, atom.Svg, atom.Math, atom.Canvas, atom.Video,
+	atom.Audio, atom.Select, atom.Textarea, atom.Input,
+}
+
 // unread reports whether an element shows nothing to read.
 func unread(n *html.Node) bool {
-	switch n.DataAtom {
-	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Iframe, atom.Object, atom.Embed, atom.Svg, atom.Math, atom.Canvas,
-		atom.Video, atom.Audio, atom.Link, atom.Meta, atom.Select, atom.Textarea, atom.Input:
-		return n.DataAtom != atom.Meta && n.DataAtom != atom.Link || n.Parent != nil && n.Parent.DataAtom != atom.Head
-	case atom.Dialog:
-		return !has(n, "open")
-	}
-	return false
+	return slices.Contains(wordless, n.DataAtom) || n.DataAtom == atom.Dialog && !has(n, "open")
 }
 
 // hidden reports whether an element says of itself that it is not shown. What

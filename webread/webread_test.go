@@ -47,7 +47,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *web {
 	}
 	w.Reader = webread.Through(w.gate, "reader")
 	t.Cleanup(func() {
-		w.Reader.Close()
+		w.Close()
 		if err := w.gate.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
@@ -266,8 +266,10 @@ func TestWhatCannotBeReadIsSaidInASentence(t *testing.T) {
 		"missing":    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, "answered 404 (Not Found)", false},
 		"unwanted":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, "answered 403 (Forbidden)", true},
 		"broken":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(502) }, "answered 502 (Bad Gateway)", false},
-		"in circles": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", 302) }, "more than 10 redirects", false},
-		"file":       {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "file:///etc/passwd", 302) }, "only http: and https:", false},
+		"in circles": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }, "more than 10 redirects", false},
+		"file": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
+		}, "only http: and https:", false},
 		"not asked": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "br")
 			fmt.Fprint(w, "x")

@@ -120,7 +120,7 @@ func TestFailuresAreSaidWithoutTheKey(t *testing.T) {
 		}, "it answered 422", 1},
 		"broken":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "it answered 500", 2},
 		"no json":  {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "not the JSON", 1},
-		"redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 302) }, "it answered 302", 1},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "it answered 302", 1},
 		"too long": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat(" ", 5<<20)) }, "larger than 4 MiB", 1},
 		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "9")
@@ -138,8 +138,7 @@ func TestFailuresAreSaidWithoutTheKey(t *testing.T) {
 			for name, e := range engines(base) {
 				calls.Store(0)
 				_, err := searcher(e).Search(t.Context(), websearch.Query{Text: "x"})
-				var failed *websearch.Error
-				if !errors.As(err, &failed) {
+				if _, ok := errors.AsType[*websearch.Error](err); !ok {
 					t.Fatalf("%s: got %v", name, err)
 				}
 				if got := err.Error(); !strings.Contains(got, c.want) || strings.Contains(got, "s3cret") || !strings.Contains(got, e.Name()) {
@@ -226,13 +225,13 @@ func TestTheHourHasALimit(t *testing.T) {
 			if err := search(); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(10 * time.Minute)
+			<-time.After(10 * time.Minute)
 		}
 		err := search()
 		if !errors.Is(err, websearch.ErrSpent) || !strings.Contains(err.Error(), "in 30m0s") || !errors.Is(s.Available(), websearch.ErrSpent) {
 			t.Errorf("the fourth: %v", err)
 		}
-		time.Sleep(30 * time.Minute)
+		<-time.After(30 * time.Minute)
 		if err := search(); err != nil {
 			t.Errorf("after the hour: %v", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -52,6 +53,9 @@ func TestTheReaderReachesWhatPagesReachAndNothingElse(t *testing.T) {
 	a := openTestApp(t)
 	e, _, _ := testEnv(t)
 	w := a.openWeb(e)
+	if b := w.brain(); b.Reader == nil || b.Searcher == nil || b.Watches == nil {
+		t.Errorf("the brain gets %+v", b)
+	}
 	if p, err := w.reader.Read(t.Context(), webread.Request{URL: a.shopURL}); err != nil || !strings.Contains(p.Text, "amp") {
 		t.Errorf("the demo shop: %.200q, %v", p.Text, err)
 	}
@@ -99,10 +103,8 @@ func TestASearchEngineIsChosenByKeyAndSetting(t *testing.T) {
 	t.Parallel()
 	keys := func(names ...string) func(string) string {
 		return func(name string) string {
-			for _, n := range names {
-				if n == name {
-					return "k"
-				}
+			if slices.Contains(names, name) {
+				return "k"
 			}
 			return ""
 		}

@@ -65,6 +65,7 @@ func add(t *testing.T, s watches.Store, list ...watches.Watch) {
 }
 
 func testWhole(t *testing.T, s watches.Store) {
+	t.Helper()
 	least := sample(2)
 	add(t, s, whole(), least)
 	for _, want := range []watches.Watch{whole(), least} {
@@ -98,6 +99,7 @@ func ids(t *testing.T, s watches.Store, q watches.Query) []string {
 }
 
 func testList(t *testing.T, s watches.Store) {
+	t.Helper()
 	other, ended, operator := sample(2), sample(3), sample(4)
 	other.Origin.User, other.Origin.Guild = "bob", "h"
 	ended.State = watches.Ended
@@ -124,6 +126,7 @@ func testList(t *testing.T, s watches.Store) {
 }
 
 func testLimits(t *testing.T, s watches.Store) {
+	t.Helper()
 	ended, other := sample(1), sample(2)
 	ended.State = watches.Ended
 	other.Origin.User = "bob"
@@ -150,6 +153,7 @@ func testLimits(t *testing.T, s watches.Store) {
 }
 
 func testLimitsAtOnce(t *testing.T, s watches.Store) {
+	t.Helper()
 	var added sync.Map
 	var wg sync.WaitGroup
 	for i := range 8 {
@@ -168,6 +172,7 @@ func testLimitsAtOnce(t *testing.T, s watches.Store) {
 }
 
 func testUpdate(t *testing.T, s watches.Store) {
+	t.Helper()
 	add(t, s, whole())
 	want := whole()
 	want.Seen, want.Pending, want.Problem, want.Next = watches.Seen{Lines: []string{"b"}}, nil, "", begin.Add(2*time.Hour)
@@ -200,6 +205,7 @@ func testUpdate(t *testing.T, s watches.Store) {
 }
 
 func testUpdateAtOnce(t *testing.T, s watches.Store) {
+	t.Helper()
 	add(t, s, sample(1))
 	var wg sync.WaitGroup
 	for range 20 {
@@ -216,6 +222,7 @@ func testUpdateAtOnce(t *testing.T, s watches.Store) {
 }
 
 func testPrune(t *testing.T, s watches.Store) {
+	t.Helper()
 	active, old, late := sample(1), sample(2), sample(3)
 	old.State, late.State = watches.Ended, watches.Ended
 	late.Checked = begin.AddDate(0, 0, 10)
@@ -230,6 +237,7 @@ func testPrune(t *testing.T, s watches.Store) {
 }
 
 func testStop(t *testing.T, s watches.Store) {
+	t.Helper()
 	add(t, s, sample(1))
 	ctx, stop := context.WithCancelCause(t.Context())
 	why := errors.New("stopped")
