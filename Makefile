@@ -6,7 +6,7 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-peers conformance range chromium clean help
+.PHONY: run build test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead bench-peers conformance range chromium clean help
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -24,7 +24,7 @@ test: chromium ## run all tests
 	$(GO) test -parallel 4 ./...
 
 test-peers: chromium ## the tests against programs of others, which npm installs
-	CLANK_PEERS=1 $(GO) test -count=1 ./mcpserver
+	CLANK_PEERS=1 $(GO) test -count=1 ./mcpserver ./internal/aimock
 
 race: chromium ## run the tests with the race detector, without the longest tables of cases (SKIP=packages, a regular expression)
 	GORACE=atexit_sleep_ms=100 $(GO) test -race -short -parallel 4 $$($(GO) list ./... | grep -vE '$(or $(SKIP),^$$)')
@@ -51,6 +51,10 @@ bench: chromium ## all benchmarks
 bench-stop: chromium ## how long a stop takes, stage by stage (ROUNDS=20)
 	@$(GO) test ./cmd/clank -count=1 -timeout 30m -run '^TestStopAtEveryStage$$' -v -stop.rounds=$(or $(ROUNDS),20) \
 		| awk '/^(---|FAIL|panic)/ || / n=[0-9]/ || /after the stop/ {print} /^stop: /{last=$$0} END {print last}'
+
+bench-overhead: chromium ## what a step costs beside its model and Chromium (TASKS=20)
+	@$(GO) test ./cmd/clank -count=1 -timeout 30m -run '^TestOverheadOfAStep$$' -v -overhead.tasks=$(or $(TASKS),20) \
+		| awk '/^(---|FAIL|panic)/ {print} /^(fair|overhead): / {print}'
 
 bench-peers: chromium build ## the browser against playwright-core and agent-browser (ROUNDS=30)
 	@$(GO) run ./internal/peers -rounds $(or $(ROUNDS),30) -only "$(ONLY)" $(BIN)

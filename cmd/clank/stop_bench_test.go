@@ -204,6 +204,8 @@ func (r *range_) configure(values map[string]any) {
 
 // acts notes when the browser was told to do something.
 type acts struct {
+	also func(method string) // told of every method, too; nil = nobody
+
 	mu    sync.Mutex
 	times []time.Time
 }
@@ -218,6 +220,9 @@ func acting(method string) bool {
 }
 
 func (a *acts) note(method string) {
+	if a.also != nil {
+		a.also(method)
+	}
 	if !acting(method) {
 		return
 	}

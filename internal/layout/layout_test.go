@@ -142,6 +142,7 @@ var table = map[string][]string{
 	"bot/rest":              {},
 	"dashboard":             {"cancel", "consent", "sessions", "settings", "tokens", "watches"},
 
+	"internal/aimock":      {},
 	"internal/browsertest": {"browsermgr/chrome", "browsermgr/page"},
 	"internal/cmdline":     {},
 	"internal/demoshop":    {},

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/llm/llmtest"
+	"clank/sessions"
+)
+
+// overheadTasks is how many tasks "make bench-overhead" measures.
+var overheadTasks = flag.Int("overhead.tasks", 0, "measure what a step costs beside its model and Chromium, in so many tasks")
+
+// stepsOfTask is how many steps a measured task has.
+const stepsOfTask = 12
+
+// wire notes when messages cross the connection to Chromium, and how many calls it owes an answer.
+type wire struct {
+	mu    sync.Mutex
+	ticks []tick
+	owed  int
+}
+
+// tick is one message. Owed is the number of calls without an answer after it.
+type tick struct {
+	at    time.Time
+	owed  int
+	event bool // Chromium told it of its own accord
+}
+
+func (w *wire) sent(string) { w.note(1, false) }
+
+// received is given each message of Chromium. Answers begin with their id.
+func (w *wire) received(message []byte) {
+	if bytes.HasPrefix(message, []byte(`{"id":`)) {
+		w.note(-1, false)
+		return
+	}
+	w.note(0, true)
+}
+
+func (w *wire) note(owed int, event bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.owed = max(0, w.owed+owed)
+	w.ticks = append(w.ticks, tick{time.Now(), w.owed, event})
+}
+
+// span is a stretch of time.
+type span struct{ from, to time.Time }
+
+// waits are the stretches in which Chromium was waited for: while it owed an answer, and in acts also until an event
+// after which nothing was owed.
+func (w *wire) waits(acts []span) []span {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []span
+	for i := 1; i < len(w.ticks); i++ {
+		before, now := w.ticks[i-1], w.ticks[i]
+		inAct := slices.ContainsFunc(acts, func(a span) bool { return !before.at.Before(a.from) && !now.at.After(a.to) })
+		if before.owed > 0 || now.event && inAct {
+			all = append(all, span{before.at, now.at})
+		}
+	}
+	return all
+}
+
+// without is how much of s none of the others covers.
+func (s span) without(others []span) time.Duration {
+	others = slices.Clone(others)
+	slices.SortFunc(others, func(a, b span) int { return a.from.Compare(b.from) })
+	left, at := time.Duration(0), s.from
+	for _, o := range others {
+		if !o.to.After(at) {
+			continue
+		}
+		if !o.from.Before(s.to) {
+			break
+		}
+		if o.from.After(at) {
+			left += o.from.Sub(at)
+		}
+		at = o.to
+	}
+	if s.to.After(at) {
+		left += s.to.Sub(at)
+	}
+	return left
+}
+
+// countingPage is the address of a page with a button that counts.
+func countingPage(tb testing.TB) string {
+	tb.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `<!doctype html><title>counter</title><h1>Counter</h1><button onclick="out.textContent=++n">More</button><p id=out>0</p><script>let n=0</script>`)
+	}))
+	tb.Cleanup(s.Close)
+	return s.URL
+}
+
+// clicks is a model that opens the page and presses its button until it has done all its steps. It keeps no state, so
+// that several tasks can share it.
+func clicks(page string) llmtest.Turn {
+	return func(req llmtest.Request) llmtest.Reply {
+		done := 0
+		for _, m := range req.Messages {
+			for _, p := range m.Parts {
+				if p.Result != nil {
+					done++
+				}
+			}
+		}
+		switch {
+		case done == 0:
+			return use("browser_open", map[string]any{"url": page})(req)
+		case done < stepsOfTask:
+			return use("browser_click", map[string]any{"ref": refOfAny(req, "button")})(req)
+		default:
+			return llmtest.Say("counted")(req)
+		}
+	}
+}
+
+// refOfAny finds a ref of role in the newest tool result that tells one: later ones tell only what has changed.
+func refOfAny(req llmtest.Request, role string) string {
+	for _, m := range slices.Backward(req.Messages) {
+		for _, p := range slices.Backward(m.Parts) {
+			if p.Result == nil {
+				continue
+			}
+			if ref := refOf(p.Result.Text, role); ref != "none" {
+				return ref
+			}
+		}
+	}
+	return "none"
+}
+
+// TestOverheadOfAStep measures what a step costs beside its model and Chromium, and whether tasks that run at once get
+// on alike. Without -overhead.tasks it is one short task of each, and only looks whether the steps are all there.
+func TestOverheadOfAStep(t *testing.T) {
+	r := newRange(t)
+	w := &wire{}
+	r.acts.also = w.sent
+	clean := r.app.browsers.Clean
+	r.app.browsers.Clean = func(message []byte) []byte {
+		w.received(message)
+		if clean != nil {
+			return clean(message)
+		}
+		return message
+	}
+	r.configure(map[string]any{
+		"interaction.tasks.maxAtOnce": 8, "interaction.tasks.maxAtOncePerUser": 8, "interaction.tasks.maxAtOncePerGuild": 8,
+		"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask": 30,
+	})
+	r.model.Otherwise(clicks(countingPage(t)))
+
+	var ours []time.Duration
+	for n := range max(1, *overheadTasks) {
+		if steps := r.measured(w); n > 0 || *overheadTasks == 0 { // the first one starts the browser
+			ours = append(ours, steps...)
+		}
+	}
+	slowest, fastest := r.together(8)
+	if *overheadTasks == 0 {
+		return
+	}
+	fmt.Printf("fair: tasks=8 least_steps=%d most_steps=%d\n", slowest, fastest)     //nolint:forbidigo // the measurement is this test's output
+	fmt.Printf("overhead: median_ms=%.1f p95_ms=%.1f\n", ms(ours, 50), ms(ours, 95)) //nolint:forbidigo // as above
+}
+
+// measured runs one task and returns, for each of its steps from the third on, the time in which neither the model
+// nor Chromium was at work.
+func (r *range_) measured(w *wire) []time.Duration {
+	r.tb.Helper()
+	first := len(r.model.Requests())
+	var thinks []time.Time
+	var acts []span
+	rec, err := r.app.manager.Run(r.tb.Context(), sessions.Task{Prompt: "count", Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: "bench"}}, func(ev sessions.Event) {
+		if s := ev.Step; s != nil {
+			switch {
+			case s.Kind == sessions.StepThink && s.Phase == sessions.Begun:
+				thinks = append(thinks, time.Now())
+			case s.Kind == sessions.StepAct && s.Phase == sessions.Begun:
+				acts = append(acts, span{from: time.Now(), to: time.Now().Add(time.Hour)})
+			case s.Kind == sessions.StepAct:
+				acts[len(acts)-1].to = time.Now()
+			}
+		}
+	})
+	if err != nil || rec.State != sessions.TaskDone || rec.Steps != stepsOfTask {
+		r.tb.Fatalf("got %s after %d steps: %q, %v", rec.State, rec.Steps, rec.Reason, err)
+	}
+	others := w.waits(acts)
+	for _, req := range r.model.Requests()[first:] {
+		others = append(others, span{req.Received, req.Ended})
+	}
+	var all []time.Duration
+	for i := 2; i+1 < len(thinks); i++ {
+		all = append(all, span{thinks[i], thinks[i+1]}.without(others))
+	}
+	return all
+}
+
+// together runs n tasks of n people at once and returns how many steps the last and the first of them had done when
+// one was ready.
+func (r *range_) together(n int) (least, most int) {
+	r.tb.Helper()
+	var mu sync.Mutex
+	steps, ready := make([]int, n), false
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			who := strconv.Itoa(i)
+			rec, err := r.app.manager.Run(r.tb.Context(), sessions.Task{
+				Prompt: "count", Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: who, User: who},
+			}, func(ev sessions.Event) {
+				mu.Lock()
+				defer mu.Unlock()
+				if !ready {
+					steps[i] = ev.Record.Steps
+				}
+				ready = ready || ev.Record.State.Final()
+			})
+			if err != nil || rec.State != sessions.TaskDone {
+				r.tb.Errorf("task %d: %s %q, %v", i, rec.State, rec.Reason, err)
+			}
+		})
+	}
+	all.Wait()
+	return slices.Min(steps), slices.Max(steps)
+}
