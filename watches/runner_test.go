@@ -418,7 +418,9 @@ func TestAStopLeavesAWatchAsItWas(t *testing.T) {
 		w := newWorld("old")
 		stop := w.begin(t)
 		got := w.add(t, watches.Condition{})
+		w.mu.Lock()
 		w.slow = 110 * time.Second
+		w.mu.Unlock()
 		pass(time.Until(got.Next) + 90*time.Second)
 		stop() // in the midst of a look
 		after, err := w.Store.Watch(t.Context(), got.ID)

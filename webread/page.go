@@ -20,8 +20,11 @@ const (
 	articleChars = 250
 	// A page with scripts and less text than this is drawn by them.
 	emptyChars = 60
-	// Of larger documents the main part is not looked for, since that takes longer than the size alone.
-	maxElements = 50_000
+	// Larger documents are read as plain text: finding their main part and writing Markdown takes much longer than their size
+	// alone, and cannot be stopped.
+	maxElements = 10_000
+	maxWords    = 256 << 10 // bytes
+	maxMarks    = 5_000     // characters that mean something in Markdown
 )
 
 // readHTML finds what there is to read in a page.
@@ -32,12 +35,16 @@ func (a answer) readHTML(p *Page, whole bool) error {
 	}
 	p.Title = title(doc)
 	seen := tidy(doc, baseOf(doc, a.url))
-	chars := utf8.RuneCountInString(strings.Join(strings.Fields(textOf(doc)), " "))
-	if chars < emptyChars && seen.scripts {
+	text := strings.Join(strings.Fields(textOf(doc)), " ")
+	if utf8.RuneCountInString(text) < emptyChars && seen.scripts {
 		return fmt.Errorf("the page at %s is empty without its scripts: %w", a.url.Host, ErrNeedsBrowser)
 	}
+	if seen.elements > maxElements || len(text) > maxWords || marks(text) > maxMarks {
+		p.Text = plainText(doc)
+		return nil
+	}
 	node := doc
-	if !whole && seen.elements <= maxElements {
+	if !whole {
 		if article := mainPart(doc, a.url, p); article != nil {
 			node = article
 		}
@@ -111,6 +118,31 @@ func textOf(n *html.Node) string {
 		}
 	}
 	return b.String()
+}
+
+// plainText is the text in a tree, a line for each element that has some.
+func plainText(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type != html.TextNode {
+			continue
+		}
+		if t := strings.Join(strings.Fields(d.Data), " "); t != "" {
+			b.WriteString(t + "\n")
+		}
+	}
+	return b.String()
+}
+
+// marks counts the characters that Markdown has to escape.
+func marks(text string) int {
+	n := 0
+	for _, r := range text {
+		if strings.ContainsRune("\\`*_[]<>#~|+-!", r) {
+			n++
+		}
+	}
+	return n
 }
 
 func attr(n *html.Node, name string) string {

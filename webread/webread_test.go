@@ -287,7 +287,7 @@ func TestWhatCannotBeReadIsSaidInASentence(t *testing.T) {
 		"bomb": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			w.Header().Set("Content-Encoding", "gzip")
-			z := gzip.NewWriter(w)
+			z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // a level that there is
 			for range 17 {
 				_, _ = io.WriteString(z, big)
 			}
@@ -357,4 +357,19 @@ func TestAStopEndsAReading(t *testing.T) {
 
 func proxyAt(address string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return address, nil }
+}
+
+func TestPagesThatWouldTakeLongAreReadAsPlainText(t *testing.T) {
+	for name, body := range map[string]string{
+		"elements": strings.Repeat("<p>words, here", 20_000),
+		"marks":    strings.Repeat("*_`[ words ", 60_000),
+		"text":     "<b>words</b> " + strings.Repeat("words ", 100_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := serve(t, sends("text/html", body))
+			p := read(t, w, webread.Request{})
+			contains(t, p.Text, "words")
+			lacks(t, p.Text, "**", `\*`)
+		})
+	}
 }
