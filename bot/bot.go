@@ -71,6 +71,10 @@ type Bot struct {
 	// people; empty if they may. nil is never.
 	Disabled func(ctx context.Context, o sessions.Origin) string
 
+	// Budgets is asked by /clank budget what may be spent and is left, with the
+	// people of the server if people is set; nil is no such command.
+	Budgets func(ctx context.Context, o sessions.Origin, people bool) (Budgets, error)
+
 	// Runtimes are the choices of the command's runtime option; with fewer than
 	// two there is no such option.
 	Runtimes []string

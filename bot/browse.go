@@ -44,6 +44,8 @@ func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data dis
 		b.stopCommand(base, i, who)
 	case "sessions":
 		b.errand(base, func(ctx context.Context) { say(b.sessionList(ctx, origin(i, who)))(ctx) })
+	case "budget":
+		b.errand(base, func(ctx context.Context) { say(b.budgetText(ctx, origin(i, who), who))(ctx) })
 	default:
 		if !b.onWatchCommand(base, i, sub, who) {
 			b.errand(base, say("I do not know that command. Try /clank browse."))

@@ -73,6 +73,9 @@ func (r *run) call(ctx context.Context, c llm.ToolCall) error {
 		}
 	}
 	brief := o.brief() // without what is for the model alone
+	if !o.failed() && (o.section == sectionText || o.section == sectionLinks) {
+		r.read = brief
+	}
 	r.guard(c, &o)
 	full, short := o.text(step.N)
 	r.held.history.result(llm.ToolResult{ID: c.ID, Text: full, Images: o.images, IsError: o.failed()}, short, o.section)

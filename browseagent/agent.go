@@ -144,7 +144,11 @@ func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) it
 		}
 		defer a.release(h)
 		r := &run{agent: a, held: h, session: s, task: t, yield: yield, log: a.logger().With("session", s.ID, "task", t.ID)}
-		if err := r.work(ctx, unread); err != nil && !errors.Is(err, errGone) {
+		err = r.work(ctx, unread)
+		if limit, spent := budgetSpent(err); spent {
+			err = r.answer(ctx, ending{text: r.soFar(), limit: limit})
+		}
+		if err != nil && !errors.Is(err, errGone) {
 			yield(sessions.Step{}, err)
 		}
 	}

@@ -39,6 +39,7 @@ type run struct {
 	useless int    // replies in a row with which nothing could be done
 	closed  bool   // the model closed the browser
 	beside  string // what the model said beside its newest calls
+	read    string // what the task has read last: a text or links, for people
 }
 
 // work is the loop: ask, act, record, check what is left.

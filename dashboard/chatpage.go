@@ -11,5 +11,5 @@ var examples = []struct{ Label, Prompt string }{
 
 func (s *Server) chatPage(w http.ResponseWriter, _ *http.Request) {
 	s.asked.arrive()
-	s.page(w, "chat", shell{Title: "clank", Data: examples})
+	s.page(w, "chat", http.StatusOK, shell{Title: "clank", Data: examples})
 }

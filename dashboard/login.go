@@ -42,7 +42,7 @@ func (s *Server) requireLogin(next http.HandlerFunc) http.HandlerFunc {
 }
 
 func (s *Server) loginPage(w http.ResponseWriter, _ *http.Request) {
-	s.page(w, "login", shell{Title: "Sign in"})
+	s.page(w, "login", http.StatusOK, shell{Title: "Sign in"})
 }
 
 // login signs a browser in, by a one-time code or by the token.

@@ -25,6 +25,7 @@ func (s *Server) routes() []route {
 		{"GET /{$}", signedIn, s.chatPage},
 		{"GET /s/{id}", signedIn, s.chatPage},
 		{"GET /settings", signedIn, s.settingsPage},
+		{"GET /budget", signedIn, s.budgetPage},
 		{"GET /login", public, s.loginPage},
 		{"GET /assets/{sum}/{name}", public, s.asset},
 		{"GET /favicon.ico", public, s.favicon},
@@ -49,6 +50,8 @@ func (s *Server) routes() []route {
 
 		{"GET /api/sessions", signedIn, s.listSessions},
 		{"POST /api/sessions/{id}/close", signedIn, s.closeSession},
+
+		{"GET /api/budget", signedIn, s.budget},
 
 		{"GET /api/settings", signedIn, s.getSettings},
 		{"PUT /api/settings", signedIn, s.putSettings},

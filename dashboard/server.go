@@ -66,6 +66,7 @@ type Server struct {
 	Scopes    *cancel.Scopes // those of the Manager
 	Questions Questions      // what people are asked before it is done; nil: nothing
 	Watches   Watches        // the pages that are watched for people; nil: none
+	Budgets   Budgets        // what is spent; nil: nobody counts
 	Settings  *settings.Live
 	Secret    func(name string) bool // whether the secret of that name is present
 	IsStop    func(message string) bool

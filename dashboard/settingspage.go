@@ -41,7 +41,7 @@ func (s *Server) settingsPage(w http.ResponseWriter, _ *http.Request) {
 		g := &data.Groups[len(data.Groups)-1]
 		g.Inputs = append(g.Inputs, inputOf(v, "f"+strconv.Itoa(i)))
 	}
-	s.page(w, "settings", shell{Title: "Settings · clank", Data: data})
+	s.page(w, "settings", http.StatusOK, shell{Title: "Settings · clank", Data: data})
 }
 
 func inputOf(v SettingView, id string) settingInput {

@@ -59,7 +59,7 @@ func openSite() (*site, error) {
 		st.assets[e.Name()] = data
 	}
 	st.sum = hex.EncodeToString(sum.Sum(nil))[:12]
-	for _, name := range []string{"chat", "settings", "watches", "login"} {
+	for _, name := range []string{"chat", "settings", "watches", "budget", "login"} {
 		t, err := template.New("layout.html").ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html")
 		if err != nil {
 			return nil, fmt.Errorf("read the page %s: %w", name, err)
@@ -70,7 +70,7 @@ func openSite() (*site, error) {
 }
 
 // page writes the page with the given name.
-func (s *Server) page(w http.ResponseWriter, name string, sh shell) {
+func (s *Server) page(w http.ResponseWriter, name string, status int, sh shell) {
 	sh.Assets, sh.Version = "/assets/"+s.site.sum, s.Version
 	var b bytes.Buffer
 	if err := s.site.pages[name].Execute(&b, sh); err != nil {
@@ -79,6 +79,7 @@ func (s *Server) page(w http.ResponseWriter, name string, sh shell) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes()) // whoever asked went away: nothing to do
 }
 

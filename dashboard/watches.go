@@ -74,7 +74,7 @@ func (s *Server) watchesPage(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, "list the watches", err)
 		return
 	}
-	s.page(w, "watches", shell{Title: "Watches · clank", Data: list})
+	s.page(w, "watches", http.StatusOK, shell{Title: "Watches · clank", Data: list})
 }
 
 func (s *Server) listWatches(w http.ResponseWriter, r *http.Request) {

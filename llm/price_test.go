@@ -69,3 +69,20 @@ func TestCapsOfUsesTheLongestBeginning(t *testing.T) {
 		}
 	}
 }
+
+func TestDearestPriceIsThatOfLongCalls(t *testing.T) {
+	tests := []struct {
+		model string
+		want  llm.Price
+		known bool
+	}{
+		{"gpt-6-sol", llm.Price{Input: 4, Cached: 0.4, Output: 15}, true},
+		{"gpt-5.4-mini", llm.Price{Input: 0.75, Cached: 0.075, Output: 4.5}, true},
+		{"some-model-of-mine", llm.Price{}, false},
+	}
+	for _, tt := range tests {
+		if got, known := llm.DearestPrice(tt.model); got != tt.want || known != tt.known {
+			t.Errorf("DearestPrice(%q) = %+v, %v; want %+v, %v", tt.model, got, known, tt.want, tt.known)
+		}
+	}
+}

@@ -44,6 +44,7 @@ type Settings struct {
 	Asking          Asking
 	Access          Access
 	Web             Web
+	Budget          Budget
 	RetentionInDays int // 0 = for ever
 }
 

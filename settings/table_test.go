@@ -29,6 +29,9 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 		Web: settings.Web{
 			SearchEngine: settings.SearchAny, SearchesPerHour: 20, WatchesPer: 5, WatchEvery: 15 * time.Minute, WatchBrowser: true,
 		},
+		Budget: settings.Budget{
+			Task: "1 USD, 100 calls, 1000000 tokens", User: "5 USD, 5000000 tokens", Guild: "10 USD, 10000000 tokens", Day: "20 USD, 20000000 tokens",
+		},
 		Tool: settings.Tool{AllowHost: true, NodeMode: settings.NodeAuto, VisionBytes: 5 << 20},
 	}
 	if diff := cmp.Diff(want, settings.Defaults()); diff != "" {

@@ -1,0 +1,71 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"clank/bot/markup"
+	"clank/sessions"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// Budgets is what was spent and may be, each as people read it: "0.80 of 1.00
+// USD". What is empty does not concern the person who asks.
+type Budgets struct {
+	Mine, Server, Today string
+	People              []PersonBudget // of the server, the most first
+}
+
+// PersonBudget is what one person has spent; User is the id.
+type PersonBudget struct{ User, Spent string }
+
+// budgetOption is the subcommand, if there is a budget to ask about.
+func (b *Bot) budgetOption() []*discordgo.ApplicationCommandOption {
+	if b.Budgets == nil {
+		return nil
+	}
+	return []*discordgo.ApplicationCommandOption{{
+		Type: discordgo.ApplicationCommandOptionSubCommand, Name: "budget", Description: "Show what may still be spent today",
+	}}
+}
+
+// budgetText is the answer of /clank budget. Moderators see what the people of
+// the server have spent.
+func (b *Bot) budgetText(ctx context.Context, from sessions.Origin, who person) string {
+	if b.Budgets == nil {
+		return "There is no budget here."
+	}
+	if why := b.disabled(ctx, b.placed(from)); why != "" {
+		return markup.Sentence(why)
+	}
+	ctx, cancel := context.WithTimeout(ctx, errandTimeout)
+	defer cancel()
+	v, err := b.Budgets(ctx, from, from.Guild != "" && who.actor(who.bits).Moderator)
+	if err != nil {
+		b.logger().Error("budget not read", "error", err)
+		return "The budget cannot be read just now. Please try again."
+	}
+	var lines []string
+	for _, l := range []struct{ whose, text string }{{"You today", v.Mine}, {"This server today", v.Server}, {"Everybody today", v.Today}} {
+		if l.text != "" {
+			lines = append(lines, l.whose+": "+l.text)
+		}
+	}
+	if len(v.People) > 0 {
+		lines = append(lines, "In this server today:")
+	}
+	for _, p := range v.People {
+		name := "somebody"
+		if p.User != "" {
+			name = "<@" + p.User + ">"
+		}
+		line := fmt.Sprintf("- %s: %s", name, p.Spent)
+		if markup.Size(strings.Join(lines, "\n")+"\n"+line) > markup.MaxMessage {
+			break
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}

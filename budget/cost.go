@@ -1,0 +1,108 @@
+package budget
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+
+	"clank/llm"
+)
+
+// withoutProvider is the vendor's name of a model: "gpt-6-sol" of
+// "openai:gpt-6-sol".
+func withoutProvider(model string) string {
+	if _, name, ok := strings.Cut(model, ":"); ok {
+		return name
+	}
+	return model
+}
+
+// override is the price of a model that an operator has set.
+func override(rules Rules, model string) (llm.Price, bool) {
+	if p, set := rules.Prices[model]; set {
+		return p, true
+	}
+	p, set := rules.Prices[withoutProvider(model)]
+	return p, set
+}
+
+// charged is what a call cost by the rules: usage with the price of the settings
+// where one is set, and nothing for a model that is free.
+func (k *Keeper) charged(rules Rules, model string, u llm.Usage) llm.Usage {
+	if u.Calls == 0 {
+		u.Calls = 1
+	}
+	if k.free(model) {
+		u.USD, u.Unpriced = 0, false
+		return u
+	}
+	if p, set := override(rules, model); set && tokens(u) > 0 {
+		u.USD, u.Unpriced = p.Cost(u), false
+	}
+	return u
+}
+
+// took is what a call that is over took, for the ledger: u is its usage as
+// charged, most what it was thought to take, unpriced whether its price was known.
+// What was not told counts as it was estimated; what is told of a call that failed
+// may be a part, so that its estimate counts too.
+func (k *Keeper) took(model string, u llm.Usage, err error, most Amount, unpriced bool) (real Amount, state State, unknown bool) {
+	told := Amount{Calls: 1, Tokens: tokens(u), Money: Dollars(u.USD)}
+	nothing := told.Tokens == 0 && told.Money == 0
+	switch {
+	case err == nil && nothing && k.free(model), err != nil && nothing && unsent(err):
+		return told, Settled, false
+	case err != nil || nothing:
+		told.Tokens, told.Money = max(told.Tokens, most.Tokens), max(told.Money, most.Money)
+		return told, Estimated, unpriced
+	case u.Unpriced && !unpriced: // there is a price, but the vendor's package did not tell of it
+		told.Money = max(told.Money, most.Money)
+		return told, Estimated, false
+	default:
+		return told, Settled, u.Unpriced
+	}
+}
+
+// unsent reports whether a failure means that the model was not asked, or that
+// the vendor refused before it did anything: that costs nothing.
+func unsent(err error) bool {
+	var dial *net.OpError
+	if errors.As(err, &dial) && dial.Op == "dial" {
+		return true
+	}
+	var failed *llm.Error
+	if !errors.As(err, &failed) || failed.Status < 400 {
+		return false
+	}
+	switch failed.Kind {
+	case llm.ErrAuth, llm.ErrNotFound, llm.ErrRateLimited, llm.ErrRejected, llm.ErrUnavailable:
+		return true
+	case llm.ErrTimeout, llm.ErrCutOff, llm.ErrMalformed, llm.ErrSpent:
+	}
+	return false
+}
+
+// call makes one call of a model within the budget. input is how many tokens it
+// may have; ask makes it and returns what it took.
+func (k *Keeper) call(ctx context.Context, c call, ask func() (llm.Usage, error)) (llm.Usage, error) {
+	rules := k.Rules()
+	most, unpriced := k.most(rules, c.model, c.input, c.maxTokens, c.contextSize)
+	id, err := k.reserve(ctx, llm.AccountOf(ctx), c.model, most, unpriced)
+	if err != nil {
+		return llm.Usage{}, err
+	}
+	real, state, unknown := most, Estimated, unpriced
+	defer func() { k.settle(ctx, id, real, state, unknown) }() // also if ask panics
+	u, err := ask()
+	u = k.charged(rules, c.model, u)
+	real, state, unknown = k.took(c.model, u, err, most, unpriced)
+	return u, err
+}
+
+// call is what is known of a call before it is made.
+type call struct {
+	model                  string
+	input                  int64
+	maxTokens, contextSize int
+}

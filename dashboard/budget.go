@@ -1,0 +1,143 @@
+package dashboard
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"time"
+
+	"clank/budget"
+)
+
+// Budgets tells how spending stands. [budget.Keeper] is one.
+type Budgets interface {
+	Overview(ctx context.Context) (budget.Overview, error)
+}
+
+// Budget asks how spending stands.
+func (c *Client) Budget(ctx context.Context) (budget.Overview, error) {
+	var out budget.Overview
+	err := c.call(ctx, http.MethodGet, "/api/budget", nil, &out)
+	return out, err
+}
+
+// budget serves how spending stands.
+func (s *Server) budget(w http.ResponseWriter, r *http.Request) {
+	if o, ok := s.overview(w, r); ok {
+		reply(w, http.StatusOK, o)
+	}
+}
+
+// overview returns how spending stands, or answers why it is not known.
+func (s *Server) overview(w http.ResponseWriter, r *http.Request) (o budget.Overview, ok bool) {
+	if s.Budgets == nil {
+		fail(w, http.StatusNotFound, "spending is not counted here")
+		return o, false
+	}
+	o, err := s.Budgets.Overview(r.Context())
+	if err != nil {
+		s.refuse(w, r, "read the budgets", err)
+		return o, false
+	}
+	return o, true
+}
+
+// budgetData is what the page of budgets is made from.
+type budgetData struct {
+	Day   string
+	Today []budgetRow
+	Lists []budgetList
+	Days  []budgetRow
+	Calls []callRow
+	Peak  float64 // the most money of a day
+}
+
+type budgetList struct {
+	Name string
+	Rows []budgetRow
+}
+
+// budgetRow is what was spent, and how much of what may be.
+type budgetRow struct {
+	Name, Text  string
+	Spent, Most float64 // Most is 0 without a limit
+	Unpriced    int64
+}
+
+type callRow struct {
+	At                       time.Time
+	Model, Purpose, For, USD string
+	Tokens                   int64
+}
+
+func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) {
+	const title = "Budgets · clank"
+	if s.Budgets == nil {
+		s.page(w, "budget", http.StatusNotFound, shell{Title: title, Data: budgetData{}})
+		return
+	}
+	o, ok := s.overview(w, r)
+	if !ok {
+		return
+	}
+	data := budgetData{
+		Day: o.Day, Today: todayRows(o.Today),
+		Lists: []budgetList{{"Servers today", budgetRows(o.Guilds, "outside of servers")}, {"People today", budgetRows(o.Users, "nobody in particular")}},
+	}
+	for _, d := range o.Days {
+		data.Days = append(data.Days, budgetRow{Name: d.Key.Day, Text: d.Spent.String(), Spent: d.Spent.Money.USD(), Unpriced: d.Unpriced})
+		data.Peak = max(data.Peak, d.Spent.Money.USD())
+	}
+	for _, c := range o.Calls {
+		data.Calls = append(data.Calls, callOf(c))
+	}
+	s.page(w, "budget", http.StatusOK, shell{Title: title, Data: data})
+}
+
+// todayRows are the ways in which a line counts, one by one.
+func todayRows(l budget.Line) []budgetRow {
+	row := func(name string, spent, most float64, of, limit budget.Amount) budgetRow {
+		return budgetRow{Name: name, Text: of.Against(limit), Spent: spent, Most: most}
+	}
+	s, m := l.Spent, l.Limit
+	return []budgetRow{
+		row("Money", s.Money.USD(), m.Money.USD(), budget.Amount{Money: s.Money}, budget.Amount{Money: m.Money}),
+		row("Calls of models", float64(s.Calls), float64(m.Calls), budget.Amount{Calls: s.Calls}, budget.Amount{Calls: m.Calls}),
+		row("Steps", float64(s.Steps), float64(m.Steps), budget.Amount{Steps: s.Steps}, budget.Amount{Steps: m.Steps}),
+		row("Tokens", float64(s.Tokens), float64(m.Tokens), budget.Amount{Tokens: s.Tokens}, budget.Amount{Tokens: m.Tokens}),
+		row("Time of tasks", s.Time.Minutes(), m.Time.Minutes(), budget.Amount{Time: s.Time}, budget.Amount{Time: m.Time}),
+	}
+}
+
+// budgetRows are lines in which something was spent; none is what the one without
+// an id is called.
+func budgetRows(lines []budget.Line, none string) []budgetRow {
+	var rows []budgetRow
+	for _, l := range lines {
+		if l.Spent != (budget.Amount{}) {
+			rows = append(rows, budgetRow{
+				Name: cmp.Or(l.Key.ID, none), Text: l.String(),
+				Spent: l.Spent.Money.USD(), Most: l.Limit.Money.USD(), Unpriced: l.Unpriced,
+			})
+		}
+	}
+	return rows
+}
+
+// callOf is a call as people read it. What is held or estimated is marked, and
+// so is a price that is not known.
+func callOf(e budget.Entry) callRow {
+	c := callRow{
+		At: e.At, Model: e.Model, Purpose: e.Account.Purpose, For: cmp.Or(e.Account.User, e.Account.Guild),
+		Tokens: e.Amount.Tokens, USD: e.Amount.Money.String(),
+	}
+	switch {
+	case e.Unpriced:
+		c.USD = "price not known"
+	case e.State == budget.Held:
+		c.USD = "at most " + c.USD
+	case e.State == budget.Estimated:
+		c.USD += " (estimated)"
+	}
+	return c
+}
