@@ -223,7 +223,7 @@ func jitter(w Watch) time.Duration {
 	h := fnv.New64a()
 	fmt.Fprint(h, w.ID, w.Next.Unix())
 	most := min(w.Every/20, mostJitter)
-	return time.Duration(h.Sum64()>>1) % (most + 1) //nolint:gosec // the highest bit is gone
+	return time.Duration(h.Sum64()>>1) % (most + 1)
 }
 
 // after is when to look again after a look that ended at now: on the grid that

@@ -32,7 +32,8 @@ func tidy(doc *html.Node, base *url.URL) sight {
 	for n := range doc.Descendants() {
 		if n.DataAtom == atom.A {
 			absolute(n, base)
-		} else if n.DataAtom == atom.Img {
+		}
+		if n.DataAtom == atom.Img {
 			pictures = append(pictures, n)
 		}
 	}
