@@ -41,6 +41,9 @@ type Tasks interface {
 
 	// Sessions returns those that q asks for, last used first.
 	Sessions(ctx context.Context, q sessions.SessionQuery) ([]sessions.Session, error)
+
+	// Say tells a task that runs or waits something; see [sessions.Manager.Say].
+	Say(ctx context.Context, id string, from sessions.Origin, text string) (taskID string, err error)
 }
 
 // Replier answers people. [brain.Brain] is one.
@@ -106,6 +109,7 @@ type Bot struct {
 	guilds guildCache
 	work   jobs
 	asking asking
+	shown  shown
 	stop   context.CancelCauseFunc
 
 	mu   sync.Mutex

@@ -169,7 +169,7 @@ func (b *Bot) namedSession(ctx context.Context, from sessions.Origin, name strin
 // watch begins to show in a place the work that has id and handle.
 func (b *Bot) watch(ctx context.Context, where *place, id string, handle *cancel.Handle) *progress {
 	p := &progress{
-		place: where, work: id, interval: or(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
+		shown: &b.shown, place: where, work: id, interval: or(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
 		nowhere: func() { handle.Stop(&cancel.Cause{Reason: cancel.Gone}) },
 	}
 	p.start(ctx)

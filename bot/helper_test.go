@@ -161,6 +161,16 @@ type tasks struct {
 
 	mu       sync.Mutex
 	sessions []sessions.Session
+	say      func(id string, from sessions.Origin, text string) (string, error)
+}
+
+func (f *tasks) Say(_ context.Context, id string, from sessions.Origin, text string) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.say == nil {
+		return "", fmt.Errorf("no task here: %w", sessions.ErrNotFound)
+	}
+	return f.say(id, from, text)
 }
 
 // task is one that runs.

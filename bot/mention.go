@@ -39,7 +39,7 @@ func (b *Bot) onMessage(base context.Context, m *discordgo.Message) {
 	if b.IsStop != nil && b.IsStop(m.Content) && b.stopByMessage(base, m, who) {
 		return
 	}
-	if m.GuildID != "" && !mentions(m, me) {
+	if b.steerByReply(base, m, who) || m.GuildID != "" && !mentions(m, me) {
 		return
 	}
 	busy := func(ctx context.Context) {

@@ -18,6 +18,7 @@ import (
 // progress keeps a place up to date while work goes on. Only the latest state is
 // ever shown: news that come faster than edits may be made replace each other.
 type progress struct {
+	shown    *shown
 	place    *place
 	work     string // id of the work that the button stops
 	interval time.Duration
@@ -46,6 +47,7 @@ type browse struct {
 func (p *progress) start(ctx context.Context) {
 	ctx, p.quit = context.WithCancel(context.WithoutCancel(ctx))
 	p.dirty, p.done = make(chan struct{}, 1), make(chan struct{})
+	p.shown.add(p)
 	go func() {
 		defer close(p.done)
 		p.run(ctx)
@@ -55,6 +57,7 @@ func (p *progress) start(ctx context.Context) {
 // stop ends the watch. An edit that is on the wire is waited for, so that what
 // is shown next is not overtaken.
 func (p *progress) stop() {
+	p.shown.remove(p)
 	p.quit()
 	<-p.done
 }

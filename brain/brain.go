@@ -42,6 +42,13 @@ type Tasks interface {
 	// LastSession is the session that the person of o used last in the channel
 	// of o and can go on with, or [sessions.ErrNotFound].
 	LastSession(ctx context.Context, o sessions.Origin) (sessions.Session, error)
+
+	// Sessions returns those that q asks for, last used first.
+	Sessions(ctx context.Context, q sessions.SessionQuery) ([]sessions.Session, error)
+
+	// Say tells the task that runs or waits in a session something, and returns
+	// its id; [sessions.ErrNotFound] if there is none.
+	Say(ctx context.Context, session string, from sessions.Origin, text string) (taskID string, err error)
 }
 
 // Brain answers. Set its fields before the first Reply; it is then safe for

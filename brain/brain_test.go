@@ -66,8 +66,25 @@ type tasks struct {
 	run  func(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error)
 	last *sessions.Session
 
+	more []sessions.Session // before last
+	say  func(session, text string) (string, error)
+
 	mu  sync.Mutex
 	ran []sessions.Task
+}
+
+func (f *tasks) Sessions(context.Context, sessions.SessionQuery) ([]sessions.Session, error) {
+	if f.last == nil {
+		return nil, nil
+	}
+	return append([]sessions.Session{*f.last}, f.more...), nil
+}
+
+func (f *tasks) Say(_ context.Context, session string, _ sessions.Origin, text string) (string, error) {
+	if f.say == nil {
+		return "", sessions.ErrNotFound
+	}
+	return f.say(session, text)
 }
 
 func (f *tasks) Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error) {

@@ -17,7 +17,8 @@ var browseTool = llm.Tool{
 	Name: "browser_browse",
 	Description: "Send an agent with a real browser to do something on the web: open pages, read them, click, type, scroll, " +
 		"take screenshots. It sees the pages; you get its answer and the screenshots it chose. Give it the whole task in one " +
-		"query. Use session_id to go on in the same browser where an earlier call stopped.",
+		"query. Use session_id to go on in the same browser where an earlier call stopped. If a task runs in that session, it is " +
+		"told your query and takes it into account; its answer comes by itself.",
 	Schema: json.RawMessage(`{
 		"type": "object",
 		"properties": {
@@ -83,6 +84,9 @@ func (r *reply) browse(ctx context.Context, n int, c llm.ToolCall) outcome {
 		return refused("not done: " + err.Error())
 	}
 	defer done()
+	if o, told := r.steer(ctx, q); told {
+		return o
+	}
 	rec, view, err := r.run(ctx, n, q)
 	r.noteStop(rec)
 	show := q.ShowImages == nil || *q.ShowImages
@@ -194,9 +198,9 @@ func (r *reply) direct(ctx context.Context) (Answer, error) {
 	if prompt == "" {
 		return Answer{Text: noPrompt}, nil
 	}
-	q := query{Query: prompt}
-	if s, ok := r.brain.last(ctx, r.turn.Origin); ok && r.brain.fresh(s) {
-		q.SessionID = s.ID
+	q, say, err := r.goOn(ctx, prompt)
+	if err != nil || say != "" {
+		return Answer{Text: say}, err
 	}
 	r.calls = 1
 	rec, view, err := r.run(ctx, 1, q)

@@ -72,8 +72,35 @@ func (r *reply) offer(ctx context.Context) string {
 	if s.State == sessions.SessionParked {
 		how = "session that can be opened again"
 	}
+	if s.State == sessions.SessionRunning {
+		how = "session in which a task runs"
+	}
 	return fmt.Sprintf("%s %s, last used %s ago, shows:\n%s", upperFirst(how), s.ID,
-		r.brain.now().Sub(s.LastUsed).Round(time.Second), untrusted.Wrap(page))
+		r.brain.now().Sub(s.LastUsed).Round(time.Second), untrusted.Wrap(page)) + r.older(ctx, s)
+}
+
+// maxOlder is how many sessions are offered beside the last one.
+const maxOlder = 4
+
+// older names the sessions before last that can be gone on with too.
+func (r *reply) older(ctx context.Context, last sessions.Session) string {
+	o := r.turn.Origin
+	found, err := r.brain.Tasks.Sessions(ctx, sessions.SessionQuery{
+		Of: &o, States: []sessions.SessionState{sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked}, Limit: 4 * maxOlder,
+	})
+	if err != nil {
+		r.brain.logger().Warn("earlier sessions not found out", "channel", o.Channel, "error", err)
+	}
+	var lines []string
+	for _, s := range found {
+		if s.ID != last.ID && (o.Private || !s.Origin.Private) && len(lines) < maxOlder {
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s (%s): %s %s", s.ID, s.State, oneLine(s.Title, 80), oneLine(s.URL, 200))))
+		}
+	}
+	if lines == nil {
+		return ""
+	}
+	return "\nEarlier sessions that can be gone on with, newest first:\n" + untrusted.Wrap(strings.Join(lines, "\n"))
 }
 
 // conversation turns the lines into messages, the latest that fit. Lines that

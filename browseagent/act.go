@@ -29,6 +29,9 @@ func (r *run) act(ctx context.Context, calls []llm.ToolCall) error {
 	}
 	for i, c := range calls {
 		switch {
+		case r.handed != nil:
+			r.skip(c, "not executed: the task was handed over")
+			continue
 		case r.closed:
 			r.skip(c, "not executed: the browser was closed")
 			continue

@@ -69,6 +69,7 @@ type Settings struct {
 	HistorySnapshots int           // page states and pictures kept in full: 3
 	HistoryChars     int           // upper bound of the conversation: 160000
 	Instructions     string        // added to the system prompt
+	HandOver         []string      // runtimes that the model may leave the rest of a task to: none
 }
 
 func (s Settings) withDefaults() Settings {
@@ -81,6 +82,7 @@ func (s Settings) withDefaults() Settings {
 		HistorySnapshots: orDefault(s.HistorySnapshots, 3),
 		HistoryChars:     orDefault(s.HistoryChars, 160000),
 		Instructions:     s.Instructions,
+		HandOver:         s.HandOver,
 	}
 }
 
@@ -170,6 +172,10 @@ func (a *Agent) hold(s sessions.Session, stop context.CancelCauseFunc) (h *held,
 	}
 	if h.stop != nil {
 		return nil, nil, fmt.Errorf("session %s is busy with another task: wait for it or stop it", s.ID)
+	}
+	if s.URL != "" && s.URL != h.view.url { // another runtime has worked the page meanwhile
+		h.view.unseen()
+		h.view.url, h.view.title = s.URL, s.Title
 	}
 	h.stop = stop
 	return h, unread, nil

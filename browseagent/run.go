@@ -26,6 +26,9 @@ type run struct {
 	yield   func(sessions.Step, error) bool
 	log     *slog.Logger
 
+	said   []string                // answers after which more was asked for
+	handed *sessions.HandOverError // the model left the rest to another runtime
+
 	set     Settings
 	model   llm.Model
 	caps    llm.Caps
@@ -49,18 +52,30 @@ func (r *run) work(ctx context.Context, unread error) error {
 	}
 	defer func() { r.settle(ctx) }()
 	for range r.set.MaxSteps {
-		reply, err := r.ask(ctx, offered(r.logins))
+		if err := r.hear(ctx); err != nil {
+			return err
+		}
+		reply, err := r.ask(ctx, r.offered())
 		if err != nil {
 			return err
 		}
 		calls := reply.Calls()
 		if end := finalText(reply); len(calls) == 0 && end.text != "" {
+			more, err := r.goesOn(ctx, end)
+			switch {
+			case err != nil:
+				return err
+			case more:
+				continue
+			}
 			return r.answer(ctx, end)
 		}
 		if err := r.act(ctx, calls); err != nil {
 			return err
 		}
 		switch {
+		case r.handed != nil:
+			return r.handed
 		case r.closed:
 			return r.wrapUp(ctx, "The browser is closed. Answer the person now.", "")
 		case r.repeat >= maxRepeats:
@@ -161,6 +176,9 @@ func (r *run) wrapUp(ctx context.Context, why, limit string) error {
 		why += " Answer the person now, without using tools: what you have found so far, and what is left to do."
 	}
 	beside := r.beside
+	if err := r.hear(ctx); err != nil {
+		return err
+	}
 	r.held.history.user(why)
 	reply, err := r.ask(ctx, nil)
 	if err != nil {
@@ -188,7 +206,7 @@ func (r *run) answer(ctx context.Context, end ending) error {
 	v := &r.held.view
 	err := r.emit(ctx, sessions.Step{
 		N: r.n, Kind: sessions.StepAnswer, Phase: sessions.Done, Label: "answer",
-		Text: end.text, Images: r.shown, Failed: end.failed, Limit: end.limit, Closed: r.closed, URL: v.url, Title: v.title,
+		Text: r.whole(end.text), Images: r.shown, Failed: end.failed, Limit: end.limit, Closed: r.closed, URL: v.url, Title: v.title,
 	})
 	if err == nil && r.closed {
 		r.agent.forget(r.session.ID)

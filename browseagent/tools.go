@@ -136,20 +136,18 @@ var tools = []tool{
 		label:  labelFillCode,
 	},
 	{
+		name: toolHandOver, run: passOn, noPage: true, label: labelPassOn,
+		about: "Leave the rest of the task to another runtime, which goes on with the same page. One whose name ends in computer_use sees " +
+			"the screen and works it with mouse and keyboard: for canvases, maps, games and what the page state does not show.",
+		fields: []field{
+			{name: "runtime", kind: text, required: true},
+			{name: "brief", kind: text, about: "what the next one should know: what was done, what was found, what is left", required: true},
+		},
+	},
+	{
 		name: "browser_close", about: "Close the browser for good. Only when the person has asked for it.", run: closeBrowser, noPage: true,
 		label: func(args, names) string { return "close the browser" },
 	},
-}
-
-// offered is the table as a model reads it.
-func offered(logins []Login) []llm.Tool {
-	ts := make([]llm.Tool, 0, len(tools))
-	for _, t := range tools {
-		if t.usable(logins) {
-			ts = append(ts, llm.Tool{Name: t.name, Description: t.about, Schema: schema(t.fields)})
-		}
-	}
-	return ts
 }
 
 // find returns the tool that c calls and its input, or an outcome that tells the

@@ -75,6 +75,7 @@ func after(old, in computeruse.Input) computeruse.Input {
 		Outcomes: slices.Concat(old.Outcomes, in.Outcomes),
 		Results:  slices.Concat(old.Results, in.Results),
 		Shot:     cmp.Or(in.Shot, old.Shot),
+		Final:    in.Final,
 	}
 }
 

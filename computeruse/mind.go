@@ -58,6 +58,9 @@ type Input struct {
 	Outcomes []Outcome
 	Results  []llm.ToolResult
 	Shot     *Shot // the screen now; nil = it could not be seen
+	// Final asks for an answer without calls, where the vendor knows a way to say
+	// so. Calls that come all the same are not done.
+	Final bool
 }
 
 // Shot is a picture of the screen in the size of [Mind.Fit].
@@ -86,6 +89,9 @@ type Turn struct {
 	Reasoning string // readable summary, where the vendor gives one
 	Stop      llm.StopReason
 	Usage     llm.Usage
+	// Notices are what the person should know about the conversation itself, such
+	// as that its vendor has lost the earlier part.
+	Notices []string
 }
 
 // Call is a batch of actions that are answered together. A vendor whose actions

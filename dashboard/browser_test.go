@@ -231,7 +231,9 @@ func TestTheLineIsShown(t *testing.T) {
 	tb := r.arrive(c, 1280, 860, "light")
 	tb.say("hold one")
 	tb.waitFor(`document.querySelector(".step .sign.spin")`)
-	tb.say("hold two")
+	tb.waitFor(`location.pathname.startsWith("/s/")`)
+	session, _ := tb.eval(`location.pathname.slice(3)`).(string)
+	r.startTask(`{"prompt":"hold two","session_id":"` + session + `"}`) // what is said here is for the task that runs
 	tb.waitFor(status + ` === "Waiting in line"`)
 	tb.shot("wide-light-line")
 	r.backend.letGo()

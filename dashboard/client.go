@@ -103,6 +103,14 @@ func (c *Client) CloseSession(ctx context.Context, id string) error {
 	return c.call(ctx, http.MethodPost, "/api/sessions/"+url.PathEscape(id)+"/close", struct{}{}, nil)
 }
 
+// Say tells a task that runs or waits something. id is the task's or that of its
+// session. It returns the id of the task.
+func (c *Client) Say(ctx context.Context, id string, what Saying) (string, error) {
+	var out Said
+	err := c.call(ctx, http.MethodPost, "/api/tasks/"+url.PathEscape(id)+"/say", what, &out)
+	return out.TaskID, err
+}
+
 // Settings returns all settings.
 func (c *Client) Settings(ctx context.Context) (SettingsView, error) {
 	var out SettingsView

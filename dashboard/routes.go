@@ -41,6 +41,7 @@ func (s *Server) routes() []route {
 		{"GET /api/tasks/{id}/events", signedIn, s.taskEvents},
 		{"GET /api/tasks/{id}/images/{i}", signedIn, s.taskImage},
 		{"POST /api/tasks/{id}/stop", signedIn, s.stopTask},
+		{"POST /api/tasks/{id}/say", signedIn, s.sayToTask},
 		{"GET /api/steps/{task}/{n}/view", signedIn, s.stepView},
 		{"POST /api/stop", signedIn, s.stopChannel},
 		{"GET /api/events", signedIn, s.pageEvents},
@@ -50,6 +51,10 @@ func (s *Server) routes() []route {
 
 		{"GET /api/sessions", signedIn, s.listSessions},
 		{"POST /api/sessions/{id}/close", signedIn, s.closeSession},
+		{"POST /api/sessions/{id}/say", signedIn, s.sayToTask},
+
+		{"POST /api/settings/reset", signedIn, s.resetSettings},
+		{"GET /api/settings/presets/{name}", signedIn, s.previewPreset},
 
 		{"GET /api/budget", signedIn, s.budget},
 

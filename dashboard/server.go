@@ -37,6 +37,7 @@ type Runner interface {
 	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error)
 	Subscribe() (<-chan sessions.Event, func())
 	CloseSession(ctx context.Context, id string, by cancel.Actor) error
+	Say(ctx context.Context, id string, from sessions.Origin, text string) (taskID string, err error)
 }
 
 // Archive remembers tasks. [sessions.Manager] is one.
@@ -68,9 +69,11 @@ type Server struct {
 	Watches   Watches        // the pages that are watched for people; nil: none
 	Budgets   Budgets        // what is spent; nil: nobody counts
 	Settings  *settings.Live
-	Secret    func(name string) bool // whether the secret of that name is present
-	IsStop    func(message string) bool
-	Logger    *slog.Logger
+	// Able tells what there is to know of a model with a runtime; nil: nothing.
+	Able   func(runtime, model string) settings.Ability
+	Secret func(name string) bool // whether the secret of that name is present
+	IsStop func(message string) bool
+	Logger *slog.Logger
 
 	keys   *keys
 	asked  asked

@@ -1,16 +1,25 @@
 package dashboard
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 
 	"clank/settings"
 )
 
+// Codes of the refusals that a program acts on.
+const (
+	codeVersionRequired = "settings_version_required"
+	codeConflict        = "settings_conflict"
+)
+
 // settingsFailure is an error about settings: which values were refused, or
 // what somebody else has saved.
 type settingsFailure struct {
 	Error  string                `json:"error"`
+	Code   string                `json:"code,omitempty"`
 	Fields []settings.FieldError `json:"fields,omitempty"`
 	Now    *SettingsView         `json:"now,omitempty"`
 }
@@ -25,42 +34,116 @@ func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) {
 	if !read(w, r, &in) {
 		return
 	}
-	if in.Version == nil {
-		fail(w, http.StatusConflict, "send the version of the settings that the change is based on")
+	if in.Changes != nil && in.Intent != nil {
+		fail(w, http.StatusBadRequest, "send changes, or the whole intent, but not both")
 		return
 	}
-	_, _, err := s.Settings.Update(r.Context(), in.Changes, *in.Version)
+	change, values := s.Settings.Update, in.Changes
+	if in.Intent != nil {
+		change, values = s.Settings.Replace, in.Intent
+	}
+	s.save(w, r, in.Version, in.Meta, func(ctx context.Context, version string) error {
+		_, _, err := change(ctx, values, version)
+		return err
+	})
+}
+
+// resetSettings sets settings back.
+func (s *Server) resetSettings(w http.ResponseWriter, r *http.Request) {
+	var in SettingsReset
+	if !read(w, r, &in) {
+		return
+	}
+	s.save(w, r, nil, in.Meta, func(ctx context.Context, version string) error {
+		keys := in.Keys
+		if keys == nil {
+			keys = settings.ByHand(s.Settings.State())
+		}
+		changes := make(map[string]json.RawMessage, len(keys))
+		for _, key := range keys {
+			changes[key] = json.RawMessage("null")
+		}
+		_, _, err := s.Settings.Update(ctx, changes, version)
+		return err
+	})
+}
+
+// save does a change that is based on a version, and answers how it went.
+func (s *Server) save(w http.ResponseWriter, r *http.Request, version *string, meta *SettingsMeta, change func(context.Context, string) error) {
+	if version == nil && meta != nil {
+		version = meta.ExpectedUpdatedAt
+	}
+	if version == nil {
+		reply(w, http.StatusConflict, settingsFailure{
+			Error: "send the version of the settings that the change is based on (_meta.expectedUpdatedAt)", Code: codeVersionRequired,
+		})
+		return
+	}
+	err := change(r.Context(), *version)
+	unapplied, saved := errors.AsType[*settings.ApplyError](err)
 	var invalid *settings.InvalidError
 	switch {
-	case err == nil:
-		reply(w, http.StatusOK, s.settingsView())
+	case err == nil || saved:
+		now := s.settingsView()
+		applied := err == nil
+		now.Applied = &applied
+		if saved {
+			now.ApplyError = unapplied.Error()
+		}
+		reply(w, http.StatusOK, now)
 	case errors.As(err, &invalid):
 		reply(w, http.StatusUnprocessableEntity, settingsFailure{Error: "some values cannot be used; nothing was changed", Fields: invalid.Fields})
 	case errors.Is(err, settings.ErrConflict):
 		now := s.settingsView()
-		reply(w, http.StatusConflict, settingsFailure{Error: settings.ErrConflict.Error() + "; nothing of yours was changed", Now: &now})
+		reply(w, http.StatusConflict, settingsFailure{Error: settings.ErrConflict.Error() + "; nothing of yours was changed", Code: codeConflict, Now: &now})
 	default:
 		s.refuse(w, r, "save the settings", err)
 	}
 }
 
+// previewPreset tells what choosing a preset would do.
+func (s *Server) previewPreset(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	p, ok := settings.PresetOf(name)
+	if !ok {
+		fail(w, http.StatusNotFound, "there is no preset %q", name)
+		return
+	}
+	st := s.Settings.State()
+	reply(w, http.StatusOK, PresetPreview{Preset: p, Effects: settings.Preview(st, name), Meta: SettingsMeta{UpdatedAt: st.Version}})
+}
+
 func (s *Server) settingsView() SettingsView {
 	st := s.Settings.State()
+	base := settings.Base(st.Settings.Preset)
+	base.Preset = settings.PresetNone
 	problems := make(map[string]string)
 	for _, p := range st.Problems {
 		problems[p.Key] = p.Value + " is stored and not used: it " + p.Why
 	}
-	out := SettingsView{Version: st.Version}
+	out := SettingsView{
+		Version: st.Version, Intent: st.Stored, Effective: make(map[string]json.RawMessage),
+		Meta: SettingsMeta{UpdatedAt: st.Version, PresetByHand: settings.ByHand(st)},
+	}
+	if out.Intent == nil {
+		out.Intent = map[string]json.RawMessage{}
+	}
 	for _, f := range settings.Fields() {
 		v := SettingView{Key: f.Key, Group: f.Group, Label: f.Label, Effect: f.Effect, Kind: string(f.Kind), Problem: problems[f.Key]}
 		if f.Kind == settings.Secret {
 			v.Present = s.Secret(f.Key)
 		} else {
-			v.Value, v.Default = f.JSON(st.Settings), f.DefaultJSON()
-			v.DefaultText, v.Limits = f.ShowDefault(), f.Limits()
+			v.Value, v.Default = f.JSON(st.Settings), f.JSON(base)
+			v.DefaultText, v.Limits = f.Show(base), f.Limits()
 			v.Changed = string(v.Value) != string(v.Default)
+			out.Effective[f.Key] = v.Value
 		}
 		out.Settings = append(out.Settings, v)
 	}
+	able := s.Able
+	if able == nil {
+		able = func(string, string) settings.Ability { return settings.Ability{} }
+	}
+	out.Bindings = settings.Bindings(st.Settings, able)
 	return out
 }

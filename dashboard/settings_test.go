@@ -1,12 +1,15 @@
 package dashboard_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 
 	"clank/dashboard"
+	"clank/settings"
 )
 
 type jsonRaw = json.RawMessage
@@ -101,3 +104,106 @@ func TestAssetsAreKeptForEverUnderTheirSum(t *testing.T) {
 		t.Errorf("outside of the assets: %d", got)
 	}
 }
+
+func TestTheSettingsAreAnEnvelopeOfIntentAndWhatItComesTo(t *testing.T) {
+	r := start(t)
+	put := func(body string) (int, string) { return r.ask("PUT", "/api/settings", body) }
+	view := decode[dashboard.SettingsView](t, second(r.ask("GET", "/api/settings", "")))
+	if len(view.Intent) != 0 || string(view.Effective["interaction.tasks.maxAtOnce"]) != "4" || view.Meta.UpdatedAt != view.Version {
+		t.Errorf("at first: intent %v, _meta %+v", view.Intent, view.Meta)
+	}
+	if len(view.Bindings) != 4 || !view.Bindings[0].Chosen || view.Bindings[0].Runtime != "local_browser_agent" {
+		t.Errorf("bindings = %+v", view.Bindings)
+	}
+	status, body := put(`{"intent":{"agentStack.preset":"openai_oauth"}}`)
+	if status != http.StatusConflict || !strings.Contains(body, `"code":"settings_version_required"`) {
+		t.Errorf("without a version: %d %s", status, body)
+	}
+	status, body = put(`{"intent":{"agentStack.preset":"openai_oauth","interaction.tasks.maxAtOnce":7},"_meta":{"expectedUpdatedAt":"` + view.Version + `"}}`)
+	after := decode[dashboard.SettingsView](t, body)
+	if status != http.StatusOK || after.Applied == nil || !*after.Applied || len(after.Intent) != 2 || string(after.Effective["interaction.brain.model"]) != `"openai:gpt-5.6"` {
+		t.Fatalf("an intent: %d %s", status, body)
+	}
+	if b := after.Bindings[1]; b.Runtime != "openai_computer_use" || !b.Chosen {
+		t.Errorf("bindings = %+v", after.Bindings)
+	}
+	if status, body = put(`{"intent":{},"_meta":{"expectedUpdatedAt":"` + view.Version + `"}}`); status != http.StatusConflict || !strings.Contains(body, `"code":"settings_conflict"`) {
+		t.Errorf("a stale intent: %d %s", status, body)
+	}
+	if status, body = put(`{"intent":{},"changes":{},"version":"1"}`); status != http.StatusBadRequest {
+		t.Errorf("both at once: %d %s", status, body)
+	}
+	status, body = put(`{"intent":{"agentStack.preset":"openai_oauth"},"_meta":{"expectedUpdatedAt":"` + after.Version + `"}}`)
+	if now := decode[dashboard.SettingsView](t, body); status != http.StatusOK || len(now.Intent) != 1 || r.server.Settings.Now().MaxTasks != 4 {
+		t.Errorf("an intent without what was set: %d %v", status, now.Intent)
+	}
+}
+
+func TestAPresetIsPreviewedAndBroughtBack(t *testing.T) {
+	r := start(t)
+	r.change(`{"version":"","changes":{"interaction.brain.model":"openai:gpt-6-luna"}}`)
+	preview := decode[dashboard.PresetPreview](t, second(r.ask("GET", "/api/settings/presets/openai_api", "")))
+	kept := 0
+	for _, e := range preview.Effects {
+		if e.Kept {
+			kept++
+		}
+	}
+	if len(preview.Effects) != 2 || kept != 1 || preview.Preset.Runtime != "local_browser_agent" {
+		t.Errorf("preview = %+v", preview)
+	}
+	if got, _ := r.ask("GET", "/api/settings/presets/none", ""); got != http.StatusNotFound {
+		t.Errorf("a preset that is not there: %d", got)
+	}
+	view := r.change(`{"version":"1","changes":{"agentStack.preset":"openai_api"}}`)
+	if len(view.Meta.PresetByHand) != 1 {
+		t.Errorf("by hand: %v", view.Meta.PresetByHand)
+	}
+	if got, body := r.ask("POST", "/api/settings/reset", `{}`); got != http.StatusConflict || !strings.Contains(body, "settings_version_required") {
+		t.Errorf("a reset without a version: %d %s", got, body)
+	}
+	got, body := r.ask("POST", "/api/settings/reset", `{"_meta":{"expectedUpdatedAt":"2"}}`)
+	if now := r.server.Settings.Now(); got != http.StatusOK || now.BrainModel != "openai:gpt-5.6" || now.Preset != "openai_api" {
+		t.Errorf("a reset: %d %s", got, body)
+	}
+	if got, body = r.ask("POST", "/api/settings/reset", `{"keys":["agentStack.preset"],"_meta":{"expectedUpdatedAt":"3"}}`); got != http.StatusOK || r.server.Settings.Now().Preset != "" {
+		t.Errorf("a reset of one: %d %s", got, body)
+	}
+}
+
+func TestThePageSaysWhichRuntimeIsNotReady(t *testing.T) {
+	r := start(t)
+	r.server.Able = func(runtime, model string) settings.Ability {
+		if runtime == "local_browser_agent" {
+			return settings.Ability{}
+		}
+		return settings.Ability{Missing: "no key for " + model}
+	}
+	_, page := r.ask("GET", "/settings", "")
+	for _, want := range []string{"local_browser_agent: ready with plain:steps (chosen)", "gemini_computer_use with the model gemini:gemini-3.5-flash is not ready: no key for"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+func TestSavedAndNotTakenUpIsSaid(t *testing.T) {
+	r := start(t)
+	r.server.Settings.Apply = func(context.Context, settings.Settings) error { return errors.New("the browser does not restart") }
+	view := r.change(`{"version":"","changes":{"interaction.tasks.maxAtOnce":5}}`)
+	if view.Applied == nil || *view.Applied || !strings.Contains(view.ApplyError, "does not restart") || string(view.Intent["interaction.tasks.maxAtOnce"]) != "5" {
+		t.Errorf("got %+v, %q", view.Applied, view.ApplyError)
+	}
+}
+
+// change changes settings, which must be accepted.
+func (r *rig) change(body string) dashboard.SettingsView {
+	r.t.Helper()
+	got, answer := r.ask("PUT", "/api/settings", body)
+	if got != http.StatusOK {
+		r.t.Fatalf("%s: %d %s", body, got, answer)
+	}
+	return decode[dashboard.SettingsView](r.t, answer)
+}
+
+func second(_ int, body string) string { return body }

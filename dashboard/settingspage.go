@@ -8,6 +8,9 @@ import (
 	"clank/settings"
 )
 
+// runtimeKey is the setting under which the page says which runtimes are ready.
+const runtimeKey = "agentStack.overrides.browserRuntime"
+
 // settingsData is what the settings page is made from.
 type settingsData struct {
 	Version string
@@ -29,6 +32,7 @@ type settingInput struct {
 	Min, Max string
 	Options  []settings.Option
 	MaxLen   int
+	Ways     []settings.Binding // of the runtime: what there is to choose from, and what is ready
 }
 
 func (s *Server) settingsPage(w http.ResponseWriter, _ *http.Request) {
@@ -39,7 +43,11 @@ func (s *Server) settingsPage(w http.ResponseWriter, _ *http.Request) {
 			data.Groups = append(data.Groups, settingsGroup{Name: v.Group})
 		}
 		g := &data.Groups[len(data.Groups)-1]
-		g.Inputs = append(g.Inputs, inputOf(v, "f"+strconv.Itoa(i)))
+		in := inputOf(v, "f"+strconv.Itoa(i))
+		if v.Key == runtimeKey {
+			in.Ways = view.Bindings
+		}
+		g.Inputs = append(g.Inputs, in)
 	}
 	s.page(w, "settings", http.StatusOK, shell{Title: "Settings · clank", Data: data})
 }

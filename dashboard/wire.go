@@ -5,6 +5,7 @@ import (
 
 	"clank/consent"
 	"clank/sessions"
+	"clank/settings"
 )
 
 // Health says that a server is there.
@@ -77,15 +78,60 @@ type SettingView struct {
 
 // SettingsView is all settings, and the version a change must be based on.
 type SettingsView struct {
-	Settings []SettingView `json:"settings"`
-	Version  string        `json:"version"`
+	Settings  []SettingView              `json:"settings"`
+	Version   string                     `json:"version"`
+	Intent    map[string]json.RawMessage `json:"intent"`    // what was set by hand, by key
+	Effective map[string]json.RawMessage `json:"effective"` // what is in force: intent over preset over defaults
+	Bindings  []settings.Binding         `json:"bindings"`  // what that comes to for each runtime
+	Meta      SettingsMeta               `json:"_meta"`
+
+	// After a change: it is saved; whether everything took it up, and if not, why.
+	Applied    *bool  `json:"saveAppliedToRuntime,omitempty"`
+	ApplyError string `json:"saveApplyError,omitempty"`
+}
+
+// SettingsMeta is about versions. UpdatedAt is the same as [SettingsView.Version];
+// whoever sends settings says with ExpectedUpdatedAt which ones they have seen.
+type SettingsMeta struct {
+	UpdatedAt         string   `json:"updatedAt"`
+	ExpectedUpdatedAt *string  `json:"expectedUpdatedAt,omitempty"`
+	PresetByHand      []string `json:"presetByHand,omitempty"` // what was set by hand although the preset says something about it
 }
 
 // SettingsChange changes settings: by key the new value in its stored form, or
-// null for the default. Version is that of the [SettingsView] it is based on.
+// null for the default; or else Intent is everything that is to be set by hand.
+// Version is that of the [SettingsView] it is based on; it may stand in Meta too.
 type SettingsChange struct {
-	Changes map[string]json.RawMessage `json:"changes"`
-	Version *string                    `json:"version"`
+	Changes map[string]json.RawMessage `json:"changes,omitempty"`
+	Intent  map[string]json.RawMessage `json:"intent,omitempty"`
+	Version *string                    `json:"version,omitempty"`
+	Meta    *SettingsMeta              `json:"_meta,omitempty"`
+}
+
+// SettingsReset sets settings back to what the preset says, or to their
+// defaults: those in Keys, or, without any, those that the preset says
+// something about.
+type SettingsReset struct {
+	Keys []string      `json:"keys,omitempty"`
+	Meta *SettingsMeta `json:"_meta"`
+}
+
+// PresetPreview is what choosing a preset would do.
+type PresetPreview struct {
+	Preset  settings.Preset         `json:"preset"`
+	Effects []settings.PresetEffect `json:"effects"`
+	Meta    SettingsMeta            `json:"_meta"`
+}
+
+// Saying is what is said to a task that runs or waits.
+type Saying struct {
+	Text   string              `json:"text"`
+	Origin sessions.OriginKind `json:"origin,omitempty"` // dashboard or terminal
+}
+
+// Said tells which task will hear it.
+type Said struct {
+	TaskID string `json:"task_id"`
 }
 
 // hidden stands for what was asked and answered privately. The operator of the machine sees that it runs, for whom, and what

@@ -15,11 +15,31 @@ type priced struct {
 	long     Price
 }
 
-// longContext is where OpenAI's long-context rates begin.
-const longContext = 272_000
+// longContext is where OpenAI's long-context rates begin, longGemini where
+// those of Gemini Pro do.
+const (
+	longContext = 272_000
+	longGemini  = 200_000
+)
 
 // prices are list prices for standard service, US dollars per million tokens.
 var prices = []priced{
+	{"claude-fable-5-1", Price{10, 0.25, 50}, 0, Price{}},
+	{"claude-mythos-5-1", Price{10, 0.25, 50}, 0, Price{}},
+	{"claude-fable-5", Price{10, 1, 50}, 0, Price{}},
+	{"claude-mythos-5", Price{10, 1, 50}, 0, Price{}},
+	{"claude-opus-5-5", Price{4, 0.20, 20}, 0, Price{}},
+	{"claude-sonnet-5-5", Price{2, 0.10, 10}, 0, Price{}},
+	{"claude-haiku-5-5", Price{0.10, 0.01, 0.50}, 100_000, Price{0.50, 0.05, 2.50}},
+	{"claude-opus-5", Price{5, 0.50, 25}, 0, Price{}},
+	{"claude-sonnet-5", Price{2, 0.20, 10}, 0, Price{}},
+	{"claude-opus-4-8", Price{5, 0.50, 25}, 0, Price{}},
+	{"claude-opus-4-7", Price{5, 0.50, 25}, 0, Price{}},
+	{"claude-opus-4-6", Price{5, 0.50, 25}, 0, Price{}},
+	{"claude-opus-4-5", Price{5, 0.50, 25}, 0, Price{}},
+	{"claude-sonnet-4-6", Price{3, 0.30, 15}, 0, Price{}},
+	{"claude-sonnet-4-5", Price{3, 0.30, 15}, 0, Price{}},
+	{"claude-haiku-4-5", Price{1, 0.10, 5}, 0, Price{}},
 	{"gpt-6.1-sol", Price{2, 0.10, 10}, longContext, Price{4, 0.20, 15}},
 	{"gpt-6-astra", Price{10, 1, 50}, longContext, Price{20, 2, 75}},
 	{"gpt-6-sol", Price{2, 0.20, 10}, longContext, Price{4, 0.40, 15}},
@@ -33,6 +53,19 @@ var prices = []priced{
 	{"gpt-5.2", Price{1.75, 0.175, 14}, 0, Price{}},
 	{"gpt-5-mini", Price{0.25, 0.025, 2}, 0, Price{}},
 	{"gpt-4.1", Price{2, 0.50, 8}, 0, Price{}},
+
+	// Gemini 3.6 to 3.8 at their introductory rates, which end with 2026.
+	{"gemini-3.8-flash", Price{0.75, 0.075, 3.75}, 0, Price{}},
+	{"gemini-3.7-flash", Price{0.75, 0.075, 3.75}, 0, Price{}},
+	{"gemini-3.6-flash", Price{0.75, 0.075, 3.75}, 0, Price{}},
+	{"gemini-3.5-flash", Price{1.50, 0.15, 9}, 0, Price{}},
+	{"gemini-3.1-pro-preview", Price{2, 0.20, 12}, longGemini, Price{4, 0.40, 18}},
+	{"gemini-3.1-flash-lite", Price{0.25, 0.025, 1.50}, 0, Price{}},
+	{"gemini-3-flash-preview", Price{0.50, 0.05, 3}, 0, Price{}},
+	{"gemini-2.5-pro", Price{1.25, 0.125, 10}, longGemini, Price{2.50, 0.25, 15}},
+	{"gemini-2.5-computer-use-preview-10-2025", Price{1.25, 1.25, 10}, longGemini, Price{2.50, 2.50, 15}},
+	{"gemini-2.5-flash", Price{0.30, 0.03, 2.50}, 0, Price{}},
+	{"gemini-2.5-flash-lite", Price{0.10, 0.01, 0.40}, 0, Price{}},
 }
 
 // Charge returns u with USD set to the list price of one call of model, or

@@ -36,6 +36,7 @@ func (m *Manager) admit(ctx context.Context, t Task, watch func(Event)) (*job, e
 	if err := m.checkHour(ctx, t.Origin, lim); err != nil {
 		return nil, err
 	}
+	asked := t
 	l, err := m.sessionFor(ctx, &t)
 	if err != nil {
 		return nil, err
@@ -45,7 +46,10 @@ func (m *Manager) admit(ctx context.Context, t Task, watch func(Event)) (*job, e
 		return nil, err
 	}
 	t.MaxSteps = lim.steps(t.MaxSteps)
+	inbox := cmp.Or(t.Inbox, &Inbox{})
+	t.Inbox = nil // it is for the backend, not for those who watch
 	j := &job{
+		inbox: inbox, chosen: asked.Runtime != "", model: asked.Model,
 		rec:  Record{Task: t, State: TaskQueued, Asked: m.Now()},
 		live: l, user: userKey(t.Origin), guild: guildKey(t.Origin), watch: watch,
 		start: make(chan struct{}), moved: make(chan struct{}, 1),
@@ -173,11 +177,9 @@ func (m *Manager) sessionFor(ctx context.Context, t *Task) (*live, error) {
 		err = refuse(ErrBadTask, "session %s is private; go on with it privately, or leave it out to start a new one", s.ID)
 	case t.Profile != "" && s.Profile != "" && t.Profile != s.Profile:
 		err = refuse(ErrBadTask, "session %s works with the browser profile %s; to use %s, start a new one", s.ID, s.Profile, t.Profile)
-	case t.Runtime != "" && t.Runtime != s.Runtime:
-		err = refuse(ErrBadTask, "session %s is worked by %s; to use %s, start a new one", s.ID, s.Runtime, t.Runtime)
 	default:
-		t.Runtime = s.Runtime
-		if err = m.checkRuntime(t.Runtime); err == nil {
+		t.Runtime = cmp.Or(t.Runtime, s.Runtime)
+		if err = m.route(t); err == nil {
 			err = m.settleProfile(t, s.Profile)
 		}
 	}
@@ -206,10 +208,7 @@ func (m *Manager) settleProfile(t *Task, has string) error {
 }
 
 func (m *Manager) newSession(ctx context.Context, t *Task) (*live, error) {
-	if t.Runtime == "" {
-		t.Runtime = m.DefaultRuntime()
-	}
-	if err := m.checkRuntime(t.Runtime); err != nil {
+	if err := m.route(t); err != nil {
 		return nil, err
 	}
 	if err := m.settleProfile(t, ""); err != nil {
@@ -234,6 +233,21 @@ func (m *Manager) newSession(ctx context.Context, t *Task) (*live, error) {
 	return m.bring(Session{
 		ID: id, Origin: t.Origin, Runtime: t.Runtime, Profile: t.Profile, State: SessionParked, Created: now, LastUsed: now,
 	}), nil
+}
+
+// route completes t with its runtime and its model.
+func (m *Manager) route(t *Task) error {
+	if m.Route != nil {
+		runtime, model, err := m.Route(*t)
+		if err != nil {
+			return refuse(ErrBadTask, "%v", err)
+		}
+		t.Runtime, t.Model = runtime, model
+	}
+	if t.Runtime == "" {
+		t.Runtime = m.DefaultRuntime()
+	}
+	return m.checkRuntime(t.Runtime)
 }
 
 func (m *Manager) checkRuntime(name string) error {

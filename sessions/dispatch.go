@@ -18,6 +18,12 @@ type job struct {
 	start       chan struct{} // closed when its turn has come
 	moved       chan struct{} // holds a token when there are places to tell
 
+	inbox  *Inbox
+	chosen bool   // the runtime was asked for
+	model  string // that was asked for
+	deaf   bool   // nothing that is said to it reaches the backend any more; guarded by the Manager's lock
+	legs   legs
+
 	place   int   // in line, from 1
 	places  []int // that it has had and nobody was told of
 	started bool

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"clank/cancel"
@@ -18,6 +20,8 @@ type live struct {
 	busy  chan struct{} // not nil: it is worked at, or being closed; closed when it is free again
 	tasks []*job        // in line or running
 	pins  int           // calls that hold it; not forgotten meanwhile
+	// worked are the runtimes whose backends may hold something for it.
+	worked map[string]bool
 
 	saving sync.Mutex // held while the session is saved, so that the last state wins
 }
@@ -118,15 +122,15 @@ func (m *Manager) letGo(ctx context.Context, l *live, state SessionState) {
 // new state and frees it. It is parked or closed then, whatever the backend says.
 func (m *Manager) shut(ctx context.Context, l *live, state SessionState) {
 	m.mu.Lock()
-	open, backend, id := l.open, m.Backends[l.Runtime], l.ID
+	id, worked := l.ID, slices.Sorted(maps.Keys(l.worked))
 	m.mu.Unlock()
-	if open && backend != nil {
-		if err := closeBackend(ctx, backend, id); err != nil {
-			m.Logger.Warn("closing a session's page failed", "session", id, "err", err)
+	for _, runtime := range worked {
+		if err := closeBackend(ctx, m.Backends[runtime], id); err != nil {
+			m.Logger.Warn("closing a session's page failed", "session", id, "runtime", runtime, "err", err)
 		}
 	}
 	m.mu.Lock()
-	l.open = false
+	l.open, l.worked = false, nil
 	if l.State != SessionClosed {
 		l.State = state
 	}

@@ -28,9 +28,15 @@ type Manager struct {
 	// Profile decides which browser profile somebody works with. want is what they asked for, or the one their session
 	// has; empty if neither says. The error is the refusal. nil = the one wanted.
 	Profile func(o Origin, want string) (string, error)
-	Scopes  *cancel.Scopes
-	Logger  *slog.Logger     // nil = none
-	Now     func() time.Time // nil = time.Now
+	// Route completes a task with its runtime, if it has none, and its model. Its error, a sentence for people, is the
+	// refusal. nil = DefaultRuntime, and whatever model the backend chooses.
+	Route func(t Task) (runtime, model string, err error)
+	// HandOver is asked whether the rest of a task may be left to another runtime, and with which model. It may take a
+	// minute, and ends with its context. Its error, a sentence for people, is the refusal. nil = never.
+	HandOver func(ctx context.Context, s Session, t Task, to HandOverError) (model string, err error)
+	Scopes   *cancel.Scopes
+	Logger   *slog.Logger     // nil = none
+	Now      func() time.Time // nil = time.Now
 
 	door chan struct{} // holds one token: who takes it may bring sessions in, see [Manager.enter]
 	quit chan struct{} // closed by Close

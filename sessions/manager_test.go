@@ -320,9 +320,13 @@ func TestASessionKeepsItsRuntime(t *testing.T) {
 		if rec = r.run(task); rec.Runtime != "other" {
 			t.Errorf("runtime = %q, want the session's", rec.Runtime)
 		}
-		task.Runtime = "script"
+		task.Runtime = "nobody"
 		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrBadTask) {
-			t.Errorf("another runtime: err = %v, want ErrBadTask", err)
+			t.Errorf("a runtime that is not there: err = %v, want ErrBadTask", err)
+		}
+		task.Runtime = "script"
+		if rec = r.run(task); rec.Runtime != "script" {
+			t.Errorf("runtime = %q, want the one asked for", rec.Runtime)
 		}
 	})
 }

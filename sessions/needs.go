@@ -40,6 +40,9 @@ type Note struct {
 	At   time.Time
 }
 
+// String is the note as people read it: "@ada says: the red one".
+func (n Note) String() string { return n.By + " says: " + n.Text }
+
 // Inbox holds what was said to a running task until its [Backend] takes it
 // before its next question to the model. Its methods are safe for concurrent
 // use; a nil Inbox is always empty.
@@ -53,6 +56,16 @@ func (i *Inbox) Put(n Note) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.notes = append(i.notes, n)
+}
+
+// Len returns how many notes were not yet taken.
+func (i *Inbox) Len() int {
+	if i == nil {
+		return 0
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.notes)
 }
 
 // Take returns what was not yet taken, in the order in which it was said.

@@ -11,12 +11,15 @@ func (s Session) MayUse(o Origin) bool {
 }
 
 // owner returns what people call the session's owner.
-func (s Session) owner() string {
+func (s Session) owner() string { return s.Origin.who() }
+
+// who is what people call whoever asked from o.
+func (o Origin) who() string {
 	switch {
-	case s.Origin.UserName != "":
-		return s.Origin.UserName
-	case s.Origin.User != "":
-		return "user " + s.Origin.User
+	case o.UserName != "":
+		return o.UserName
+	case o.User != "":
+		return "user " + o.User
 	}
 	return "the operator"
 }

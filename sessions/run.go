@@ -90,26 +90,15 @@ func (m *Manager) turn(ctx context.Context, j *job) outcome {
 		defer done()
 	}
 	j.rec.State, j.rec.Started = TaskRunning, m.Now()
+	if err := m.takeUp(j); err != nil {
+		return outcome{err: err}
+	}
 	session, err := m.touch(ctx, j)
 	if err != nil {
 		return outcome{err: unwritten(err)}
 	}
 	m.tell(j, nil)
-
-	p := startPull(ctx, m.Backends[j.rec.Runtime], session, j.rec.Task)
-	defer p.stop()
-	for {
-		step, err := p.next(ctx)
-		if err == nil {
-			err = m.record(ctx, j, &step)
-		}
-		switch {
-		case err != nil:
-			return outcome{err: err, gone: p.stop()}
-		case step.Kind == StepAnswer:
-			return outcome{answer: &step, gone: p.end(ctx)}
-		}
-	}
+	return m.goThrough(ctx, j, session)
 }
 
 // touch marks the session of j as used, saves both and returns the session.
@@ -127,6 +116,7 @@ func (m *Manager) touch(ctx context.Context, j *job) (s Session, err error) {
 // record counts a step, writes it down and tells it.
 func (m *Manager) record(ctx context.Context, j *job, step *Step) error {
 	step.At = m.Now()
+	j.legs.number(step)
 	if step.Kind == StepAnswer || step.Kind == StepNotice {
 		step.Phase = Done
 	}
@@ -191,6 +181,7 @@ func (m *Manager) finish(ctx context.Context, j *job, out outcome) {
 		closed = a.Closed
 	}
 	m.mu.Lock()
+	j.deaf = true
 	l := j.live
 	switch {
 	case l.State == SessionClosed:

@@ -37,6 +37,8 @@ type Origin struct {
 	// What decides who somebody is at the moment of asking. It is not kept.
 	Roles  []string `json:"-"` // that User has on Guild
 	Parent string   `json:"-"` // the channel that the thread Channel is part of
+	// Moderator says that User may manage other people's messages there, as the operator of the dashboard may everywhere.
+	Moderator bool `json:"-"`
 }
 
 // Task is one thing somebody asked for.
@@ -53,7 +55,8 @@ type Task struct {
 	// Allow are classes of actions ("buy", "submit") that the person has allowed with
 	// the task. They are not stored.
 	Allow []string `json:"allow,omitempty"`
-	// Inbox is what people say to the task while it runs. It is not stored.
+	// Inbox is what people say to the task while it runs, see [Manager.Say]. The
+	// Manager gives one to the Backend; it is not stored and no [Record] has it.
 	Inbox *Inbox `json:"-"`
 }
 
@@ -134,7 +137,10 @@ type Step struct {
 // at once, and acts no more, when ctx ends (the error is then [context.Cause])
 // or when its consumer stops ranging; it never yields a Done act after that. A
 // Backend keeps what it needs to continue a session (conversation, page) until
-// Close; a stopped or failed task leaves the session usable.
+// Close; a stopped or failed task leaves the session usable. Before each
+// question to its model it takes what was put into t.Inbox, yields a notice for
+// each note ([Note.String]) and tells the model. If its last error is a
+// [HandOverError], another runtime goes on.
 //
 // Close releases what is held for the session with that id. Closing an unknown
 // session is no error. A later Run of the same session starts anew from
@@ -157,19 +163,22 @@ const (
 
 // Session is a browser and a memory that outlive a task.
 type Session struct {
-	ID       string          `json:"id"`
-	Origin   Origin          `json:"origin"` // Origin.User owns it
-	Runtime  string          `json:"runtime"`
-	Profile  string          `json:"profile,omitempty"` // browser profile; empty = none that lasts
-	State    SessionState    `json:"state"`
-	Title    string          `json:"title"`            // of the page, as last seen
-	URL      string          `json:"url"`              // of the page, as last seen
-	Memory   json.RawMessage `json:"memory,omitempty"` // what the Backend wants to find again, see [Step.Memory]
-	Shared   bool            `json:"shared,omitempty"` // somebody watches it: not reaped
-	Steps    int             `json:"steps"`            // acts that were done, over all tasks
-	Usage    Usage           `json:"usage"`
-	Created  time.Time       `json:"created"`
-	LastUsed time.Time       `json:"last_used"`
+	ID      string          `json:"id"`
+	Origin  Origin          `json:"origin"` // Origin.User owns it
+	Runtime string          `json:"runtime"`
+	Profile string          `json:"profile,omitempty"` // browser profile; empty = none that lasts
+	State   SessionState    `json:"state"`
+	Title   string          `json:"title"`            // of the page, as last seen
+	URL     string          `json:"url"`              // of the page, as last seen
+	Memory  json.RawMessage `json:"memory,omitempty"` // what the Backend of Runtime wants to find again, see [Step.Memory]
+	// Others are the memories of the other runtimes that have worked the session,
+	// by their names. The map is not changed once it is there.
+	Others   map[string]json.RawMessage `json:"-"`
+	Shared   bool                       `json:"shared,omitempty"` // somebody watches it: not reaped
+	Steps    int                        `json:"steps"`            // acts that were done, over all tasks
+	Usage    Usage                      `json:"usage"`
+	Created  time.Time                  `json:"created"`
+	LastUsed time.Time                  `json:"last_used"`
 }
 
 // TaskState is where a task is in its life.

@@ -37,7 +37,7 @@ type Field struct {
 	Options  []Option
 	Optional bool // a Model may be empty
 
-	check func(string) error // what else a Text must be; nil: anything
+	check func(string) error // what else a Text or Model must be; nil: anything
 
 	at func(*Settings) any // where the value lives: *bool, *int, *string or *time.Duration
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -28,6 +29,18 @@ type Store interface {
 	SaveSettings(ctx context.Context, values map[string]json.RawMessage, expectVersion string) (version string, err error)
 }
 
+// ApplyError says that settings were saved and are in force, but that something
+// did not take them up.
+type ApplyError struct{ Err error }
+
+// Error implements error.
+func (e *ApplyError) Error() string {
+	return "the settings are saved, but were not taken up by everything: " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *ApplyError) Unwrap() error { return e.Err }
+
 // Live is the settings of a running program. Set the exported fields, then call
 // Open; after that all methods are safe for concurrent use.
 type Live struct {
@@ -37,6 +50,9 @@ type Live struct {
 	// Check, if set, says what is wrong with settings that are each within their limits. A change that brings such a fault is
 	// refused.
 	Check func(Settings) []FieldError
+	// Apply, if set, is called with settings that were saved, for what does not read them each time. Its error is told
+	// as an [ApplyError]; the settings stay saved.
+	Apply func(context.Context, Settings) error
 
 	now atomic.Pointer[State]
 
@@ -96,21 +112,7 @@ func (l *Live) Update(ctx context.Context, changes map[string]json.RawMessage, e
 	if expectVersion != before.Version {
 		return before.Settings, before.Version, fmt.Errorf("update settings: %w", ErrConflict)
 	}
-	stored := maps.Clone(before.Stored)
-	if stored == nil {
-		stored = make(map[string]json.RawMessage)
-	}
-	for key, raw := range changes {
-		f, known := FieldOf(key)
-		if known {
-			key = f.Key
-		}
-		if isNull(raw) || bytes.Equal(compact(f, raw), f.DefaultJSON()) {
-			delete(stored, key)
-		} else {
-			stored[key] = compact(f, raw)
-		}
-	}
+	stored := merge(before.Stored, changes)
 	if bad := l.faults(before.Settings, l.understand(stored, "").Settings); len(bad) > 0 {
 		return before.Settings, before.Version, &InvalidError{Fields: bad}
 	}
@@ -123,7 +125,75 @@ func (l *Live) Update(ctx context.Context, changes map[string]json.RawMessage, e
 	}
 	st := l.understand(stored, version)
 	l.apply(st)
+	if l.Apply != nil {
+		if err := l.Apply(ctx, st.Settings); err != nil {
+			return st.Settings, st.Version, &ApplyError{err}
+		}
+	}
 	return st.Settings, st.Version, nil
+}
+
+// Replace is Update with everything that is to be set by hand: what is not in
+// intent goes back to its default, or to what the preset says.
+func (l *Live) Replace(ctx context.Context, intent map[string]json.RawMessage, expectVersion string) (Settings, string, error) {
+	changes := maps.Clone(intent)
+	if changes == nil {
+		changes = make(map[string]json.RawMessage)
+	}
+	named := make(map[string]bool, len(intent))
+	for key := range intent {
+		named[keyOf(key)] = true
+	}
+	for key := range l.State().Stored { // if this is not what the version stands for, Update refuses it
+		if !named[key] {
+			changes[key] = json.RawMessage("null")
+		}
+	}
+	return l.Update(ctx, changes, expectVersion)
+}
+
+// merge returns what is to be stored after changes. What says the same as the
+// default, or as the preset, is left out.
+func merge(before, changes map[string]json.RawMessage) map[string]json.RawMessage {
+	stored := maps.Clone(before)
+	if stored == nil {
+		stored = make(map[string]json.RawMessage)
+	}
+	for key, raw := range changes {
+		f, _ := FieldOf(key)
+		if key = keyOf(key); isNull(raw) {
+			delete(stored, key)
+		} else {
+			stored[key] = compact(f, raw)
+		}
+	}
+	base := Base(presetIn(stored))
+	base.Preset = PresetNone
+	for key := range changes {
+		if f, known := FieldOf(key); known && bytes.Equal(stored[f.Key], f.JSON(base)) {
+			delete(stored, f.Key)
+		}
+	}
+	return stored
+}
+
+// keyOf is the key of a setting that may be named otherwise.
+func keyOf(name string) string {
+	if f, ok := FieldOf(name); ok {
+		return f.Key
+	}
+	return name
+}
+
+// presetIn is the preset among stored values.
+func presetIn(stored map[string]json.RawMessage) string {
+	f, _ := FieldOf(presetKey)
+	v, err := f.decode(stored[presetKey], nil)
+	name, ok := v.(string)
+	if err != nil || !ok {
+		return PresetNone
+	}
+	return name
 }
 
 // faults are what Check finds wrong with settings that was not wrong before.
@@ -185,11 +255,14 @@ func (l *Live) load(ctx context.Context) (*State, error) {
 
 // understand turns stored values into settings, leaving out what it cannot use.
 func (l *Live) understand(stored map[string]json.RawMessage, version string) *State {
-	st := &State{Settings: Defaults(), Version: version, Stored: stored}
+	st := &State{Settings: Base(presetIn(stored)), Version: version, Stored: stored}
 	for _, key := range slices.Sorted(maps.Keys(stored)) {
 		v, err := l.decode(key, stored[key])
 		if err != nil {
 			st.Problems = append(st.Problems, FieldError{Key: key, Value: brief(stored[key]), Why: err.Error()})
+			if key == overrideKey {
+				st.Settings.Runtime = strings.Trim(brief(stored[key]), `"`) // tasks are refused with it, instead of being done otherwise
+			}
 			continue
 		}
 		f, _ := FieldOf(key)

@@ -62,7 +62,7 @@ func (m *memory) name() string {
 
 func open(t *testing.T, store settings.Store) *settings.Live {
 	t.Helper()
-	l := &settings.Live{Store: store, Log: slog.New(slog.DiscardHandler), Providers: []string{"plain", "openai", "compatible"}}
+	l := &settings.Live{Store: store, Log: slog.New(slog.DiscardHandler), Providers: []string{"plain", "openai", "compatible", "anthropic", "gemini"}}
 	if err := l.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,6 @@ type Settings struct {
 	BrowserPath     string // empty = found by itself
 	Browser         Browser
 	Reach           Reach
-	Runtime         string // empty = clank chooses, see the Runtime constants
 	AgentMode       string // see the Mode constants
 	AgentModel      string // "provider:model"
 	BrowsesPerHour  int    // 0 = none
@@ -46,6 +45,13 @@ type Settings struct {
 	Web             Web
 	Budget          Budget
 	RetentionInDays int // 0 = for ever
+
+	Preset            string // see [PresetOf]
+	Runtime           string // see the Runtime constants
+	HandOver          string // see the HandOver constants
+	OpenAIComputer    OpenAIComputer
+	AnthropicComputer AnthropicComputer
+	GeminiComputer    GeminiComputer
 }
 
 // Browser is how browsers are started and worked.
@@ -134,12 +140,6 @@ const (
 type PerCaller struct {
 	Guild, User int
 }
-
-// Values of [Settings.Runtime].
-const (
-	RuntimeAuto  = ""
-	RuntimeLocal = "local_browser_agent"
-)
 
 // Values of [Settings.AgentMode].
 const (

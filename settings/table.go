@@ -36,7 +36,7 @@ const (
 
 // table is the one source of what can be set. Everything else (defaults,
 // checks, the settings page, the command line) is derived from it.
-var table = slices.Concat(browserFields, reachFields, budgetFields, otherFields, webFields)
+var table = slices.Concat(runtimeFields, browserFields, reachFields, budgetFields, otherFields, webFields)
 
 var browserFields = []Field{
 	{
@@ -149,12 +149,6 @@ var browserFields = []Field{
 		Key: runtimeKeys + "tabCleanup.sweepMs", Group: groupBrowser, Label: "Look for forgotten tabs every",
 		Effect: "How often forgotten tabs are looked for.",
 		Kind:   Duration, Default: 5 * time.Minute, Min: 10 * second, Max: 60 * minute, at: func(s *Settings) any { return &s.Browser.TabSweepInterval },
-	},
-	{
-		Key: "agentStack.overrides.browserRuntime", Group: groupBrowser, Label: "Runtime",
-		Effect: "What drives the browser when a task does not say.",
-		Kind:   Choice, Default: RuntimeAuto, at: func(s *Settings) any { return &s.Runtime },
-		Options: []Option{{RuntimeAuto, "Let clank choose"}, {RuntimeLocal, "Local browser agent"}},
 	},
 }
 
@@ -358,6 +352,14 @@ var otherFields = []Field{
 	{
 		Key: "OPENAI_API_KEY", Group: groupSecrets, Label: "OpenAI key",
 		Effect: "OpenAI's models, named openai:…, need it.", Kind: Secret,
+	},
+	{
+		Key: "ANTHROPIC_API_KEY", Group: groupSecrets, Label: "Anthropic key",
+		Effect: "Anthropic's models, named anthropic:…, need it.", Kind: Secret,
+	},
+	{
+		Key: "GEMINI_API_KEY", Group: groupSecrets, Label: "Gemini key",
+		Effect: "Google's models, named gemini:…, need it.", Kind: Secret,
 	},
 	{
 		Key: "COMPATIBLE_API_KEY", Group: groupSecrets, Label: "Key of the OpenAI-compatible server",

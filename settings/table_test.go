@@ -34,6 +34,10 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 		},
 		Tool: settings.Tool{AllowHost: true, NodeMode: settings.NodeAuto, VisionBytes: 5 << 20},
 	}
+	want.HandOver = settings.HandOverNever
+	want.OpenAIComputer = settings.OpenAIComputer{Client: "auto", Model: "openai:gpt-5.6"}
+	want.AnthropicComputer = settings.AnthropicComputer{Model: "anthropic:claude-opus-5-5", Toolset: "computer"}
+	want.GeminiComputer = settings.GeminiComputer{Model: "gemini:gemini-3.5-flash"}
 	if diff := cmp.Diff(want, settings.Defaults()); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
 	}

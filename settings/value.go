@@ -207,7 +207,10 @@ func (f Field) checkText(v string, providers []string) (any, error) {
 	}
 	switch f.Kind {
 	case Model:
-		return v, f.checkModel(v, providers)
+		if err := f.checkModel(v, providers); err != nil || f.check == nil {
+			return v, err
+		}
+		return v, f.check(v)
 	case URL:
 		return v, checkURL(v)
 	default:

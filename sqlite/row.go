@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -38,7 +39,7 @@ const (
 	originColumns = "kind, guild, channel, user, user_name, private"
 	usageColumns  = "calls, input_tokens, cached_tokens, output_tokens, usd, unpriced"
 
-	sessionColumns = "id, " + originColumns + ", runtime, profile, state, title, url, memory, shared, steps, " + usageColumns + ", created, last_used"
+	sessionColumns = "id, " + originColumns + ", runtime, profile, state, title, url, memory, others, shared, steps, " + usageColumns + ", created, last_used"
 	taskColumns    = "id, session, prompt, " + originColumns + ", runtime, model, max_steps, headed, state, answer, closed, reason, steps, " +
 		usageColumns + ", asked, started, ended"
 	stepColumns = "n, kind, phase, tool, input, label, text, failed, url, title, " + usageColumns + ", limited_by, closed, at"
@@ -66,22 +67,38 @@ func join(groups ...[]any) []any {
 // sessionRow is a session with what is stored otherwise than it is in memory.
 type sessionRow struct {
 	sessions.Session
-	memory            []byte
+	memory, others    []byte
 	created, lastUsed int64
 }
 
 func (r *sessionRow) fields() []any {
 	return join([]any{&r.ID}, originFields(&r.Origin),
-		[]any{&r.Runtime, &r.Profile, &r.State, &r.Title, &r.URL, &r.memory, &r.Shared, &r.Steps}, usageFields(&r.Usage),
+		[]any{&r.Runtime, &r.Profile, &r.State, &r.Title, &r.URL, &r.memory, &r.others, &r.Shared, &r.Steps}, usageFields(&r.Usage),
 		[]any{&r.created, &r.lastUsed})
 }
 
 func newSessionRow(s sessions.Session) *sessionRow {
-	return &sessionRow{Session: s, memory: s.Memory, created: micro(s.Created), lastUsed: micro(s.LastUsed)}
+	r := &sessionRow{Session: s, memory: s.Memory, created: micro(s.Created), lastUsed: micro(s.LastUsed)}
+	if len(s.Others) > 0 {
+		memories := make(map[string][]byte, len(s.Others)) // byte for byte: a memory need not be JSON that we could read
+		for runtime, memory := range s.Others {
+			memories[runtime] = memory
+		}
+		r.others, _ = json.Marshal(memories) // strings and bytes always marshal
+	}
+	return r
 }
 
 func (r *sessionRow) session() sessions.Session {
 	r.Memory, r.Created, r.LastUsed = r.memory, fromMicro(r.created), fromMicro(r.lastUsed)
+	// What cannot be read is a memory that is lost, and no reason to lose the session.
+	var memories map[string][]byte
+	if json.Unmarshal(r.others, &memories) == nil && len(memories) > 0 {
+		r.Others = make(map[string]json.RawMessage, len(memories))
+		for runtime, memory := range memories {
+			r.Others[runtime] = memory
+		}
+	}
 	return r.Session
 }
 

@@ -56,9 +56,11 @@ function drawWhere(session) {
 }
 
 const running = () => [...turns.values()].filter((turn) => turn.running);
+const usual = prompt.placeholder;
 
 function drawSend() {
   const stops = running().length > 0 && prompt.value.trim() === "";
+  prompt.placeholder = running().length > 0 ? "Tell the running task" : usual;
   send.classList.toggle("stops", stops);
   send.setAttribute("aria-label", stops ? "Stop" : "Send");
   send.disabled = !stops && prompt.value.trim() === "";
@@ -155,7 +157,23 @@ function submit() {
   });
 }
 
+// tell says something to the task that runs in this session, and reports whether
+// there was one that could hear it.
+async function tell(text) {
+  const turn = running()[0];
+  if (!turn) return false;
+  try {
+    const answer = await api("POST", `/api/tasks/${encodeURIComponent(turn.task.id)}/say`, { text });
+    say(answer.stopped ? (answer.stopped.length ? "Stopped." : "Nothing is running right now.") : "Passed on. It is heard before the next step.");
+    return true;
+  } catch (error) {
+    if (error.status === 404) return false; // it has just ended: what was typed is the next task
+    throw error;
+  }
+}
+
 async function post(text) {
+  if (await tell(text)) return;
   const from = current;
   const session = sessions.find((s) => s.id === current);
   const answer = await api("POST", "/api/tasks", { prompt: text, session_id: session?.state === "closed" ? "" : current });

@@ -80,10 +80,16 @@ function take(view) {
     const touched = dirty(f);
     const theirs = now !== f.saved;
     f.saved = now;
+    f.default = JSON.stringify(s.default);
+    f.node.querySelector(".default").textContent = s.default_text ?? "";
     f.error.textContent = s.problem ?? "";
     if (!touched) put(f, now);
     else if (theirs && dirty(f)) f.error.textContent = `Somebody else set this to ${shown(f, s.value)} in the meantime. Save to keep yours.`;
   }
+  const ways = form.querySelector(".ways");
+  ways?.replaceChildren(...view.bindings.map((b) => Object.assign(document.createElement("li"), {
+    textContent: `${b.problem ? b.problem : `${b.runtime}: ready with ${b.model}`}${b.chosen ? " (chosen)" : ""}`,
+  })));
   draw();
 }
 
@@ -99,14 +105,17 @@ async function submit() {
   save.disabled = true;
   tell("Saving…");
   try {
-    take(await api("PUT", "/api/settings", { version, changes: Object.fromEntries(list.map((f) => [f.node.dataset.key, valueOf(f)])) }));
+    const now = await api("PUT", "/api/settings", { version, changes: Object.fromEntries(list.map((f) => [f.node.dataset.key, valueOf(f)])) });
+    take(now);
     done(list);
+    if (now.saveApplyError) tell(`${now.saveApplyError[0].toUpperCase()}${now.saveApplyError.slice(1)}.`, true);
   } catch (error) {
     refused(error);
   }
 }
 
 function done(list) {
+  drawPreset();
   if (changed().length > 0) return drawBar();
   tell(list.length === 1 ? `Saved: ${list[0].label}.` : `Saved: ${list.length} settings.`);
   save.disabled = true;
@@ -129,6 +138,33 @@ function refused(error) {
   form.querySelector(".bad :is(input, select, textarea)")?.focus();
 }
 
+// follow takes over what was saved elsewhere while this page is open. What was
+// typed here stays, and the bar says so.
+async function follow() {
+  if (document.hidden || save.disabled && !bar.hidden) return;
+  const view = await api("GET", "/api/settings").catch(() => null); // the next look tells
+  if (!view || view.version === version) return;
+  take(view);
+  drawPreset();
+  if (changed().length > 0) {
+    drawBar();
+    tell("Somebody else saved settings in the meantime. Theirs are shown, and what you typed is still here.", true);
+  }
+}
+
+// drawPreset says what the preset that is chosen in the form would change.
+let previews = 0;
+async function drawPreset() {
+  const f = fields.get("agentStack.preset");
+  const mark = ++previews;
+  const note = f.node.querySelector(".preview");
+  if (!dirty(f) || f.input.value === "") return note.replaceChildren();
+  const preview = await api("GET", `/api/settings/presets/${encodeURIComponent(f.input.value)}`).catch(() => null);
+  if (mark !== previews || !preview) return;
+  const lines = preview.effects.map((e) => `${e.label}: ${e.kept ? `stays ${e.now || "empty"}, set by hand` : e.then || "empty"}`);
+  note.replaceChildren(...[`Runtime: ${preview.preset.runtime}`, ...lines].map((line) => Object.assign(document.createElement("li"), { textContent: line })));
+}
+
 for (const f of fields.values()) {
   f.input.addEventListener("input", () => onInput(f));
   f.reset.addEventListener("click", () => { put(f, f.default); onInput(f); f.input.focus(); });
@@ -139,5 +175,8 @@ document.getElementById("discard").addEventListener("click", () => {
   drawBar();
 });
 form.addEventListener("submit", (event) => { event.preventDefault(); if (!save.disabled && changed().length) submit(); });
+fields.get("agentStack.preset").input.addEventListener("input", drawPreset);
+setInterval(follow, 10_000);
+document.addEventListener("visibilitychange", follow);
 addEventListener("beforeunload", (event) => { if (changed().length) event.preventDefault(); });
 draw();

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"clank/llm"
+	"clank/llm/anthropic"
 	"clank/llm/openai"
 )
 
@@ -96,6 +97,11 @@ func clients(t *testing.T, url string) map[string]llm.Model {
 		}
 		all[name] = m
 	}
+	m, err := anthropic.New(anthropic.Options{BaseURL: url, Key: "k", Model: "claude-opus-5-5", Backoff: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all["messages"] = m
 	return all
 }
 

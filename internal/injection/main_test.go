@@ -83,7 +83,7 @@ func serve(w http.ResponseWriter, r *http.Request) {
 // windows lets the agent work the browser.
 type windows struct{}
 
-func (windows) Open(ctx context.Context, o browseagent.Opening) (browseagent.Page, bool, error) {
+func (windows) Open(ctx context.Context, o sessions.Opening) (browseagent.Page, bool, error) {
 	w, restored, err := manager.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL})
 	if err != nil {
 		return nil, false, err

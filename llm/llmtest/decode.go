@@ -64,11 +64,15 @@ func decodeImage(raw json.RawMessage) (*llm.Image, error) {
 }
 
 type wireTool struct {
-	Name, Description string
-	Parameters        json.RawMessage
+	Type, Name, Description string
+	Parameters              json.RawMessage
 }
 
+// tool is a function, or a tool of the vendor by its type.
 func (t wireTool) tool() llm.Tool {
+	if t.Name == "" && t.Type != "function" {
+		t.Name = t.Type
+	}
 	return llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Parameters}
 }
 

@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -35,7 +36,7 @@ func (p *player) play(wire api, req Request, reply Reply, n int) {
 	case f.Body != nil:
 		p.body(f, "application/json", []byte(*f.Body))
 	case f.Status != 0:
-		p.body(f, "application/json", errorObject(f.Status, f.Code, f.Message))
+		p.body(f, "application/json", p.s.errorObject(f.Status, f.Code, f.Message))
 	case req.Stream:
 		p.stream(wire, req, reply, n)
 	default:
@@ -83,21 +84,19 @@ func (p *player) stream(wire api, req Request, reply Reply, n int) {
 // frames are the events as they go over the wire.
 func (p *player) frames(wire api, req Request, reply Reply, n int) []string {
 	var frames []string
+	form := wire.form()
 	if reply.Events != nil {
 		for _, e := range reply.Events {
-			frames = append(frames, "data: "+e+"\n\n")
+			head := object{"type": "message"}
+			_ = json.Unmarshal([]byte(e), &head) // it may be malformed on purpose
+			frames = append(frames, form.frame(head, []byte(e)))
 		}
 		return frames
 	}
-	form := wire.form()
 	for _, e := range wire.events(req, reply, n) {
 		data := encode(e)
 		p.validate(form.event, data, n)
-		head := ""
-		if form.named {
-			head = fmt.Sprintf("event: %s\n", e["type"])
-		}
-		frames = append(frames, head+"data: "+string(data)+"\n\n")
+		frames = append(frames, form.frame(e, data))
 	}
 	return frames
 }
@@ -106,7 +105,8 @@ func (p *player) frames(wire api, req Request, reply Reply, n int) []string {
 func (p *player) interrupt(wire api, f Fault) error {
 	switch {
 	case f.StreamError != "":
-		_ = p.send(f, "data: "+string(encode(wire.failed(f.StreamError)))+"\n\n")
+		e := wire.failed(f.StreamError)
+		_ = p.send(f, wire.form().frame(e, encode(e)))
 		return errOver
 	case f.Hang == InStream:
 		return p.pause(f)

@@ -70,6 +70,9 @@ func responseItems(r Reply, n int) []object {
 			"phase": phase(r),
 		})
 	}
+	for i, c := range r.Screen {
+		items = append(items, screenItem(c, id("cu"), n, i))
+	}
 	for i, c := range r.Calls {
 		items = append(items, object{
 			"id": id("fc"), "type": "function_call", "status": "completed",
@@ -80,7 +83,7 @@ func responseItems(r Reply, n int) []object {
 }
 
 func phase(r Reply) string {
-	if len(r.Calls) > 0 {
+	if len(r.Calls)+len(r.Screen) > 0 {
 		return "commentary"
 	}
 	return "final_answer"
@@ -146,6 +149,12 @@ func decodeItem(raw json.RawMessage, into *Request) error {
 		call := llm.ToolCall{ID: it.CallID, Name: it.Name, Input: json.RawMessage(it.Arguments)}
 		appendParts(into, llm.RoleAssistant, llm.Part{Call: &call})
 		return nil
+	case "computer_call":
+		call := llm.ToolCall{ID: it.CallID, Name: "computer", Input: raw}
+		appendParts(into, llm.RoleAssistant, llm.Part{Call: &call})
+		return nil
+	case "computer_call_output":
+		return decodeScreenOutput(it.CallID, it.Output, into)
 	case "function_call_output":
 		parts, err := decodeContent(it.Output)
 		if err != nil {

@@ -46,11 +46,12 @@ func (r Request) LastText() string {
 	return ""
 }
 
-// Reply is what the model says, in the order reasoning, text, calls.
+// Reply is what the model says, in the order reasoning, text, screen calls, calls.
 type Reply struct {
 	Reasoning *Reasoning
 	Text      string
 	Refusal   string
+	Screen    []ScreenCall // calls of the Responses API's computer tool
 	Calls     []Call
 	Usage     *llm.Usage // nil: the server tells none
 	Finish    string     // "length" or "content_filter"; "": as the content implies

@@ -11,6 +11,10 @@ import (
 
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
+	if s.dialect != nil {
+		mux.HandleFunc("POST "+s.dialect.Path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, s.dialect) })
+		return mux
+	}
 	mux.HandleFunc("POST /v1/responses", func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, responsesAPI{}) })
 	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, chatAPI{}) })
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
@@ -18,7 +22,7 @@ func (s *Server) routes() http.Handler {
 		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"scripted","object":"model","created":1700000000,"owned_by":"llmtest"}]}`)
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		writeError(w, http.StatusNotFound, "", fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path))
+		s.writeError(w, http.StatusNotFound, "", fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path))
 	})
 	return mux
 }
@@ -37,6 +41,15 @@ type form struct {
 	request, whole, event string // names of schemas
 	named                 bool   // events carry an "event:" line
 	done                  string // what is sent after the last event
+}
+
+// frame is an event as it goes over the wire.
+func (f form) frame(e object, data []byte) string {
+	head := ""
+	if f.named {
+		head = fmt.Sprintf("event: %s\n", e["type"])
+	}
+	return head + "data: " + string(data) + "\n\n"
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire api) {
@@ -59,18 +72,23 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire api) {
 			err = decodeErr
 		}
 		s.problem("request %d to %s: %v", n, rec.Path, err)
-		writeError(w, http.StatusBadRequest, "invalid_request", err.Error())
+		s.writeError(w, http.StatusBadRequest, "invalid_request", err.Error())
 		return
 	}
-	turn := s.next()
+	turn := s.screenRules(rec.Path, body)
+	if turn == nil {
+		turn = s.next()
+	}
 	if turn == nil {
 		s.problem("request %d to %s is beyond the script", n, rec.Path)
-		writeError(w, http.StatusInternalServerError, "", "the script is over")
+		s.writeError(w, http.StatusInternalServerError, "", "the script is over")
 		return
 	}
 	req := *rec
 	p := &player{s: s, w: w, rc: http.NewResponseController(w), ctx: r.Context(), rec: rec}
-	p.play(wire, req, turn(req), n)
+	reply := turn(req)
+	s.expectScreen(n, reply)
+	p.play(wire, req, reply, n)
 }
 
 func (s *Server) next() Turn {
@@ -112,6 +130,9 @@ func (s *Server) problem(format string, args ...any) {
 }
 
 func (s *Server) check(root string, body []byte) error {
+	if s.dialect != nil && s.dialect.Check != nil {
+		return s.dialect.Check(root, body)
+	}
 	if s.schema == nil {
 		return nil
 	}
@@ -120,13 +141,16 @@ func (s *Server) check(root string, body []byte) error {
 
 type object = map[string]any
 
-func writeError(w http.ResponseWriter, status int, code, message string) {
+func (s *Server) writeError(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(errorObject(status, code, message))
+	_, _ = w.Write(s.errorObject(status, code, message))
 }
 
-func errorObject(status int, code, message string) []byte {
+func (s *Server) errorObject(status int, code, message string) []byte {
+	if s.dialect != nil {
+		return encode(s.dialect.Error(status, code, message))
+	}
 	kind := "invalid_request_error"
 	if status >= http.StatusInternalServerError {
 		kind = "server_error"

@@ -24,6 +24,8 @@ type Server struct {
 	quit   chan struct{}
 	schema *schemas // nil: not at hand
 
+	dialect *Dialect // nil: OpenAI's
+
 	mu       sync.Mutex
 	script   []Turn
 	fallback Turn
@@ -31,6 +33,7 @@ type Server struct {
 	problems []string
 	changed  chan struct{} // closed and replaced when requests change
 	closed   bool
+	screen   map[string][]ScreenCall // of the answers so far, by their ids
 }
 
 // NewServer starts a server for the duration of a test. When the test ends,
@@ -44,13 +47,19 @@ func NewServer(tb testing.TB, script ...Turn) *Server {
 	if s.schema == nil {
 		tb.Logf("requests and replies are not validated: %s is not at hand", schemaFile)
 	}
+	watch(tb, s)
+	return s
+}
+
+// watch closes s when the test ends and fails it for what was wrong.
+func watch(tb testing.TB, s *Server) {
+	tb.Helper()
 	tb.Cleanup(func() {
 		s.Close()
 		for _, p := range s.Problems() {
 			tb.Errorf("model server: %s", p)
 		}
 	})
-	return s
 }
 
 // Open starts a server that plays script, a turn for each request. The caller

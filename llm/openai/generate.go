@@ -28,9 +28,15 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 			onDelta(d)
 		}
 	}
+	return m.tries(ctx, callCtx, func() (llm.Reply, error) { return m.once(callCtx, req, emit) })
+}
+
+// tries makes a call until it succeeds or cannot. callCtx is ctx with the deadline
+// of the whole call. Its errors are those of Generate.
+func (m *Model) tries(ctx, callCtx context.Context, once func() (llm.Reply, error)) (llm.Reply, error) {
 	start := time.Now()
 	for try := 1; ; try++ {
-		reply, err := m.once(callCtx, req, emit)
+		reply, err := once()
 		if ctx.Err() != nil {
 			return llm.Reply{}, context.Cause(ctx)
 		}
@@ -76,34 +82,48 @@ type stream interface {
 
 // once asks one time. Its errors are for explain.
 func (m *Model) once(ctx context.Context, req llm.Request, emit func(llm.Delta)) (llm.Reply, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	if ctx.Err() != nil {
-		return llm.Reply{}, context.Cause(ctx)
-	}
-	a := &attempt{http: m.http, idle: &idleClock{limit: m.opts.IdleTimeout, cancel: cancel}, clean: m.clean}
-	defer a.idle.stop()
-	s, dec, err := m.open(ctx, a, req)
+	dec, err := m.exchange(ctx, func(ctx context.Context, c *client.Client) (stream, decoder, error) { return m.open(ctx, c, req) }, emit)
 	if err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return llm.Reply{}, err
-	}
-	defer func() { _ = s.Close() }() // the body was read as far as we want it
-	if err := m.receive(ctx, s, dec, a, emit); err != nil {
 		return llm.Reply{}, err
 	}
 	return m.charge(dec.reply()), nil
 }
 
-// open sends the request and waits for the head of the answer.
-func (m *Model) open(ctx context.Context, a *attempt, req llm.Request) (stream, decoder, error) {
+// exchange sends a request and takes in the whole answer.
+func (m *Model) exchange(
+	ctx context.Context, open func(context.Context, *client.Client) (stream, decoder, error), emit func(llm.Delta),
+) (decoder, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	a := &attempt{http: m.http, idle: &idleClock{limit: m.opts.IdleTimeout, cancel: cancel}, clean: m.clean}
+	defer a.idle.stop()
+	s, dec, err := open(ctx, m.client(a))
+	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, err
+	}
+	defer func() { _ = s.Close() }() // the body was read as far as we want it
+	if err := m.receive(ctx, s, dec, a, emit); err != nil {
+		return nil, err
+	}
+	return dec, nil
+}
+
+func (m *Model) client(a *attempt) *client.Client {
 	config := client.DefaultConfig(m.opts.Key)
 	config.BaseURL = m.opts.BaseURL
 	config.HTTPClient = a
 	config.EmptyMessagesLimit = ^uint(0) // silence is measured in time, by the idle clock
-	c := client.NewClientWithConfig(config)
+	return client.NewClientWithConfig(config)
+}
+
+// open sends the request and waits for the head of the answer.
+func (m *Model) open(ctx context.Context, c *client.Client, req llm.Request) (stream, decoder, error) {
 	if m.opts.API == APIResponses {
 		s, err := c.CreateResponseStream(ctx, m.responsesRequest(req))
 		if err != nil {

@@ -7,7 +7,8 @@
 // llm.Error; tries repeated are logged and reported, never silent. It keeps no
 // state: conversations are sent in full, and nothing is stored at the vendor.
 //
-// Computer use, speech and the realtime API are not here.
+// Computer use is elsewhere, and has its wire from here ([Model.Respond]). Speech
+// and the realtime API are not here.
 package openai
 
 import (

@@ -27,6 +27,7 @@ type responsesEvent struct {
 }
 
 type wholeResponse struct {
+	ID                string            `json:"id"`
 	Status            string            `json:"status"`
 	Output            []json.RawMessage `json:"output"`
 	Error             json.RawMessage   `json:"error"`

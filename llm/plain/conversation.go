@@ -15,9 +15,17 @@ type conversation struct {
 	instruction string
 	before      []string // earlier instructions, oldest first
 	results     []result // of the calls made for the instruction, oldest first
+	rounds      []round  // all instructions, the newest last
+	done        int      // steps of the instruction that were done in earlier rounds
 	lastCall    bool     // no tools are offered: the answer is due
 	newest      int      // highest number in the ids of this model's calls
 	failed      *result  // the call that went wrong, if one did
+}
+
+// round is an instruction and the results of the calls that were made for it.
+type round struct {
+	instruction string
+	results     []result
 }
 
 // result is one answered call of this model.
@@ -39,7 +47,6 @@ var callID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^
 func readConversation(req llm.Request) conversation {
 	c := conversation{lastCall: len(req.Tools) == 0}
 	calls := map[string]result{}
-	var said []string
 	for i, m := range req.Messages {
 		answered := false
 		for _, p := range m.Parts {
@@ -54,6 +61,9 @@ func readConversation(req llm.Request) conversation {
 				if r, ok := calls[p.Result.ID]; ok {
 					r.outcome, r.failed = readOutcome(p.Result.Text), p.Result.IsError
 					c.results = append(c.results, r)
+					if n := len(c.rounds); n > 0 {
+						c.rounds[n-1].results = c.results
+					}
 				}
 			case p.Text != "" && m.Role == llm.RoleUser:
 				// With the last results and without tools comes the request
@@ -61,13 +71,17 @@ func readConversation(req llm.Request) conversation {
 				if c.lastCall && answered && i == len(req.Messages)-1 {
 					continue
 				}
-				said = append(said, p.Text)
+				c.rounds = append(c.rounds, round{instruction: p.Text})
 				c.results = nil
 			}
 		}
 	}
-	if n := len(said); n > 0 {
-		c.before, c.instruction = said[:n-1], said[n-1]
+	for i, r := range c.rounds {
+		if i == len(c.rounds)-1 {
+			c.instruction = r.instruction
+		} else {
+			c.before = append(c.before, r.instruction)
+		}
 	}
 	for i := range c.results {
 		if c.results[i].failed {
@@ -91,6 +105,7 @@ func ownCall(c llm.ToolCall) (r result, number int, ok bool) {
 // replay returns how many steps have been done, and the page as the results
 // leave it.
 func (c conversation) replay() (done int, p page) {
+	done = c.done
 	for _, r := range c.results {
 		p.take(r)
 		if !r.look && !r.failed {

@@ -47,7 +47,7 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 	if ctx.Err() != nil {
 		return llm.Reply{}, context.Cause(ctx)
 	}
-	text, call, failed := m.next(readConversation(req))
+	text, call, failed := m.next(readConversation(req).resumed(m.places))
 	if err := speak(ctx, text, onDelta); err != nil {
 		return llm.Reply{}, err
 	}

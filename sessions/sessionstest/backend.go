@@ -11,8 +11,8 @@ import (
 )
 
 // Backend is a [sessions.Backend] that follows a script. The zero value does
-// one act for every task and answers with its prompt. Set the exported fields
-// before the first call.
+// one act for every task and answers with its prompt. Before each move it hears
+// what was said to the task. Set the exported fields before the first call.
 type Backend struct {
 	// Script returns what to do about a task; nil = one act and an answer.
 	Script func(s sessions.Session, t sessions.Task) []Move
@@ -53,6 +53,11 @@ func Answer(text string) Move {
 	return Move{Step: sessions.Step{Kind: sessions.StepAnswer, Label: "answer", Text: text}}
 }
 
+// HandOver returns the move that leaves the rest of a task to another runtime.
+func HandOver(runtime, brief string) Move {
+	return Move{Err: &sessions.HandOverError{Runtime: runtime, Brief: brief}}
+}
+
 // Acts returns how many acts were done so far.
 func (b *Backend) Acts() int {
 	b.mu.Lock()
@@ -85,17 +90,30 @@ func (b *Backend) Run(ctx context.Context, s sessions.Session, t sessions.Task) 
 		script = b.Script(s, t)
 	}
 	return func(yield func(sessions.Step, error) bool) {
-		for i, move := range script {
+		n := 0
+		for _, move := range script {
 			if ctx.Err() != nil {
 				yield(sessions.Step{}, context.Cause(ctx))
 				return
 			}
-			move.Step.N = i + 1
+			for _, note := range t.Inbox.Take() {
+				n++
+				if !yield(heard(n, note), nil) {
+					return
+				}
+			}
+			n++
+			move.Step.N = n
 			if !b.play(ctx, move, yield) {
 				return
 			}
 		}
 	}
+}
+
+// heard is the notice of a note.
+func heard(n int, note sessions.Note) sessions.Step {
+	return sessions.Step{N: n, Kind: sessions.StepNotice, Phase: sessions.Done, Label: note.String(), Text: note.String()}
 }
 
 // play does one move and reports whether to go on.

@@ -17,9 +17,12 @@ func TestTheScriptedBackendIsABackend(t *testing.T) {
 			if task.Prompt == "slow" {
 				return []sessionstest.Move{sessionstest.Wait("for ever", make(chan struct{})), sessionstest.Answer("never")}
 			}
+			if task.Prompt == "pass on" {
+				return []sessionstest.Move{sessionstest.HandOver("other", "the rest")}
+			}
 			think := sessionstest.Move{Step: sessions.Step{Kind: sessions.StepThink, Label: "think"}}
 			return []sessionstest.Move{think, sessionstest.Act("one"), think, sessionstest.Act("two"), sessionstest.Answer("done")}
 		}}
-		return sessionstest.BackendCase{Backend: b, Runtime: "script", Prompt: "quick", Slow: "slow", Acts: b.Acts}
+		return sessionstest.BackendCase{Backend: b, Runtime: "script", Prompt: "quick", Slow: "slow", HandOver: "pass on", Acts: b.Acts}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,6 +23,11 @@ type BackendCase struct {
 	// Slow is a task whose first act, or whatever follows it, takes longer
 	// than anybody would wait in a test, unless it is stopped.
 	Slow string
+	// Note is what may be said to such a task while it runs; empty = Prompt.
+	Note string
+	// HandOver is a task that ends with a [sessions.HandOverError]; empty = the
+	// backend hands nothing over.
+	HandOver string
 	// Acts returns how many acts have reached the page so far, in all sessions;
 	// nil = they cannot be counted.
 	Acts func() int
@@ -46,6 +52,8 @@ func TestBackend(t *testing.T, open func(t *testing.T) BackendCase) {
 		{"a cancelled task ends at once, with the cause", backendCancelled},
 		{"a session goes on after a stop", backendGoesOn},
 		{"two sessions work at the same time", backendTwoSessions},
+		{"what is said to a task is heard", backendHears},
+		{"a task that is handed over ends without an answer", backendHandsOver},
 		{"closing is safe at any time", backendClose},
 		{"a closed session starts anew from what was kept", backendReopens},
 	} {
@@ -76,9 +84,14 @@ func (c BackendCase) task(s sessions.Session, prompt string) sessions.Task {
 // run works a task to its end, or until each returns false, and returns its
 // steps and its error. The session is kept up to date.
 func (c BackendCase) run(ctx context.Context, s *sessions.Session, prompt string, each func(sessions.Step) bool) (steps []sessions.Step, err error) {
+	return c.work(ctx, s, c.task(*s, prompt), each)
+}
+
+// work is run for a task that the caller has made.
+func (c BackendCase) work(ctx context.Context, s *sessions.Session, t sessions.Task, each func(sessions.Step) bool) (steps []sessions.Step, err error) {
 	ctx, done := context.WithTimeout(ctx, testWait)
 	defer done()
-	for step, err := range c.Backend.Run(ctx, *s, c.task(*s, prompt)) {
+	for step, err := range c.Backend.Run(ctx, *s, t) {
 		if err != nil {
 			return steps, err
 		}
@@ -297,6 +310,56 @@ func backendTwoSessions(t *testing.T, c BackendCase) {
 	if err := <-ended; !errors.Is(err, cause) {
 		t.Errorf("the slow task ended with %v, want the cause of its stop", err)
 	}
+}
+
+func backendHears(t *testing.T, c BackendCase) {
+	if c.Note == "" {
+		c.Note = c.Prompt
+	}
+	s := c.session("one")
+	task := c.task(s, c.Prompt)
+	task.Inbox = &sessions.Inbox{}
+	notes := []sessions.Note{{By: "@ada", Text: c.Note}, {By: "@bob", Text: c.Note}}
+	task.Inbox.Put(notes[0])
+	var heard []string
+	acts, last := 0, sessions.Step{}
+	_, err := c.work(t.Context(), &s, task, func(step sessions.Step) bool {
+		if step.Kind == sessions.StepAct && step.Phase == sessions.Begun {
+			if acts++; acts == 2 {
+				task.Inbox.Put(notes[1]) // while it works
+			}
+		}
+		if step.Kind == sessions.StepNotice {
+			heard = append(heard, step.Text)
+		}
+		last = step
+		return true
+	})
+	must(t, err)
+	if want := []string{notes[0].String(), notes[1].String()}; !slices.Equal(heard, want) {
+		t.Errorf("heard %q, want %q", heard, want)
+	}
+	if last.Kind != sessions.StepAnswer || task.Inbox.Len() != 0 {
+		t.Errorf("the last step is %+v, with %d notes left in the inbox; want an answer and none", last, task.Inbox.Len())
+	}
+}
+
+func backendHandsOver(t *testing.T, c BackendCase) {
+	if c.HandOver == "" {
+		t.Skip("it hands nothing over")
+	}
+	s := c.session("one")
+	steps, err := c.run(t.Context(), &s, c.HandOver, nil)
+	h, ok := errors.AsType[*sessions.HandOverError](err)
+	if !ok || h.Runtime == "" || h.Brief == "" {
+		t.Fatalf("it ended with %v, want a hand-over with a runtime and a brief", err)
+	}
+	for _, step := range steps {
+		if step.Kind == sessions.StepAnswer {
+			t.Errorf("it answered as well: %+v", step)
+		}
+	}
+	c.answer(t, &s, c.Prompt) // the task may come back
 }
 
 func backendClose(t *testing.T, c BackendCase) {

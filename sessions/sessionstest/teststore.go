@@ -3,6 +3,7 @@ package sessionstest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,7 +51,9 @@ func aSession(id string) sessions.Session {
 		ID: id, Runtime: "local", State: sessions.SessionIdle, Title: "Lamps & more", URL: "http://shop.test/?q=ä",
 		Origin:  sessions.Origin{Kind: sessions.FromDiscord, Guild: "g1", Channel: "c1", User: "u1", UserName: "ada", Private: true},
 		Profile: "work",
-		Memory:  []byte(`{"turns":[1,2]}`), Shared: true, Steps: 7, Created: day.Add(-time.Hour), LastUsed: day,
+		Memory:  []byte(`{"turns":[1,2]}`),
+		Others:  map[string]json.RawMessage{"screen": []byte(`{"response":"r1"}`), "other": []byte("not JSON")},
+		Shared:  true, Steps: 7, Created: day.Add(-time.Hour), LastUsed: day,
 		Usage: sessions.Usage{Calls: 3, InputTokens: 1000, CachedTokens: 400, OutputTokens: 50, USD: 0.0125, Unpriced: true},
 	}
 }
@@ -107,7 +110,7 @@ func storeSession(t *testing.T, st sessions.Store) {
 	must(t, err)
 	equal(t, "session", want, got)
 
-	want.State, want.Memory, want.Shared, want.URL = sessions.SessionClosed, nil, false, ""
+	want.State, want.Memory, want.Others, want.Shared, want.URL = sessions.SessionClosed, nil, nil, false, ""
 	must(t, st.SaveSession(ctx, want))
 	got, err = st.Session(ctx, "s1")
 	must(t, err)

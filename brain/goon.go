@@ -1,0 +1,81 @@
+package brain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"clank/sessions"
+	"clank/untrusted"
+)
+
+const (
+	passedOn  = "Passed on to the running task. It is heard before the next step."
+	noSession = "There is no session of yours here to go on with: it was closed, or forgotten after its time. Say what to do, and a new one starts."
+)
+
+// steer tells the task that runs in the session of a call what the call is for,
+// and reports whether there was one.
+func (r *reply) steer(ctx context.Context, q query) (o outcome, told bool) {
+	if q.SessionID == "" {
+		return outcome{}, false
+	}
+	_, err := r.brain.Tasks.Say(ctx, q.SessionID, r.turn.Origin, q.Query)
+	switch {
+	case err == nil:
+		return outcome{text: "A task runs in this session. It was told your query and takes it into account at its next step. " +
+			"Its answer comes by itself: do not call again for it. Tell the person briefly that it was passed on."}, true
+	case errors.Is(err, sessions.ErrNotFound):
+		return outcome{}, false
+	}
+	return refused("not done: " + untrusted.Line(err.Error(), maxReason)), true
+}
+
+// goOn decides, without a model, what is to be done with what somebody said: a
+// running task is told, the last session is gone on with if that was asked for
+// or it is fresh, or a new one starts. say is an answer instead.
+func (r *reply) goOn(ctx context.Context, prompt string) (q query, say string, err error) {
+	q = query{Query: prompt}
+	wanted, rest := continues(prompt)
+	s, ok := r.brain.last(ctx, r.turn.Origin)
+	if ok && s.State == sessions.SessionRunning {
+		_, err := r.brain.Tasks.Say(ctx, s.ID, r.turn.Origin, prompt)
+		switch {
+		case err == nil:
+			return q, passedOn, nil
+		case !errors.Is(err, sessions.ErrNotFound): // it has just ended: what was said is the next task
+			return q, "", fmt.Errorf("tell the running task: %w", err)
+		}
+	}
+	switch {
+	case wanted && !ok:
+		return q, noSession, nil
+	case wanted:
+		q.SessionID, q.Query = s.ID, rest
+	case ok && r.brain.fresh(s):
+		q.SessionID = s.ID
+	}
+	return q, "", nil
+}
+
+// continueWords are the ways to ask for the last session, in the languages that
+// stop words are known in.
+var continueWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:please |bitte )?(?:continue|go on|carry on|keep going|resume|(?:mach(?:e)? )?weiter|fahr(?:e)? fort|continuez|continua|contin[uú]a|sigue|prosegui)(?:$|[\s,.:;!]+)`)
+})
+
+// continues reports whether somebody asks to go on with what was, and with what:
+// the words alone ask to go on with the task itself.
+func continues(prompt string) (bool, string) {
+	at := continueWords().FindStringIndex(prompt)
+	if at == nil {
+		return false, ""
+	}
+	if rest := strings.TrimSpace(prompt[at[1]:]); rest != "" {
+		return true, rest
+	}
+	return true, prompt
+}

@@ -1,0 +1,138 @@
+// Package anthropic is Claude as a mind of computeruse: it offers the vendor's
+// tools that work a screen, reads what the model does with them as actions, and
+// keeps the conversation, thinking included, as the vendor wants it back.
+//
+// How the vendor is called is in llm/anthropic; what is done with the actions,
+// in computeruse.
+package anthropic
+
+import (
+	"fmt"
+	"image"
+	"math"
+	"strings"
+
+	"clank/computeruse"
+	"clank/llm"
+	"clank/llm/anthropic"
+)
+
+// Tools names what is offered to the model.
+type Tools string
+
+// The tools. Auto is the computer toolset for models that know it, and for
+// older ones the newest beta tool they do.
+const (
+	ToolsAuto     Tools = "auto"
+	ToolsComputer Tools = "computer_toolset_20260801" // a screen
+	ToolsBrowser  Tools = "browser_toolset_20260801"  // a page: its elements too
+	Tools20251124 Tools = "computer_20251124"         // beta; Opus 4.5 to 4.8, Sonnet 4.6
+	Tools20250124 Tools = "computer_20250124"         // beta; Sonnet and Haiku 4.5 and before
+)
+
+// betas are the values of the header that a beta tool needs.
+var betas = map[Tools]string{
+	Tools20251124: "computer-use-2025-11-24",
+	Tools20250124: "computer-use-2025-01-24",
+}
+
+// Mind is a Claude model that works a screen. It is safe for concurrent use.
+type Mind struct {
+	model *anthropic.Model
+	tools Tools
+	limit limit
+}
+
+var _ computeruse.Mind = (*Mind)(nil)
+
+// New makes a mind of model. A model that is known not to work a screen, or not
+// with these tools, is an [*llm.Error] of kind rejected. It asks the vendor
+// nothing.
+func New(model *anthropic.Model, tools Tools) (*Mind, error) {
+	if _, known := llm.CapsOf(model.ModelID()); known && !model.Caps().Computer {
+		return nil, refusal(model, "this model does not work a screen", "choose one that does, or the runtime local_browser_agent")
+	}
+	knows := toolsOf(model.ModelID())
+	if tools == ToolsAuto || tools == "" {
+		tools = knows
+	}
+	switch tools {
+	case ToolsComputer, ToolsBrowser, Tools20251124, Tools20250124:
+	default:
+		return nil, fmt.Errorf("open mind: tools must be auto, %s, %s, %s or %s, not %q",
+			ToolsComputer, ToolsBrowser, Tools20251124, Tools20250124, tools)
+	}
+	if isToolset(tools) != isToolset(knows) && strings.Contains(strings.ToLower(model.ModelID()), "claude-") {
+		return nil, refusal(model, fmt.Sprintf("this model does not know the tools %s", tools), "leave the choice of tools to auto")
+	}
+	return &Mind{model: model, tools: tools, limit: limitOf(model.ModelID())}, nil
+}
+
+func refusal(model *anthropic.Model, message, hint string) error {
+	return &llm.Error{Kind: llm.ErrRejected, Model: model.Name(), Message: message, Hint: hint}
+}
+
+// Name is "provider:model".
+func (m *Mind) Name() string { return m.model.Name() }
+
+// Fit is the largest picture of the same shape that the model sees as it is:
+// the vendor shrinks larger ones, and clicks would miss.
+func (m *Mind) Fit(screen image.Point) image.Point {
+	if screen.X < 1 || screen.Y < 1 {
+		return screen
+	}
+	w, h := float64(screen.X), float64(screen.Y)
+	scale := min(1, float64(m.limit.edge)/max(w, h), math.Sqrt(float64(m.limit.pixels)/(w*h)))
+	return image.Pt(max(1, int(w*scale)), max(1, int(h*scale)))
+}
+
+// limit is how large a picture may be: pixels of the longer edge, and in all.
+type limit struct{ edge, pixels int }
+
+// The newer models take 2576 pixels and 3.75 million, but aim no better for
+// more than a screen of 1920 by 1080, which costs half.
+var (
+	older = limit{1568, 1_150_000}
+	newer = limit{1920, 1920 * 1080}
+)
+
+// oldModels are the beginnings of names of models before the toolsets, with
+// what they know.
+var oldModels = []struct {
+	prefix string
+	tools  Tools
+	limit  limit
+}{
+	{"claude-opus-4-8", Tools20251124, newer},
+	{"claude-opus-4-7", Tools20251124, newer},
+	{"claude-opus-4-6", Tools20251124, older},
+	{"claude-opus-4-5", Tools20251124, older},
+	{"claude-sonnet-4-6", Tools20251124, older},
+	{"claude-opus-4", Tools20250124, older},
+	{"claude-sonnet-4", Tools20250124, older},
+	{"claude-haiku-4", Tools20250124, older},
+	{"claude-3-7", Tools20250124, older},
+}
+
+func toolsOf(model string) Tools {
+	for _, old := range oldModels {
+		if strings.HasPrefix(bare(model), old.prefix) {
+			return old.tools
+		}
+	}
+	return ToolsComputer
+}
+
+func limitOf(model string) limit {
+	for _, old := range oldModels {
+		if strings.HasPrefix(bare(model), old.prefix) {
+			return old.limit
+		}
+	}
+	return newer
+}
+
+// bare is a model's name in lower case without the vendor in front.
+func bare(model string) string { return strings.ToLower(model[strings.LastIndex(model, "/")+1:]) }
+
+func isToolset(t Tools) bool { return t == ToolsComputer || t == ToolsBrowser }

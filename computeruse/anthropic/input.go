@@ -1,0 +1,175 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// input is what the members of both toolsets and of the beta tools take,
+// together.
+type input struct {
+	Action          string          `json:"action"` // of a beta tool
+	Coordinate      numbers         `json:"coordinate"`
+	StartCoordinate numbers         `json:"start_coordinate"`
+	Region          numbers         `json:"region"`
+	Text            string          `json:"text"`
+	Modifiers       string          `json:"modifiers"`
+	Repeat          number          `json:"repeat"`
+	Duration        number          `json:"duration"` // seconds
+	ScrollDirection string          `json:"scroll_direction"`
+	ScrollAmount    number          `json:"scroll_amount"` // clicks of the wheel
+	Target          *target         `json:"target"`
+	From            *target         `json:"from"`
+	TabID           string          `json:"tab_id"`
+	URL             string          `json:"url"`
+	Filter          string          `json:"filter"`
+	Ref             string          `json:"ref"`
+	Value           json.RawMessage `json:"value"`
+}
+
+// target is a place on a page: a point or an element.
+type target struct {
+	X   *number `json:"x"`
+	Y   *number `json:"y"`
+	Ref string  `json:"ref"`
+}
+
+// number is a number, or a string that is one: models are not always strict.
+type number float64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *number) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		return nil
+	}
+	f, err := strconv.ParseFloat(strings.TrimSpace(strings.Trim(string(data), `"`)), 64)
+	if err != nil || math.IsNaN(f) || math.Abs(f) > maxNumber {
+		return fmt.Errorf("%.40s is not a number that can be used", data)
+	}
+	*n = number(f)
+	return nil
+}
+
+// maxNumber is more than any screen or wait is.
+const maxNumber = 1e6
+
+// numbers are a list of them, or a string that is one.
+type numbers []number
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *numbers) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil && text != "" {
+		data = []byte("[" + strings.Trim(text, " []()") + "]")
+	}
+	var list []number
+	if err := json.Unmarshal(data, &list); err != nil {
+		return fmt.Errorf("read coordinates: %w", err)
+	}
+	*n = list
+	return nil
+}
+
+// point is the place meant; nil if none is named.
+func (n numbers) point() (*image.Point, error) {
+	switch len(n) {
+	case 0:
+		return nil, nil //nolint:nilnil // no place is a place: where the mouse is
+	case 2:
+		p := image.Pt(n[0].round(), n[1].round())
+		return &p, nil
+	}
+	return nil, errors.New("a coordinate is [x, y]")
+}
+
+// region is the part of the picture meant.
+func (n numbers) region() (image.Rectangle, error) {
+	if len(n) != 4 {
+		return image.Rectangle{}, errors.New("a region is [x0, y0, x1, y1]")
+	}
+	r := image.Rect(n[0].round(), n[1].round(), n[2].round(), n[3].round())
+	if r.Empty() {
+		return image.Rectangle{}, errors.New("the region is empty")
+	}
+	return r, nil
+}
+
+// place is the point or the element of t.
+func (t *target) place() (at *image.Point, ref string, err error) {
+	switch {
+	case t == nil:
+		return nil, "", nil
+	case t.Ref != "":
+		return nil, t.Ref, nil
+	case t.X != nil && t.Y != nil:
+		p := image.Pt(t.X.round(), t.Y.round())
+		return &p, "", nil
+	}
+	return nil, "", errors.New("a target has x and y, or a ref")
+}
+
+func (n number) round() int { return int(math.Round(float64(n))) }
+
+// times is how often; at most max, and 0 if it does not say.
+func (n number) times(most int) int { return min(max(n.round(), 0), most) }
+
+// span is a time of so many seconds, as long as a member may take.
+func (n number) span() time.Duration {
+	return time.Duration(min(max(float64(n), 0), maxSeconds) * float64(time.Second))
+}
+
+const (
+	maxSeconds = 30
+	maxRepeat  = 100
+	maxWheel   = 50
+)
+
+// value is what a field of a form is given, as text.
+func (in input) value() string {
+	var s string
+	if json.Unmarshal(in.Value, &s) == nil {
+		return s
+	}
+	return string(in.Value)
+}
+
+// chords are the key presses of a text such as "ctrl+s" or "Down Down Return".
+func chords(text string) [][]string {
+	if text != "" && strings.TrimSpace(text) == "" {
+		return [][]string{{"space"}}
+	}
+	var all [][]string
+	for word := range strings.FieldsSeq(text) {
+		all = append(all, chord(word))
+	}
+	return all
+}
+
+// chord are the keys of one press. A plus at the end is the key of that name.
+func chord(word string) []string {
+	var last []string
+	if rest, ok := strings.CutSuffix(word, "+"); ok {
+		word, last = strings.TrimSuffix(rest, "+"), []string{"+"}
+	}
+	var keys []string
+	for key := range strings.SplitSeq(word, "+") {
+		if key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return append(keys, last...)
+}
+
+// held are the keys that are held meanwhile: "ctrl+shift".
+func held(text string) []string {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	return chord(strings.TrimSpace(text))
+}

@@ -1,0 +1,276 @@
+package gemini
+
+import (
+	"fmt"
+	"image"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"clank/computeruse"
+)
+
+// actions are the vendor's own, of both generations, as the loop's. They follow
+// the guide to computer use with generateContent.
+var actions = map[string]func(a *args) []computeruse.Action{
+	"click":           click(computeruse.ButtonLeft, 1),
+	"double_click":    click(computeruse.ButtonLeft, 2),
+	"triple_click":    click(computeruse.ButtonLeft, 3),
+	"middle_click":    click(computeruse.ButtonMiddle, 1),
+	"right_click":     click(computeruse.ButtonRight, 1),
+	"mouse_down":      pointer(computeruse.ActDown),
+	"mouse_up":        pointer(computeruse.ActUp),
+	"move":            move,
+	"type":            func(a *args) []computeruse.Action { return typing(a, false) },
+	"drag_and_drop":   drag,
+	"wait":            func(a *args) []computeruse.Action { return wait(a.number("seconds", 1)) },
+	"press_key":       func(a *args) []computeruse.Action { return chord(computeruse.ActKeys, a.keys("key")) },
+	"key_down":        func(a *args) []computeruse.Action { return chord(computeruse.ActKeyDown, a.keys("key")) },
+	"key_up":          func(a *args) []computeruse.Action { return chord(computeruse.ActKeyUp, a.keys("key")) },
+	"hotkey":          func(a *args) []computeruse.Action { return chord(computeruse.ActKeys, a.keys("keys")) },
+	"take_screenshot": plain(computeruse.ActScreenshot),
+	"scroll": func(a *args) []computeruse.Action {
+		return scroll(a, a.optional("x", "y"), a.number("magnitude_in_pixels", 300), 1, 1)
+	},
+	"go_back":    plain(computeruse.ActBack),
+	"go_forward": plain(computeruse.ActForward),
+	"navigate":   navigate,
+
+	"open_web_browser": plain(computeruse.ActScreenshot), // it is open
+	"wait_5_seconds":   func(*args) []computeruse.Action { return wait(5) },
+	"search":           func(*args) []computeruse.Action { return unknown("search: navigate to a search engine instead") },
+	"click_at":         click(computeruse.ButtonLeft, 1),
+	"hover_at":         move,
+	"type_text_at":     typeAt,
+	"key_combination":  func(a *args) []computeruse.Action { return chord(computeruse.ActKeys, a.keys("keys")) },
+	"scroll_document":  func(a *args) []computeruse.Action { return onGrid(a, nil) },
+	"scroll_at":        func(a *args) []computeruse.Action { return onGrid(a, a.point("x", "y")) },
+}
+
+// decode is a call of one of the vendor's actions on a picture of the given
+// size. One whose arguments make no sense is an unknown action that says why.
+func decode(name string, values map[string]any, size image.Point) []computeruse.Action {
+	a := &args{values: values, size: size}
+	done := actions[name](a)
+	if a.wrong != "" {
+		return unknown(name + ": " + a.wrong)
+	}
+	return done
+}
+
+func unknown(what string) []computeruse.Action {
+	return []computeruse.Action{{Kind: computeruse.ActUnknown, Text: what}}
+}
+
+func plain(kind computeruse.ActionKind) func(*args) []computeruse.Action {
+	return func(*args) []computeruse.Action { return []computeruse.Action{{Kind: kind}} }
+}
+
+func click(b computeruse.Button, times int) func(*args) []computeruse.Action {
+	return func(a *args) []computeruse.Action {
+		return []computeruse.Action{{Kind: computeruse.ActClick, At: a.point("x", "y"), Button: b, Clicks: times}}
+	}
+}
+
+func pointer(kind computeruse.ActionKind) func(*args) []computeruse.Action {
+	return func(a *args) []computeruse.Action {
+		return []computeruse.Action{{Kind: kind, At: a.optional("x", "y"), Button: computeruse.ButtonLeft}}
+	}
+}
+
+func move(a *args) []computeruse.Action {
+	return []computeruse.Action{{Kind: computeruse.ActMove, At: a.point("x", "y")}}
+}
+
+func typing(a *args, byDefault bool) []computeruse.Action {
+	return []computeruse.Action{{
+		Kind: computeruse.ActType, Text: a.text("text"),
+		Enter: a.flag("press_enter", byDefault), Clear: a.flag("clear_before_typing", byDefault),
+	}}
+}
+
+func typeAt(a *args) []computeruse.Action {
+	return append(click(computeruse.ButtonLeft, 1)(a), typing(a, true)...)
+}
+
+func drag(a *args) []computeruse.Action {
+	from, to := [2]string{"start_x", "start_y"}, [2]string{"end_x", "end_y"}
+	if _, older := a.values["destination_x"]; older {
+		from, to = [2]string{"x", "y"}, [2]string{"destination_x", "destination_y"}
+	}
+	start, end := a.point(from[0], from[1]), a.point(to[0], to[1])
+	if start == nil || end == nil {
+		return nil
+	}
+	return []computeruse.Action{{Kind: computeruse.ActDrag, Path: []image.Point{*start, *end}, Button: computeruse.ButtonLeft}}
+}
+
+func wait(seconds float64) []computeruse.Action {
+	return []computeruse.Action{{Kind: computeruse.ActWait, For: time.Duration(min(max(seconds, 0), 60) * float64(time.Second))}}
+}
+
+func chord(kind computeruse.ActionKind, keys []string) []computeruse.Action {
+	return []computeruse.Action{{Kind: kind, Keys: keys}}
+}
+
+func navigate(a *args) []computeruse.Action {
+	return []computeruse.Action{{Kind: computeruse.ActNavigate, URL: a.text("url")}}
+}
+
+// onGrid scrolls as Gemini 2.5 does, by cells of the grid.
+func onGrid(a *args, at *image.Point) []computeruse.Action {
+	return scroll(a, at, a.number("magnitude", 800), float64(a.size.X)/cells, float64(a.size.Y)/cells)
+}
+
+// maxScroll bounds one scroll, in pixels of the picture.
+const maxScroll = 20_000
+
+// scroll goes by amount, which counts in units of perX or perY pixels.
+func scroll(a *args, at *image.Point, amount, perX, perY float64) []computeruse.Action {
+	by := func(per float64) int { return int(math.Round(min(max(amount*per, -maxScroll), maxScroll))) }
+	var way image.Point
+	switch direction := strings.ToLower(a.text("direction")); direction {
+	case "up":
+		way.Y = -by(perY)
+	case "down":
+		way.Y = by(perY)
+	case "left":
+		way.X = -by(perX)
+	case "right":
+		way.X = by(perX)
+	default:
+		a.fail("direction is %q, not up, down, left or right", direction)
+	}
+	return []computeruse.Action{{Kind: computeruse.ActScroll, At: at, Scroll: way}}
+}
+
+// args are the arguments of one action; wrong says what is wrong with the first
+// that is.
+type args struct {
+	values map[string]any
+	size   image.Point
+	wrong  string
+}
+
+func (a *args) fail(format string, v ...any) {
+	if a.wrong == "" {
+		a.wrong = fmt.Sprintf(format, v...)
+	}
+}
+
+// cells is how many the vendor's grid has either way.
+const cells = 1000
+
+// point is a place on the picture: the middle of a cell of the grid, or of the
+// nearest one if there is no such cell.
+func (a *args) point(x, y string) *image.Point {
+	if a.size.X <= 0 || a.size.Y <= 0 {
+		a.fail("there is no picture to count on")
+		return nil
+	}
+	place := func(name string, size int) int {
+		if a.values[name] == nil {
+			a.fail("%s is missing", name)
+		}
+		cell := min(max(a.number(name, 0), 0), cells-1)
+		return min(int((cell+0.5)*float64(size)/cells), size-1)
+	}
+	at := image.Pt(place(x, a.size.X), place(y, a.size.Y))
+	return &at
+}
+
+// optional is a place if one is given.
+func (a *args) optional(x, y string) *image.Point {
+	if a.values[x] == nil && a.values[y] == nil {
+		return nil
+	}
+	return a.point(x, y)
+}
+
+func (a *args) number(name string, missing float64) float64 {
+	n := missing
+	switch v := a.values[name].(type) {
+	case nil:
+	case float64:
+		n = v
+	case string:
+		parsed, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+		if err != nil {
+			a.fail("%s is not a number", name)
+		}
+		n = parsed
+	default:
+		a.fail("%s is not a number", name)
+	}
+	if math.IsNaN(n) || math.IsInf(n, 0) {
+		a.fail("%s is not a number", name)
+		return missing
+	}
+	return n
+}
+
+func (a *args) text(name string) string {
+	s, ok := a.values[name].(string)
+	if !ok {
+		a.fail("%s is not a text", name)
+	}
+	return s
+}
+
+func (a *args) flag(name string, missing bool) bool {
+	switch v := a.values[name].(type) {
+	case nil:
+		return missing
+	case bool:
+		return v
+	case string:
+		if on, err := strconv.ParseBool(v); err == nil {
+			return on
+		}
+	}
+	a.fail("%s is neither true nor false", name)
+	return missing
+}
+
+// keys are one chord: a list of keys, or one text with "+" between them.
+func (a *args) keys(name string) []string {
+	var keys []string
+	switch v := a.values[name].(type) {
+	case string:
+		keys = split(v)
+	case []any:
+		for _, e := range v {
+			s, ok := e.(string)
+			if !ok {
+				a.fail("%s has an entry that is not a text", name)
+			}
+			keys = append(keys, split(s)...)
+		}
+	}
+	if len(keys) == 0 {
+		a.fail("%s names no key", name)
+	}
+	return keys
+}
+
+// split takes a chord apart; a "+" at the end is the key itself.
+func split(chord string) []string {
+	switch chord {
+	case " ":
+		return []string{"Space"}
+	case "+":
+		return []string{"+"}
+	}
+	var keys []string
+	head, plus := strings.CutSuffix(chord, "++")
+	for key := range strings.SplitSeq(head, "+") {
+		if key = strings.TrimSpace(key); key != "" {
+			keys = append(keys, key)
+		}
+	}
+	if plus {
+		keys = append(keys, "+")
+	}
+	return keys
+}

@@ -1,0 +1,97 @@
+package gemini_test
+
+import (
+	"image"
+	"testing"
+	"time"
+
+	"clank/computeruse"
+	"clank/computeruse/gemini"
+	"clank/llm"
+	vendor "clank/llm/gemini"
+	"clank/llm/llmtest"
+	server "clank/llm/llmtest/gemini"
+)
+
+const (
+	newer = "gemini-3.5-flash"
+	older = "gemini-2.5-computer-use-preview-10-2025"
+)
+
+var size = image.Pt(1280, 720)
+
+func mind(t *testing.T, s *server.Server, model string, o gemini.Options) *gemini.Mind {
+	t.Helper()
+	m, err := vendor.New(vendor.Options{
+		BaseURL: s.BaseURL(), Key: "AIzaTest0123456789", Model: model,
+		Timeout: 20 * time.Second, IdleTimeout: 10 * time.Second, Backoff: time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := gemini.New(m, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func begin(t *testing.T, m *gemini.Mind, b computeruse.Brief) computeruse.Talk {
+	t.Helper()
+	talk, err := m.Begin(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return talk
+}
+
+func next(t *testing.T, talk computeruse.Talk, in computeruse.Input) computeruse.Turn {
+	t.Helper()
+	turn, err := talk.Next(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return turn
+}
+
+func shot(n byte) *computeruse.Shot {
+	return &computeruse.Shot{Image: llm.Image{MediaType: "image/png", Data: []byte{'p', 'n', 'g', n}}, Size: size, URL: "https://example.com/"}
+}
+
+// say is the beginning of a task.
+func say(text string) computeruse.Input {
+	return computeruse.Input{Says: []string{text}, Shot: shot(0)}
+}
+
+func outcome(c computeruse.Call) computeruse.Outcome { return computeruse.Outcome{CallID: c.ID} }
+
+func wire(t *testing.T, r llmtest.Request) server.Wire {
+	t.Helper()
+	w, err := server.Decode(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// images are the last bytes of the pictures in a request, in their order.
+func images(w server.Wire) []byte {
+	var all []byte
+	for _, c := range w.Contents {
+		for _, p := range c.Parts {
+			if p.InlineData != nil {
+				all = append(all, p.InlineData.Data[3])
+			}
+			if p.FunctionResponse != nil {
+				for _, in := range p.FunctionResponse.Parts {
+					all = append(all, in.InlineData.Data[3])
+				}
+			}
+		}
+	}
+	return all
+}
+
+func read(name string) llm.Tool {
+	return llm.Tool{Name: name, Description: "Does " + name + ".", Schema: []byte(`{"type":"object","properties":{"url":{"type":"string"}}}`)}
+}

@@ -1,0 +1,178 @@
+// Package gemini is the [computeruse.Mind] of Gemini models: the vendor's tool
+// for computer use in a browser, through generateContent.
+//
+// It translates and remembers, no more: actions on the vendor's grid become
+// actions on the picture, answers become function responses, old pictures are
+// left out. How the vendor is reached is the business of llm/gemini, and what is
+// done with an action that of package computeruse.
+package gemini
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"clank/computeruse"
+	"clank/llm"
+	"clank/llm/gemini"
+)
+
+// Options say how a model is to work a screen.
+type Options struct {
+	Exclude        []string // of the vendor's own actions, which the model is not to have
+	InjectionCheck bool     // have the vendor look for instructions in pictures; from Gemini 3.5 on
+}
+
+// Mind is a Gemini model that works a screen. It is safe for concurrent use.
+type Mind struct {
+	model *gemini.Model
+	opts  Options
+}
+
+// New makes a mind of a model. One that cannot work a screen is refused with an
+// [*llm.Error].
+func New(model *gemini.Model, o Options) (*Mind, error) {
+	if !model.Caps().Computer {
+		return nil, &llm.Error{
+			Kind: llm.ErrRejected, Model: model.Name(), Message: "this model does not work a screen",
+			Hint: "choose one with computer use, such as a Flash model from Gemini 3.5 on, or the runtime local_browser_agent",
+		}
+	}
+	o.Exclude = slices.Clone(o.Exclude)
+	if isOld(model.Name()) && !slices.Contains(o.Exclude, "search") {
+		o.Exclude = append(o.Exclude, "search") // it leaves open which search engine is meant
+	}
+	return &Mind{model: model, opts: o}, nil
+}
+
+// Name is "provider:model".
+func (m *Mind) Name() string { return m.model.Name() }
+
+// maxEdge bounds the longer side of a picture. The vendor's grid has 1000 cells
+// whatever the size, so more pixels than twice that tell a click nothing.
+const maxEdge = 2000
+
+// Fit is the screen's own size, or, of a large one, that of a smaller picture.
+func (m *Mind) Fit(screen image.Point) image.Point {
+	edge := max(screen.X, screen.Y)
+	if edge <= maxEdge {
+		return screen
+	}
+	return image.Pt(max(1, screen.X*maxEdge/edge), max(1, screen.Y*maxEdge/edge))
+}
+
+// Begin implements [computeruse.Mind].
+func (m *Mind) Begin(b computeruse.Brief) (computeruse.Talk, error) {
+	t := &talk{mind: m, own: map[string]bool{}}
+	var tools []llm.Tool
+	for _, tool := range b.Tools {
+		if m.acts(tool.Name) {
+			continue // the vendor's own action of this name takes its place
+		}
+		t.own[tool.Name] = true
+		tools = append(tools, tool)
+	}
+	declared, err := gemini.Declare(tools)
+	if err != nil {
+		return nil, fmt.Errorf("begin a talk with %s: %w", m.Name(), err)
+	}
+	use := &genai.ComputerUse{Environment: genai.EnvironmentBrowser, ExcludedPredefinedFunctions: m.opts.Exclude}
+	if m.opts.InjectionCheck {
+		use.EnablePromptInjectionDetection = &m.opts.InjectionCheck
+	}
+	t.config = genai.GenerateContentConfig{
+		Tools:           append([]*genai.Tool{{ComputerUse: use}}, declared...),
+		MaxOutputTokens: int32(min(max(b.MaxTokens, 0), 1<<30)),
+	}
+	if b.System != "" {
+		t.config.SystemInstruction = &genai.Content{Parts: []*genai.Part{{Text: b.System}}}
+	}
+	if len(b.Memory) > 0 {
+		if err := t.recall(b.Memory); err != nil {
+			return nil, fmt.Errorf("go on with a talk with %s: %w", m.Name(), err)
+		}
+	}
+	return t, nil
+}
+
+// acts says whether name is one of the vendor's own actions that the model has.
+func (m *Mind) acts(name string) bool {
+	_, known := actions[name]
+	return known && !slices.Contains(m.opts.Exclude, name)
+}
+
+// isOld says whether a model has the actions of Gemini 2.5, which Gemini 3 Flash
+// kept.
+func isOld(name string) bool {
+	name = strings.ToLower(name[strings.LastIndexAny(name, ":/")+1:])
+	return strings.HasPrefix(name, "gemini-2") || strings.HasPrefix(name, "gemini-3-")
+}
+
+// memory is what a talk needs to go on.
+type memory struct {
+	Dialect  string           `json:"dialect"` // always [dialect]
+	Model    string           `json:"model"`
+	Contents []*genai.Content `json:"contents"`
+	Pending  []pending        `json:"pending,omitempty"` // what the model waits for, in its order
+	Size     image.Point      `json:"size"`              // of the newest picture
+	URL      string           `json:"url,omitempty"`
+}
+
+const dialect = "gemini generateContent 1"
+
+// pending is a call that has to be answered.
+type pending struct {
+	ID      string `json:"id"`      // as the loop knows it
+	Wire    string `json:"wire_id"` // as the vendor knows it; may be empty
+	Name    string `json:"name"`
+	Tool    bool   `json:"tool,omitempty"`    // of the loop's tools, not an action
+	Garbled bool   `json:"garbled,omitempty"` // kept back by the vendor: answered in words
+}
+
+// Memory implements [computeruse.Talk]. Pictures are no part of it: who goes on
+// gets a new one.
+func (t *talk) Memory() (json.RawMessage, error) {
+	m := t.memory
+	m.Dialect, m.Model = dialect, t.mind.Name()
+	m.Contents = withoutPictures(t.Contents, 0)
+	data, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("keep a talk: %w", err)
+	}
+	return data, nil
+}
+
+func (t *talk) recall(data json.RawMessage) error {
+	var m memory
+	if err := json.Unmarshal(data, &m); err != nil {
+		return fmt.Errorf("read its memory: %w", err)
+	}
+	if m.Dialect != dialect {
+		return errors.New("its memory is of another runtime")
+	}
+	for _, c := range m.Contents {
+		if c == nil || (c.Role != genai.RoleUser && c.Role != genai.RoleModel) || slices.Contains(c.Parts, nil) || len(c.Parts) == 0 {
+			return errors.New("its memory is damaged")
+		}
+		if m.Model != t.mind.Name() {
+			c.Parts = unsigned(c.Parts)
+		}
+	}
+	m.Contents = slices.DeleteFunc(m.Contents, func(c *genai.Content) bool { return len(c.Parts) == 0 })
+	t.memory = m
+	return nil
+}
+
+// unsigned is parts without what only the model that made them understands; the
+// signatures that are due then are the business of llm/gemini.
+func unsigned(parts []*genai.Part) []*genai.Part {
+	return slices.DeleteFunc(parts, func(p *genai.Part) bool {
+		p.ThoughtSignature = nil
+		return p.Thought || p.Text == "" && p.FunctionCall == nil && p.FunctionResponse == nil && p.InlineData == nil
+	})
+}

@@ -1,0 +1,57 @@
+package computeruse
+
+import (
+	"context"
+	"slices"
+
+	"clank/computeruse/picture"
+)
+
+// note remembers what is held down.
+func (r *run) note(m move) {
+	h := r.held
+	var up move
+	switch m.kind {
+	case "keyDown":
+		up = move{"keyUp", map[string]any{"key": m.args["key"]}}
+	case "pointerDown":
+		up = move{"pointerUp", map[string]any{"x": m.args["x"], "y": m.args["y"], "button": m.args["button"]}}
+	case "keyUp", "pointerUp":
+		h.down = slices.DeleteFunc(h.down, func(d move) bool {
+			return d.kind == m.kind && d.args["key"] == m.args["key"] && d.args["button"] == m.args["button"]
+		})
+		return
+	default:
+		return
+	}
+	h.down = append(h.down, up)
+}
+
+// letGo lets go of what is still held down, the newest first.
+func (r *run) letGo(ctx context.Context, s Screen) {
+	for _, up := range slices.Backward(r.held.down) {
+		if ctx.Err() != nil {
+			return
+		}
+		if up.kind == "pointerUp" {
+			at := r.mouse()
+			up.args["x"], up.args["y"] = at.X, at.Y
+		}
+		r.fresh = false
+		if err := timed(ctx, r.set.StepTimeout, func(ctx context.Context) error {
+			_, err := s.Act(ctx, up.kind, up.args)
+			return err
+		}); err != nil {
+			r.log.Debug("a key or button stays down", "err", err)
+		}
+	}
+	r.held.down = nil
+}
+
+// mouse is where the mouse was last seen.
+func (r *run) mouse() picture.Point {
+	if r.held.mouse == (picture.Point{}) {
+		return r.photo.Middle()
+	}
+	return r.held.mouse
+}

@@ -1,0 +1,177 @@
+package computeruse
+
+import (
+	"encoding/json"
+	"fmt"
+	"image"
+	"strings"
+
+	"clank/computeruse/keys"
+)
+
+// mask stands for what is typed into a password field, wherever people can read it.
+const mask = "••••"
+
+// label is the action as people read it.
+func (a Action) label(intent string) string {
+	s := a.words()
+	if intent = cut(oneLine(intent), 80); intent != "" {
+		s += " (" + intent + ")"
+	}
+	return s
+}
+
+func (a Action) words() string {
+	switch a.Kind {
+	case ActClick:
+		return a.clickWords()
+	case ActMove:
+		return "point" + a.where()
+	case ActDown:
+		return "hold the mouse down" + a.where()
+	case ActUp:
+		return "let the mouse go" + a.where()
+	case ActDrag:
+		if len(a.Path) == 0 {
+			return "drag"
+		}
+		return "drag from " + spot(a.Path[0]) + " to " + spot(a.Path[len(a.Path)-1])
+	case ActScroll:
+		return "scroll " + direction(a.Scroll)
+	case ActKeys:
+		return "press " + a.keyWords()
+	case ActKeyDown:
+		return "hold " + a.keyWords()
+	case ActKeyUp:
+		return "let go of " + a.keyWords()
+	case ActType:
+		return a.typeWords()
+	case ActWait:
+		return "wait"
+	case ActScreenshot:
+		return "take a screenshot"
+	case ActZoom:
+		return "look closer"
+	case ActCursor:
+		return "ask where the mouse is"
+	case ActNavigate:
+		return "open " + place(a.URL)
+	case ActReveal:
+		return "scroll to " + cut(a.Ref, 20)
+	case ActFill:
+		return "fill " + quote(a.Text) + " into " + cut(a.Ref, 20)
+	case ActBack:
+		return "go back"
+	case ActForward:
+		return "go forward"
+	case ActUnknown:
+	}
+	return "use " + quote(string(a.Kind)+" "+a.Text)
+}
+
+func (a Action) clickWords() string {
+	switch a.Button {
+	case ButtonBack, ButtonForward:
+		return "go " + string(a.Button)
+	default:
+	}
+	verb := "click"
+	switch a.Clicks {
+	case 2:
+		verb = "double-click"
+	case 3:
+		verb = "triple-click"
+	}
+	if a.Button != "" && a.Button != ButtonLeft {
+		verb = string(a.Button) + "-" + verb
+	}
+	if len(a.Held) > 0 {
+		verb = cut(strings.Join(a.Held, "+"), 40) + "+" + verb
+	}
+	return verb + a.where()
+}
+
+func (a Action) typeWords() string {
+	s := "type " + quote(a.Text)
+	if a.Enter {
+		s += " and press Enter"
+	}
+	return s
+}
+
+func (a Action) keyWords() string {
+	s := strings.Join(a.Keys, "+")
+	if chords, err := keys.Chords(a.Keys); err == nil {
+		s = strings.Join(chords, ", ")
+	}
+	s = cut(oneLine(s), 60)
+	if a.Repeat > 1 {
+		s += fmt.Sprintf(" %d times", a.Repeat)
+	}
+	return s
+}
+
+func (a Action) where() string {
+	switch {
+	case a.Ref != "":
+		return " on " + cut(a.Ref, 20)
+	case a.At != nil:
+		return " at " + spot(*a.At)
+	}
+	return ""
+}
+
+func spot(p image.Point) string { return fmt.Sprintf("%d, %d", p.X, p.Y) }
+
+func direction(d image.Point) string {
+	var words []string
+	switch {
+	case d.Y > 0:
+		words = append(words, "down")
+	case d.Y < 0:
+		words = append(words, "up")
+	}
+	switch {
+	case d.X > 0:
+		words = append(words, "right")
+	case d.X < 0:
+		words = append(words, "left")
+	}
+	return strings.Join(words, " and ")
+}
+
+// input is the action as a step keeps it: its fields that are set.
+func (a Action) input() json.RawMessage {
+	m := map[string]any{}
+	set := func(name string, v any, given bool) {
+		if given {
+			m[name] = v
+		}
+	}
+	if a.At != nil {
+		m["x"], m["y"] = a.At.X, a.At.Y
+	}
+	var path [][2]int
+	for _, p := range a.Path {
+		path = append(path, [2]int{p.X, p.Y})
+	}
+	set("ref", a.Ref, a.Ref != "")
+	set("path", path, path != nil)
+	set("button", a.Button, a.Button != "")
+	set("clicks", a.Clicks, a.Clicks > 1)
+	set("held", a.Held, len(a.Held) > 0)
+	set("keys", a.Keys, len(a.Keys) > 0)
+	set("repeat", a.Repeat, a.Repeat > 1)
+	set("text", a.Text, a.Text != "")
+	set("enter", true, a.Enter)
+	set("clear", true, a.Clear)
+	set("scroll", [2]int{a.Scroll.X, a.Scroll.Y}, a.Scroll != image.Point{})
+	set("ms", a.For.Milliseconds(), a.For > 0)
+	set("region", [4]int{a.Region.Min.X, a.Region.Min.Y, a.Region.Max.X, a.Region.Max.Y}, !a.Region.Empty())
+	set("url", a.URL, a.URL != "")
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return json.RawMessage("{}") // strings, ints and bools always marshal
+	}
+	return raw
+}

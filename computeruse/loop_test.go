@@ -1,0 +1,443 @@
+package computeruse_test
+
+import (
+	"context"
+	"errors"
+	"image"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/computeruse"
+	"clank/computeruse/computerusetest"
+	"clank/llm"
+	"clank/sessions"
+	"clank/sessions/sessionstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAgentKeepsTheContractOfABackend(t *testing.T) {
+	one := func(id string, a computeruse.Action) computeruse.Call {
+		return computeruse.Call{ID: id, Actions: []computeruse.Action{a}}
+	}
+	enter := computeruse.Action{Kind: computeruse.ActKeys, Keys: []string{"Return"}}
+	open := llm.ToolCall{ID: "f1", Name: computeruse.ToolNavigate, Input: []byte(`{"url":"http://shop.test/"}`)}
+	for name, turn := range map[string]computeruse.Turn{
+		"one batch of several actions": {Calls: []computeruse.Call{{ID: "c1", Actions: []computeruse.Action{click(10, 10), enter}}}},
+		"one call for each action":     {Calls: []computeruse.Call{one("c1", click(10, 10)), one("c2", enter)}},
+		"actions and tools together":   {Calls: []computeruse.Call{one("c1", enter)}, Tools: []llm.ToolCall{open}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sessionstest.TestBackend(t, func(t *testing.T) sessionstest.BackendCase {
+				t.Helper()
+				b := newBench(t)
+				b.browser.New = func() *computerusetest.Screen {
+					return &computerusetest.Screen{On: map[string]func(context.Context, map[string]any) ([]string, error){
+						"pointerMove": func(ctx context.Context, _ map[string]any) ([]string, error) {
+							<-ctx.Done()
+							return nil, ctx.Err()
+						},
+					}}
+				}
+				slow := one("c1", computeruse.Action{Kind: computeruse.ActMove, At: &image.Point{X: 1, Y: 1}})
+				b.mind.Script = func(_ context.Context, n int, in computeruse.Input) (computeruse.Turn, error) {
+					switch {
+					case n == 0 && in.Says[len(in.Says)-1] == "slow":
+						return computeruse.Turn{Calls: []computeruse.Call{slow}}, nil
+					case n == 0:
+						return turn, nil
+					}
+					return say("done"), nil
+				}
+				return sessionstest.BackendCase{
+					Backend: b.agent, Runtime: computeruse.RuntimeOpenAI, Acts: b.browser.Acts, Prompt: "quick", Slow: "slow",
+				}
+			})
+		})
+	}
+}
+
+func TestABatchIsDoneInOrderAndAnsweredWithOnePicture(t *testing.T) {
+	b := newBench(t,
+		do(click(100, 50), computeruse.Action{Kind: computeruse.ActType, Text: "lamp", Enter: true}, computeruse.Action{Kind: computeruse.ActScroll, At: &image.Point{X: 5, Y: 5}, Scroll: image.Pt(0, 300)}),
+		say("it is a lamp"))
+	answer, steps := b.answer(t)
+	want := "clickCoords button=left clickCount=1 x=100.5 y=50.5; insertText text=lamp; press key=Enter; wheel deltaX=0 deltaY=300 x=5.5 y=5.5"
+	if got := b.acts(); got != want {
+		t.Errorf("the screen got  %s\nwant %s", got, want)
+	}
+	if got := b.browser.Screen().Shots(); got != 2 {
+		t.Errorf("%d pictures were taken, want one before and one after the batch", got)
+	}
+	if answer.Text != "it is a lamp" || answer.Failed || answer.Limit != "" {
+		t.Errorf("got answer %+v", answer)
+	}
+	var labels []string
+	for _, s := range steps {
+		if s.Kind == sessions.StepAct && s.Phase == sessions.Done {
+			labels = append(labels, s.Label)
+		}
+	}
+	if diff := cmp.Diff([]string{"click at 100, 50", `type "lamp" and press Enter`, "scroll down"}, labels); diff != "" {
+		t.Errorf("labels: %s", diff)
+	}
+	told := b.told(t, 1)
+	if len(told.Outcomes) != 1 || told.Outcomes[0].Err != "" || told.Shot == nil || told.Shot.Size != image.Pt(320, 180) {
+		t.Errorf("the model was told %+v, want one good outcome and the picture", told)
+	}
+}
+
+func TestAWrongActionKeepsTheWholeBatchFromHappening(t *testing.T) {
+	for name, wrong := range map[string]computeruse.Action{
+		"unknown action":  {Kind: computeruse.ActUnknown, Text: "teleport"},
+		"no kind":         {},
+		"unknown key":     {Kind: computeruse.ActKeys, Keys: []string{"Hyper_Z"}},
+		"no keys":         {Kind: computeruse.ActKeys},
+		"no text":         {Kind: computeruse.ActType},
+		"short path":      {Kind: computeruse.ActDrag, Path: []image.Point{{X: 1, Y: 1}}},
+		"no distance":     {Kind: computeruse.ActScroll},
+		"no point":        {Kind: computeruse.ActMove},
+		"no URL":          {Kind: computeruse.ActNavigate},
+		"no ref":          {Kind: computeruse.ActFill},
+		"no region":       {Kind: computeruse.ActZoom},
+		"held letter":     {Kind: computeruse.ActClick, At: &image.Point{}, Held: []string{"a"}},
+		"unknown button":  {Kind: computeruse.ActClick, At: &image.Point{}, Button: "fourth"},
+		"too many clicks": {Kind: computeruse.ActClick, At: &image.Point{}, Clicks: 40},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, do(click(1, 1), wrong), say("never mind"))
+			b.answer(t)
+			if got := b.acts(); got != "" {
+				t.Errorf("the screen got %q, want nothing", got)
+			}
+			if got := b.told(t, 1).Outcomes[0].Err; !strings.Contains(got, "ction 2 of 2: ") {
+				t.Errorf("the model was told %q, want which action is wrong", got)
+			}
+		})
+	}
+}
+
+func TestWhatFollowsAFailureIsNotDone(t *testing.T) {
+	turn := do(click(1, 1), click(2, 2))
+	turn.Calls = append(turn.Calls, computeruse.Call{ID: "c2", Actions: []computeruse.Action{click(3, 3)}})
+	turn.Tools = []llm.ToolCall{{ID: "f1", Name: computeruse.ToolReadText}}
+	b := newBench(t, turn, say("it is broken"))
+	b.browser.New = func() *computerusetest.Screen {
+		return &computerusetest.Screen{On: map[string]func(context.Context, map[string]any) ([]string, error){
+			"clickCoords": func(context.Context, map[string]any) ([]string, error) {
+				return nil, errors.New("covered by <<<ad>>>")
+			},
+		}}
+	}
+	b.answer(t)
+	told := b.told(t, 1)
+	if got := told.Outcomes[0].Err; !strings.Contains(got, "EXTERNAL_UNTRUSTED_CONTENT") || !strings.Contains(got, "covered by") {
+		t.Errorf("the model was told %q, want the error, marked as the page's", got)
+	}
+	if o := told.Outcomes[1]; !o.Skipped || o.Err != "Not executed: an earlier computer action in this turn failed." {
+		t.Errorf("the second call got %+v, want it skipped", o)
+	}
+	if !told.Results[0].IsError || b.browser.Acts() != 1 {
+		t.Errorf("got %+v after %d acts, want one act and an error", told.Results, b.browser.Acts())
+	}
+}
+
+func TestAnAnswerAfterTheLastStepCounts(t *testing.T) {
+	b := newBench(t, do(click(1, 1)), do(click(2, 2)), say("found it"))
+	b.task.MaxSteps = 2
+	if answer, _ := b.answer(t); answer.Text != "found it" || answer.Limit != "" {
+		t.Errorf("got %q with limit %q, want the answer, unlimited", answer.Text, answer.Limit)
+	}
+}
+
+func TestTheStepLimitEndsWithWhatWasFound(t *testing.T) {
+	b := newBench(t, do(click(1, 1)), do(click(2, 2)), say("half of it"))
+	b.task.MaxSteps = 1
+	answer, _ := b.answer(t)
+	if answer.Text != "half of it" || answer.Limit != "step limit of 1" || b.browser.Acts() != 1 {
+		t.Errorf("got %q with limit %q after %d acts", answer.Text, answer.Limit, b.browser.Acts())
+	}
+	if told := b.told(t, 2); !told.Final || told.Outcomes[0].Err == "" {
+		t.Errorf("the model was told %+v, want that it is over and the last call was not done", told)
+	}
+}
+
+func TestASpentBudgetEndsWithWhatWasFound(t *testing.T) {
+	b := newBench(t)
+	b.mind.Script = func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) {
+		if n == 0 {
+			turn := do(click(1, 1))
+			turn.Text = "I see three lamps."
+			return turn, nil
+		}
+		return computeruse.Turn{}, &llm.Error{Kind: llm.ErrSpent, Model: "test:mind", Message: "budget of 1 USD is spent"}
+	}
+	answer, _ := b.answer(t)
+	if answer.Text != "I see three lamps." || answer.Limit != "budget of 1 USD is spent" || len(b.mind.Asked()) != 2 {
+		t.Errorf("got %q with limit %q after %d questions", answer.Text, answer.Limit, len(b.mind.Asked()))
+	}
+	b.mind.Script = script(say("and a fourth"))
+	b.task.Prompt = "go on"
+	b.answer(t)
+	if told := b.told(t, 2); len(told.Outcomes) != 1 || told.Says[len(told.Says)-1] != "go on" {
+		t.Errorf("the model was told %+v, want what it was not told before", told)
+	}
+}
+
+func TestUselessRepliesEndTheTask(t *testing.T) {
+	unknown := do(computeruse.Action{Kind: computeruse.ActUnknown, Text: "dance"})
+	b := newBench(t, computeruse.Turn{}, unknown, unknown, say("never"))
+	_, err := b.run(t.Context(), nil)
+	if err == nil || !strings.Contains(err.Error(), "3 replies in a row") {
+		t.Errorf("err = %v, want that the replies are of no use", err)
+	}
+}
+
+func TestGoingInCirclesEndsTheTask(t *testing.T) {
+	b := newBench(t)
+	b.browser.New = func() *computerusetest.Screen { return &computerusetest.Screen{Still: true} }
+	b.mind.Script = func(_ context.Context, _ int, in computeruse.Input) (computeruse.Turn, error) {
+		if in.Final {
+			return say("nothing happens"), nil
+		}
+		return do(click(7, 7)), nil
+	}
+	answer, _ := b.answer(t)
+	if answer.Limit == "" || b.browser.Acts() != 5 {
+		t.Errorf("got limit %q after %d acts, want an end after 5", answer.Limit, b.browser.Acts())
+	}
+}
+
+func TestScreenshotsOfTheModelComeWithTheAnswerOnce(t *testing.T) {
+	shot := computeruse.Action{Kind: computeruse.ActScreenshot}
+	b := newBench(t, do(shot), do(shot), do(click(1, 1), shot), say("look"))
+	if answer, _ := b.answer(t); len(answer.Images) != 2 {
+		t.Errorf("the answer shows %d pictures, want the two that differ", len(answer.Images))
+	}
+}
+
+func TestPagesThatChangeOnTheirOwnAreSeenAnew(t *testing.T) {
+	for name, turn := range map[string]computeruse.Turn{
+		"screenshot": do(computeruse.Action{Kind: computeruse.ActScreenshot}), "read": use(computeruse.ToolReadText, `{}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.mind.Script = func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) {
+				if n > 0 {
+					return say("done"), nil
+				}
+				b.browser.Screen().Change()
+				return turn, nil
+			}
+			b.answer(t)
+			if cmp.Equal(b.told(t, 0).Shot.Image, b.told(t, 1).Shot.Image) {
+				t.Error("the model saw the old picture again")
+			}
+		})
+	}
+}
+
+func TestWhatATaskHeldDownIsLetGoByTheNext(t *testing.T) {
+	b := newBench(t)
+	stopped := errors.New("stopped by @ada")
+	ctx, stop := context.WithCancelCause(t.Context())
+	b.mind.Script = func(_ context.Context, n int, in computeruse.Input) (computeruse.Turn, error) {
+		switch {
+		case len(b.mind.Asked()) > 2:
+			return say("done"), nil
+		case n == 1:
+			stop(stopped)
+			return computeruse.Turn{}, stopped
+		}
+		return do(computeruse.Action{Kind: computeruse.ActKeyDown, Keys: []string{"shift"}}), nil
+	}
+	if _, err := b.run(ctx, nil); !errors.Is(err, stopped) {
+		t.Fatalf("err = %v, want the cause", err)
+	}
+	if got := b.acts(); got != "keyDown key=Shift" {
+		t.Errorf("the screen got %q before the next task", got)
+	}
+	b.answer(t)
+	if got := b.acts(); got != "keyDown key=Shift; keyUp key=Shift" {
+		t.Errorf("the screen got %q", got)
+	}
+}
+
+func TestNotesOfPeopleReachTheModel(t *testing.T) {
+	b := newBench(t)
+	b.task.Inbox = &sessions.Inbox{}
+	b.mind.Script = func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) {
+		switch n {
+		case 0:
+			b.task.Inbox.Put(sessions.Note{By: "@ada", Text: "the red one"})
+			return do(click(1, 1)), nil
+		case 1:
+			b.task.Inbox.Put(sessions.Note{By: "@bob", Text: "and the price"})
+			return say("it is red"), nil
+		}
+		return say("it is red and 5 €"), nil
+	}
+	answer, steps := b.answer(t)
+	var notices []string
+	for _, s := range steps {
+		if s.Kind == sessions.StepNotice {
+			notices = append(notices, s.Text)
+		}
+	}
+	if diff := cmp.Diff([]string{"@ada says: the red one", "@bob says: and the price"}, notices); diff != "" {
+		t.Errorf("notices: %s", diff)
+	}
+	if answer.Text != "it is red and 5 €" || !strings.Contains(strings.Join(b.told(t, 1).Says, " "), "[@ada] the red one") {
+		t.Errorf("got %q; the model was told %q", answer.Text, b.told(t, 1).Says)
+	}
+}
+
+func TestHandingOverEndsTheStepsWhereTheSettingAllowsIt(t *testing.T) {
+	call := use(computeruse.ToolHandOver, `{"runtime":"local_browser_agent","brief":"fill in the form"}`)
+	b := newBench(t, call, say("then I do it myself"))
+	b.answer(t)
+	if !b.told(t, 1).Results[0].IsError {
+		t.Error("the tool worked though no setting allows it")
+	}
+	b = newBench(t, call)
+	b.agent.Settings = func() computeruse.Settings {
+		return computeruse.Settings{HandOver: []string{"local_browser_agent"}}
+	}
+	_, err := b.run(t.Context(), nil)
+	var over *sessions.HandOverError
+	if !errors.As(err, &over) || over.Runtime != "local_browser_agent" || over.Brief != "fill in the form" {
+		t.Errorf("err = %v, want to be handed over", err)
+	}
+}
+
+func TestToolsReadAndMarkWhatPagesSay(t *testing.T) {
+	b := newBench(t, use(computeruse.ToolNavigate, `{"url":"shop.test"}`), use(computeruse.ToolReadText, `{}`), use(computeruse.ToolReadPage, `{"interactive":true}`),
+		use(computeruse.ToolListTabs, ``), use(computeruse.ToolOpenTab, `{}`), use(computeruse.ToolSelectTab, `{"tab":"t1"}`), use(computeruse.ToolCloseTab, `{}`),
+		use(computeruse.ToolDialog, `{"accept":true}`), use(computeruse.ToolSelectTab, `{}`), use("fly", `{}`), say("done"))
+	b.answer(t)
+	want := "navigate url=https://shop.test; tabNew; tabSelect tab=t1; tabClose; dialog accept=true promptText="
+	if got := b.acts(); got != want {
+		t.Errorf("the screen got  %s\nwant %s", got, want)
+	}
+	for n, part := range map[int]string{1: "Done.", 2: "text of https://shop.test", 3: "[ref=e1]", 4: "t1 https://shop.test", 9: `field "tab" is missing`, 10: `no tool "fly"`} {
+		if got := b.told(t, n).Results[0].Text; !strings.Contains(got, part) || n > 1 && n < 5 && !strings.Contains(got, "UNTRUSTED") {
+			t.Errorf("result %d is %q, want %q, marked if it is a page's", n, got, part)
+		}
+	}
+}
+
+func TestAStoppedTaskIsSettledAndTold(t *testing.T) {
+	b := newBench(t)
+	stopped := errors.New("stopped by @ada")
+	ctx, stop := context.WithCancelCause(t.Context())
+	b.browser.New = func() *computerusetest.Screen {
+		return &computerusetest.Screen{On: map[string]func(context.Context, map[string]any) ([]string, error){
+			"clickCoords": func(ctx context.Context, _ map[string]any) ([]string, error) {
+				stop(stopped)
+				<-ctx.Done()
+				return nil, ctx.Err()
+			},
+		}}
+	}
+	b.mind.Script = func(_ context.Context, n int, in computeruse.Input) (computeruse.Turn, error) {
+		if len(in.Outcomes) > 0 {
+			return say("I was stopped"), nil
+		}
+		return do(click(1, 1)), nil
+	}
+	if _, err := b.run(ctx, nil); !errors.Is(err, stopped) {
+		t.Fatalf("err = %v, want the cause", err)
+	}
+	b.answer(t)
+	if got := b.told(t, 1).Outcomes[0].Err; !strings.Contains(got, "stopped by @ada") {
+		t.Errorf("the model was told %q, want why it was interrupted", got)
+	}
+}
+
+func TestASessionGoesOnAfterARestart(t *testing.T) {
+	b := newBench(t, use(computeruse.ToolNavigate, `{"url":"http://shop.test/"}`), say("there it is"))
+	b.answer(t)
+	again := newBench(t, say("still there"))
+	again.session = b.session
+	answer, steps := again.answer(t)
+	if steps[0].Kind != sessions.StepNotice || !strings.Contains(steps[0].Text, "opened again at http://shop.test/") {
+		t.Errorf("the first step is %+v, want that the page was opened again", steps[0])
+	}
+	if told := again.told(t, 0); !strings.Contains(strings.Join(told.Says, "\n"), "opened again") || len(again.mind.Briefs()[0].Memory) == 0 {
+		t.Errorf("the model was told %q with memory %s", told.Says, again.mind.Briefs()[0].Memory)
+	}
+	if answer.Text != "still there" || answer.URL != "http://shop.test/" {
+		t.Errorf("got %+v", answer)
+	}
+}
+
+func TestAnotherMindIsToldWhatWasSaid(t *testing.T) {
+	b := newBench(t, say("the lamp is 5 €"))
+	b.task.Prompt = "what is the lamp?"
+	b.answer(t)
+	other := newBench(t, say("it is blue"))
+	other.mind.Model = "test:other"
+	other.session = b.session
+	other.answer(t)
+	told := strings.Join(other.told(t, 0).Says, "\n")
+	if !strings.Contains(told, "what is the lamp?") || !strings.Contains(told, "the lamp is 5 €") || len(other.mind.Briefs()[0].Memory) != 0 {
+		t.Errorf("the other mind was told %q", told)
+	}
+}
+
+func TestAConversationThatCannotGoOnBeginsAnew(t *testing.T) {
+	b := newBench(t, say("one"))
+	b.answer(t)
+	b.mind.Refuse = errors.New("of another version")
+	answer, steps := b.answer(t)
+	if answer.Text != "one" || steps[0].Kind != sessions.StepNotice {
+		t.Errorf("got %q after %+v, want a notice and an answer", answer.Text, steps[0])
+	}
+}
+
+func TestABlindScreenIsTold(t *testing.T) {
+	b := newBench(t, do(click(1, 1)), say("I cannot see"))
+	b.browser.New = func() *computerusetest.Screen {
+		return &computerusetest.Screen{Blind: errors.New("no picture")}
+	}
+	b.answer(t)
+	if told := b.told(t, 0); told.Shot != nil || !strings.Contains(strings.Join(told.Says, "\n"), "could not be seen") {
+		t.Errorf("the model was told %+v", told)
+	}
+	if b.acts() != "" || !strings.Contains(b.told(t, 1).Outcomes[0].Err, "points mean nothing") {
+		t.Errorf("a point was clicked that nobody has seen: %s", b.acts())
+	}
+}
+
+func TestABrowserThatDoesNotOpenEndsTheTask(t *testing.T) {
+	b := newBench(t, say("never"))
+	b.browser.Refuse = func(context.Context, sessions.Opening) error { return errors.New("no display") }
+	if _, err := b.run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no display") || len(b.mind.Asked()) != 0 {
+		t.Errorf("err = %v after %d questions", err, len(b.mind.Asked()))
+	}
+}
+
+func TestWaitsAreShort(t *testing.T) {
+	b := newBench(t, do(computeruse.Action{Kind: computeruse.ActWait, For: time.Millisecond}), say("waited"))
+	began := time.Now()
+	b.answer(t)
+	if took := time.Since(began); took > 30*time.Second || b.acts() != "" {
+		t.Errorf("a wait of a millisecond took %s and did %q", took, b.acts())
+	}
+}
+
+func TestModelsAreAskedInTheNameOfTheTask(t *testing.T) {
+	b := newBench(t)
+	b.task.Origin = sessions.Origin{Kind: sessions.FromDiscord, User: "42", Guild: "g", Channel: "c"}
+	var got llm.Account
+	b.mind.Script = func(ctx context.Context, _ int, _ computeruse.Input) (computeruse.Turn, error) {
+		got = llm.AccountOf(ctx)
+		return say("ok"), nil
+	}
+	b.answer(t)
+	want := llm.Account{Task: "t1", Session: "s1", Guild: "g", Channel: "c", User: "discord:42", Purpose: "browse"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("account: %s", diff)
+	}
+}

@@ -1,0 +1,138 @@
+// Package openai is the mind of OpenAI's models that work a screen: the tool
+// "computer" of the Responses API, and its forerunner "computer_use_preview" for
+// gateways that still serve that. It satisfies [computeruse.Mind].
+//
+// The wire, its errors and its repeated tries are those of package llm/openai. It
+// does nothing to a screen and asks no person; the loop in computeruse does.
+package openai
+
+import (
+	"encoding/json"
+	"image"
+	"math"
+
+	"clank/computeruse"
+	"clank/llm"
+	"clank/llm/openai"
+
+	client "github.com/sashabaranov/go-openai"
+)
+
+// Dialect is the tool by which a model works the screen.
+type Dialect string
+
+// The dialects; "" is the present one.
+const (
+	DialectComputer Dialect = "computer"
+	DialectPreview  Dialect = "computer_use_preview"
+)
+
+// Options say which model to ask, where and how. Only Client.Model is required.
+type Options struct {
+	Client  openai.Options // its API is always the Responses API
+	Dialect Dialect
+	// Stateless sends the whole conversation with each question and has nothing
+	// stored at the vendor. Otherwise the vendor keeps it and is told what is new.
+	Stateless bool
+	Pictures  int         // how many of the newest are sent when stateless: 3 if 0
+	Size      image.Point // what pictures are made to fit into: 1600x1000 if zero, for the preview 1024x768
+}
+
+// Mind is one model. It is safe for concurrent use.
+type Mind struct {
+	opts  Options
+	model *openai.Model
+}
+
+var _ computeruse.Mind = (*Mind)(nil)
+
+// New checks the options. It does not reach for the network. Its errors are those
+// of [openai.New]; a model that is known to see no pictures is one of kind
+// rejected.
+func New(o Options) (*Mind, error) {
+	if o.Dialect == "" {
+		o.Dialect = DialectComputer
+	}
+	if o.Pictures <= 0 {
+		o.Pictures = 3
+	}
+	if o.Size.X <= 0 || o.Size.Y <= 0 {
+		o.Size = image.Pt(1600, 1000)
+		if o.Dialect == DialectPreview {
+			o.Size = image.Pt(1024, 768)
+		}
+	}
+	o.Client.API = openai.APIResponses
+	if o.Client.Summary == "" {
+		o.Client.Summary = "auto"
+	}
+	m, err := openai.New(o.Client)
+	if err != nil {
+		return nil, err
+	}
+	if caps, known := llm.CapsOf(o.Client.Model); known && !caps.Vision && o.Client.Caps == nil {
+		return nil, &llm.Error{
+			Kind: llm.ErrRejected, Model: m.Name(), Message: "this model sees no pictures, so it cannot work a screen",
+			Hint: "choose another model, or the runtime local_browser_agent",
+		}
+	}
+	return &Mind{opts: o, model: m}, nil
+}
+
+// Name implements [computeruse.Mind].
+func (m *Mind) Name() string { return m.model.Name() }
+
+// Fit implements [computeruse.Mind].
+func (m *Mind) Fit(screen image.Point) image.Point {
+	if screen.X <= 0 || screen.Y <= 0 {
+		return screen
+	}
+	by := math.Min(1, math.Min(float64(m.opts.Size.X)/float64(screen.X), float64(m.opts.Size.Y)/float64(screen.Y)))
+	side := func(v int) int { return max(1, int(math.Round(float64(v)*by))) }
+	return image.Pt(side(screen.X), side(screen.Y))
+}
+
+// Begin implements [computeruse.Mind].
+func (m *Mind) Begin(b computeruse.Brief) (computeruse.Talk, error) {
+	t := &talk{mind: m, brief: b}
+	if len(b.Memory) > 0 {
+		var err error
+		if t.kept, err = readKept(b.Memory); err != nil {
+			return nil, err
+		}
+	}
+	if m.opts.Stateless && !t.kept.Whole && t.kept.Previous != "" {
+		t.anew("(What was said so far, in words:)") // the rest lies at the vendor, who is not to be asked for it
+	}
+	t.kept.Whole = t.kept.Whole || m.opts.Stateless
+	return t, nil
+}
+
+// tools are those of every request: they are not inherited from the one before.
+func (t *talk) tools() []client.Tool {
+	screen := client.Tool{Type: client.ToolType(t.mind.opts.Dialect)}
+	if t.mind.opts.Dialect == DialectPreview {
+		size := t.size()
+		screen.Parameters = map[string]any{"environment": "browser", "display_width": size.X, "display_height": size.Y}
+	}
+	all := []client.Tool{screen}
+	for _, f := range t.brief.Tools {
+		schema := f.Schema
+		if len(schema) == 0 {
+			schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		all = append(all, client.Tool{Type: client.ToolTypeFunction, Parameters: map[string]any{
+			"name": f.Name, "description": f.Description, "parameters": schema,
+			"strict": false, // required by the schema; the library leaves it out if false
+		}})
+	}
+	return all
+}
+
+// size is that of the newest picture.
+func (t *talk) size() image.Point {
+	if t.kept.Size.X <= 0 || t.kept.Size.Y <= 0 {
+		return t.mind.opts.Size
+	}
+	return t.kept.Size
+}

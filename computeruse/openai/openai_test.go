@@ -1,0 +1,352 @@
+package openai_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"image"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/computeruse"
+	"clank/computeruse/computerusetest"
+	"clank/computeruse/openai"
+	"clank/llm"
+	"clank/llm/llmtest"
+	client "clank/llm/openai"
+	"clank/sessions/sessionstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// open is a mind of server, impatient unless changed.
+func open(t *testing.T, server *llmtest.Server, change func(*openai.Options)) *openai.Mind {
+	t.Helper()
+	o := openai.Options{Client: client.Options{
+		BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "gpt-6-sol-test",
+		Timeout: 20 * time.Second, IdleTimeout: 10 * time.Second, Backoff: time.Millisecond,
+	}}
+	if change != nil {
+		change(&o)
+	}
+	m, err := openai.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func stateless(o *openai.Options) { o.Stateless = true }
+
+var readText = llm.Tool{Name: "read_text", Description: "Read.", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}
+
+func begin(t *testing.T, m *openai.Mind, memory json.RawMessage) computeruse.Talk {
+	t.Helper()
+	talk, err := m.Begin(computeruse.Brief{
+		System: "work", Tools: []llm.Tool{readText}, MaxTokens: 100, EndUser: "hashed", Memory: memory,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return talk
+}
+
+func shot(t *testing.T, shade uint8) *computeruse.Shot {
+	t.Helper()
+	data, err := computerusetest.Picture(image.Pt(40, 30), shade)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &computeruse.Shot{Image: llm.Image{MediaType: "image/png", Data: data}, Size: image.Pt(40, 30), URL: "http://shop.test/"}
+}
+
+func next(t *testing.T, talk computeruse.Talk, in computeruse.Input) computeruse.Turn {
+	t.Helper()
+	turn, err := talk.Next(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return turn
+}
+
+// body is a request as the vendor sees it.
+type body struct {
+	Instructions      string           `json:"instructions"`
+	Previous          string           `json:"previous_response_id"`
+	Store             *bool            `json:"store"`
+	ParallelToolCalls *bool            `json:"parallel_tool_calls"`
+	SafetyIdentifier  string           `json:"safety_identifier"`
+	Truncation        string           `json:"truncation"`
+	ToolChoice        any              `json:"tool_choice"`
+	Include           []string         `json:"include"`
+	Tools             []map[string]any `json:"tools"`
+	Input             []map[string]any `json:"input"`
+}
+
+func sent(t *testing.T, server *llmtest.Server, n int) body {
+	t.Helper()
+	all := server.Requests()
+	if n >= len(all) {
+		t.Fatalf("%d requests were made, want more than %d", len(all), n)
+	}
+	var b body
+	if err := json.Unmarshal(all[n].Body, &b); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func types(items []map[string]any) []string {
+	var all []string
+	for _, i := range items {
+		kind, _ := i["type"].(string)
+		if kind == "" {
+			kind = "message"
+		}
+		all = append(all, kind)
+	}
+	return all
+}
+
+func TestMindKeepsTheContractOfABackend(t *testing.T) {
+	for name, change := range map[string]func(*openai.Options){
+		"stateful": nil, "stateless": stateless,
+		"preview": func(o *openai.Options) { o.Dialect = openai.DialectPreview },
+	} {
+		t.Run(name, func(t *testing.T) {
+			sessionstest.TestBackend(t, func(t *testing.T) sessionstest.BackendCase {
+				t.Helper()
+				server := llmtest.NewServer(t)
+				server.Otherwise(func(r llmtest.Request) llmtest.Reply {
+					call := llmtest.ScreenCall{Actions: []string{`{"type":"double_click","x":3,"y":4,"keys":null}`, `{"type":"keypress","keys":["CTRL","A"]}`}}
+					said := r.LastText()
+					last := r.Messages[len(r.Messages)-1].Parts
+					switch {
+					case strings.Contains(said, "slow"):
+						call.Actions = []string{`{"type":"move","x":3,"y":4}`}
+					case len(last) > 0 && last[0].Result != nil && !strings.Contains(said, "quick"):
+						return llmtest.Reply{Text: "done"}
+					}
+					if name == "preview" {
+						call.Preview, call.Actions = true, call.Actions[:1]
+						if !strings.Contains(said, "slow") {
+							return llmtest.Reply{Screen: []llmtest.ScreenCall{call, {Preview: true, Actions: []string{`{"type":"keypress","keys":["a"]}`}}}}
+						}
+					}
+					return llmtest.Reply{Screen: []llmtest.ScreenCall{call}}
+				})
+				browser := &computerusetest.Browser{New: func() *computerusetest.Screen {
+					return &computerusetest.Screen{On: map[string]func(context.Context, map[string]any) ([]string, error){
+						"pointerMove": func(ctx context.Context, _ map[string]any) ([]string, error) {
+							<-ctx.Done()
+							return nil, ctx.Err()
+						},
+					}}
+				}}
+				mind := open(t, server, change)
+				return sessionstest.BackendCase{
+					Backend: &computeruse.Agent{
+						Browser: browser, Mind: func(context.Context, string) (computeruse.Mind, error) { return mind, nil },
+					},
+					Runtime: computeruse.RuntimeOpenAI, Acts: browser.Acts, Prompt: "quick", Slow: "slow", Within: 3 * time.Second,
+				}
+			})
+		})
+	}
+}
+
+func TestRequestsCarryWhatIsNotInherited(t *testing.T) {
+	server := llmtest.NewServer(t, llmtest.Work(`{"type":"click","button":"left","x":1,"y":2}`), llmtest.Say("done"))
+	talk := begin(t, open(t, server, nil), nil)
+	turn := next(t, talk, computeruse.Input{Says: []string{"buy a lamp"}, Shot: shot(t, 1)})
+	next(t, talk, computeruse.Input{Outcomes: []computeruse.Outcome{{CallID: turn.Calls[0].ID}}, Shot: shot(t, 2), Final: true})
+	first, second := sent(t, server, 0), sent(t, server, 1)
+	for n, b := range []body{first, second} {
+		if b.Instructions != "work" || len(b.Tools) != 2 || b.Tools[0]["type"] != "computer" || b.Tools[1]["strict"] != false ||
+			b.ParallelToolCalls == nil || *b.ParallelToolCalls || b.SafetyIdentifier != "hashed" {
+			t.Errorf("request %d is %+v", n, b)
+		}
+	}
+	if first.Previous != "" || second.Previous != "resp_0" || second.ToolChoice != "none" || len(second.Input) != 1 {
+		t.Errorf("the second request is %+v, want it to go on from the first", second)
+	}
+	output, _ := second.Input[0]["output"].(map[string]any)
+	if output["detail"] != "original" || output["type"] != "computer_screenshot" {
+		t.Errorf("the picture is sent as %v", output)
+	}
+}
+
+func TestStatelessRequestsReplayEverything(t *testing.T) {
+	reasoned := llmtest.Answer(llmtest.Reply{
+		Reasoning: &llmtest.Reasoning{Summary: "I look", Encrypted: "secret"},
+		Screen:    []llmtest.ScreenCall{{ID: "a", Actions: []string{`{"type":"screenshot"}`}}},
+		Calls:     []llmtest.Call{{ID: "b", Name: "read_text", Arguments: "{}"}},
+	})
+	server := llmtest.NewServer(t, reasoned, llmtest.Say("done"))
+	m := open(t, server, stateless)
+	talk := begin(t, m, nil)
+	turn := next(t, talk, computeruse.Input{Says: []string{"look"}, Shot: shot(t, 1)})
+	if turn.Reasoning != "I look" || len(turn.Calls) != 1 || len(turn.Tools) != 1 {
+		t.Fatalf("got %+v", turn)
+	}
+	memory, err := talk.Memory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next(t, begin(t, m, memory), computeruse.Input{
+		Outcomes: []computeruse.Outcome{{CallID: "a", Err: "It failed."}}, Results: []llm.ToolResult{{ID: "b", Text: "a lamp"}}, Shot: shot(t, 2),
+	})
+	b := sent(t, server, 1)
+	want := []string{"message", "reasoning", "computer_call", "function_call", "computer_call_output", "function_call_output", "message"}
+	if diff := cmp.Diff(want, types(b.Input)); diff != "" {
+		t.Errorf("the items: %s", diff)
+	}
+	if b.Store == nil || *b.Store || b.Previous != "" || b.Input[1]["encrypted_content"] != "secret" || !cmp.Equal(b.Include, []string{"reasoning.encrypted_content"}) {
+		t.Errorf("the request is %+v, want nothing stored and all replayed", b)
+	}
+}
+
+func TestOldPicturesAreNotSentAgain(t *testing.T) {
+	server := llmtest.NewServer(t)
+	server.Otherwise(llmtest.Work(`{"type":"wait"}`))
+	talk := begin(t, open(t, server, func(o *openai.Options) { o.Stateless, o.Pictures = true, 2 }), nil)
+	in := computeruse.Input{Says: []string{"watch"}, Shot: shot(t, 0)}
+	for n := range 5 {
+		turn := next(t, talk, in)
+		in = computeruse.Input{Outcomes: []computeruse.Outcome{{CallID: turn.Calls[0].ID}}, Shot: shot(t, uint8(n+1))}
+	}
+	raw := string(server.Requests()[4].Body)
+	if got := strings.Count(raw, `"detail":"original"`); got != 2 {
+		t.Errorf("%d pictures are sent whole, want 2", got)
+	}
+}
+
+func TestSafetyChecksAreAcknowledged(t *testing.T) {
+	check := llmtest.Answer(llmtest.Reply{Screen: []llmtest.ScreenCall{{
+		ID: "a", Actions: []string{`{"type":"click","button":"left","x":1,"y":2}`}, Checks: []llmtest.Check{{ID: "cu_1", Code: "malicious_instructions", Message: "look"}},
+	}}})
+	server := llmtest.NewServer(t, check, llmtest.Say("done"))
+	talk := begin(t, open(t, server, nil), nil)
+	turn := next(t, talk, computeruse.Input{Says: []string{"go"}, Shot: shot(t, 1)})
+	want := []computeruse.Safety{{ID: "cu_1", Code: "malicious_instructions", Message: "look"}}
+	if diff := cmp.Diff(want, turn.Calls[0].Safety); diff != "" {
+		t.Fatalf("checks: %s", diff)
+	}
+	next(t, talk, computeruse.Input{Outcomes: []computeruse.Outcome{{CallID: "a", Acknowledged: want}}, Shot: shot(t, 2)})
+}
+
+func TestACallThatNobodyAcknowledgedIsLeftBehind(t *testing.T) {
+	for name, change := range map[string]func(*openai.Options){"stateful": nil, "stateless": stateless} {
+		t.Run(name, func(t *testing.T) {
+			check := llmtest.Answer(llmtest.Reply{Screen: []llmtest.ScreenCall{{
+				ID: "a", Actions: []string{`{"type":"wait"}`}, Checks: []llmtest.Check{{ID: "cu_1"}},
+			}}})
+			server := llmtest.NewServer(t, check, llmtest.Say("then not"))
+			talk := begin(t, open(t, server, change), nil)
+			next(t, talk, computeruse.Input{Says: []string{"pay the bill"}, Shot: shot(t, 1)})
+			next(t, talk, computeruse.Input{Outcomes: []computeruse.Outcome{{CallID: "a", Err: "@ada said no."}}, Says: []string{"go on"}, Shot: shot(t, 2)})
+			b := sent(t, server, 1)
+			raw := string(server.Requests()[1].Body)
+			if b.Previous != "" || !strings.Contains(raw, "pay the bill") || !strings.Contains(raw, "@ada said no.") || strings.Contains(raw, "computer_call") {
+				t.Errorf("the request is %s, want a conversation without the call", raw)
+			}
+		})
+	}
+}
+
+func TestALostConversationBeginsAnewAndSaysSo(t *testing.T) {
+	server := llmtest.NewServer(t, llmtest.Work(`{"type":"wait"}`), llmtest.Work(`{"type":"wait"}`), llmtest.Say("still here"))
+	talk := begin(t, open(t, server, nil), nil)
+	turn := next(t, talk, computeruse.Input{Says: []string{"find a lamp"}, Shot: shot(t, 1)})
+	server.Forget()
+	turn = next(t, talk, computeruse.Input{Outcomes: []computeruse.Outcome{{CallID: turn.Calls[0].ID, Text: "The mouse is at x=1."}}, Says: []string{"a red one"}, Shot: shot(t, 2)})
+	if len(turn.Notices) != 1 {
+		t.Errorf("notices %q, want that it was lost", turn.Notices)
+	}
+	b := sent(t, server, 2)
+	raw := string(server.Requests()[2].Body)
+	for _, part := range []string{"find a lamp", "a red one", "The mouse is at x=1.", "is lost"} {
+		if strings.Count(raw, part) != 1 {
+			t.Errorf("%q is sent %d times, want once", part, strings.Count(raw, part))
+		}
+	}
+	if b.Previous != "" || b.Store == nil || *b.Store {
+		t.Errorf("the request is %+v, want nothing that could be lost again", b)
+	}
+	if turn = next(t, talk, computeruse.Input{Outcomes: []computeruse.Outcome{{CallID: turn.Calls[0].ID}}, Shot: shot(t, 3)}); turn.Text != "still here" || len(turn.Notices) != 0 {
+		t.Errorf("got %+v", turn)
+	}
+}
+
+func TestWhatWasToldBeforeAFailureIsToldAgain(t *testing.T) {
+	server := llmtest.NewServer(t, llmtest.Fail(400, "invalid", "no"), llmtest.Say("hello"))
+	talk := begin(t, open(t, server, nil), nil)
+	_, err := talk.Next(t.Context(), computeruse.Input{Says: []string{"find a lamp"}, Shot: shot(t, 1)})
+	var told *llm.Error
+	if !errors.As(err, &told) || told.Kind != llm.ErrRejected {
+		t.Fatalf("err = %v, want it rejected", err)
+	}
+	next(t, talk, computeruse.Input{Says: []string{"please"}, Shot: shot(t, 2)})
+	if raw := string(server.Requests()[1].Body); !strings.Contains(raw, "find a lamp") || !strings.Contains(raw, "please") {
+		t.Errorf("the second request is %s, want both", raw)
+	}
+}
+
+func TestThePreviewToolIsToldTheSizeOfThePicture(t *testing.T) {
+	one := llmtest.Answer(llmtest.Reply{Screen: []llmtest.ScreenCall{{ID: "a", Preview: true, Actions: []string{`{"type":"click","button":"wheel","x":1,"y":2}`}}}})
+	server := llmtest.NewServer(t, one)
+	turn := next(t, begin(t, open(t, server, func(o *openai.Options) { o.Dialect = openai.DialectPreview }), nil), computeruse.Input{Says: []string{"go"}, Shot: shot(t, 1)})
+	b := sent(t, server, 0)
+	tool := b.Tools[0]
+	if tool["type"] != "computer_use_preview" || tool["display_width"] != 40.0 || tool["display_height"] != 30.0 || tool["environment"] != "browser" || b.Truncation != "auto" {
+		t.Errorf("the tool is %v with truncation %q", tool, b.Truncation)
+	}
+	if a := turn.Calls[0].Actions; len(a) != 1 || a[0].Button != computeruse.ButtonMiddle {
+		t.Errorf("got %+v, want a click of the middle button", a)
+	}
+}
+
+func TestAStoppedQuestionReturnsItsCause(t *testing.T) {
+	server := llmtest.NewServer(t, llmtest.Misbehave("x", llmtest.Fault{Hang: llmtest.BeforeHeaders}))
+	talk := begin(t, open(t, server, nil), nil)
+	stopped := errors.New("stopped by @ada")
+	ctx, stop := context.WithCancelCause(t.Context())
+	go func() {
+		if _, err := server.Await(t.Context(), 0, llmtest.Arrived); err == nil {
+			stop(stopped)
+		}
+	}()
+	if _, err := talk.Next(ctx, computeruse.Input{Says: []string{"go"}}); !errors.Is(err, stopped) {
+		t.Errorf("err = %v, want the cause", err)
+	}
+}
+
+func TestMemoriesOfOthersAreRefused(t *testing.T) {
+	server := llmtest.NewServer(t)
+	m := open(t, server, nil)
+	for _, raw := range []string{`{"version":99}`, `[]`, `{`, `7`} {
+		if _, err := m.Begin(computeruse.Brief{Memory: json.RawMessage(raw)}); err == nil {
+			t.Errorf("memory %s was taken", raw)
+		}
+	}
+}
+
+func TestPicturesFit(t *testing.T) {
+	m := open(t, llmtest.NewServer(t), nil)
+	for in, want := range map[image.Point]image.Point{
+		{X: 1280, Y: 720}: {X: 1280, Y: 720}, {X: 2560, Y: 1440}: {X: 1600, Y: 900}, {X: 100, Y: 5000}: {X: 20, Y: 1000}, {X: 1, Y: 1}: {X: 1, Y: 1},
+	} {
+		if got := m.Fit(in); got != want {
+			t.Errorf("%v fits as %v, want %v", in, got, want)
+		}
+	}
+}
+
+func TestAModelThatSeesNothingIsRefusedAtOnce(t *testing.T) {
+	_, err := openai.New(openai.Options{Client: client.Options{Key: "k", Model: "gpt-oss:20b", BaseURL: "http://127.0.0.1:1/v1"}})
+	var told *llm.Error
+	if !errors.As(err, &told) || told.Kind != llm.ErrRejected {
+		t.Errorf("err = %v, want it refused", err)
+	}
+}

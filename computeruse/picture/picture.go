@@ -1,0 +1,97 @@
+// Package picture brings pictures of a screen to the size and form that a model
+// wants. It takes none, and knows nothing of what they show.
+package picture
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
+
+	"clank/llm"
+
+	"golang.org/x/image/draw"
+	_ "golang.org/x/image/webp" // screens may give pictures in it
+)
+
+const (
+	jpegQuality = 85
+	maxPixels   = 100_000_000 // of a picture that is decoded
+)
+
+// Develop returns the picture in data in the size that fit gives for its own. A PNG
+// or JPEG that has it is passed on as it is; anything else becomes one of the two,
+// whichever is smaller.
+func Develop(data []byte, fit func(image.Point) image.Point) (llm.Image, image.Point, error) {
+	config, format, err := image.DecodeConfig(bytes.NewReader(data))
+	switch {
+	case err != nil:
+		return llm.Image{}, image.Point{}, fmt.Errorf("read the picture of the screen: %w", err)
+	case config.Width <= 0 || config.Height <= 0 || config.Width*config.Height > maxPixels:
+		return llm.Image{}, image.Point{}, fmt.Errorf("read the picture of the screen: %d by %d pixels", config.Width, config.Height)
+	}
+	size := image.Pt(config.Width, config.Height)
+	want := fit(size)
+	if want.X <= 0 || want.Y <= 0 {
+		want = size
+	}
+	if want == size && (format == "png" || format == "jpeg") {
+		return llm.Image{MediaType: "image/" + format, Data: data}, size, nil
+	}
+	whole, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		return llm.Image{}, image.Point{}, fmt.Errorf("read the picture of the screen: %w", err)
+	}
+	img, err := encode(scale(whole, whole.Bounds(), want))
+	return img, want, err
+}
+
+// Part is a part of the picture in data, as large as fits into shown. The region is
+// given in pixels of the picture when it has that size.
+func Part(data []byte, region image.Rectangle, shown image.Point) (llm.Image, error) {
+	if shown.X <= 0 || shown.Y <= 0 {
+		return llm.Image{}, errors.New("there is no picture")
+	}
+	whole, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		return llm.Image{}, fmt.Errorf("read the picture of the screen: %w", err)
+	}
+	region = region.Canon().Intersect(image.Rectangle{Max: shown})
+	size := whole.Bounds().Size()
+	part := image.Rect(
+		region.Min.X*size.X/shown.X, region.Min.Y*size.Y/shown.Y,
+		region.Max.X*size.X/shown.X, region.Max.Y*size.Y/shown.Y,
+	).Add(whole.Bounds().Min)
+	if part.Empty() {
+		return llm.Image{}, errors.New("the region is too small")
+	}
+	want := image.Pt(shown.X, shown.X*part.Dy()/part.Dx())
+	if want.Y > shown.Y {
+		want = image.Pt(shown.Y*part.Dx()/part.Dy(), shown.Y)
+	}
+	return encode(scale(whole, part, image.Pt(max(1, want.X), max(1, want.Y))))
+}
+
+func scale(src image.Image, part image.Rectangle, size image.Point) image.Image {
+	dst := image.NewRGBA(image.Rectangle{Max: size})
+	draw.CatmullRom.Scale(dst, dst.Bounds(), src, part, draw.Src, nil)
+	return dst
+}
+
+// encode is a picture as PNG or JPEG, whichever is smaller.
+func encode(img image.Image) (llm.Image, error) {
+	var asPNG, asJPEG bytes.Buffer
+	fast := png.Encoder{CompressionLevel: png.BestSpeed}
+	if err := fast.Encode(&asPNG, img); err != nil {
+		return llm.Image{}, fmt.Errorf("encode the picture: %w", err)
+	}
+	if err := jpeg.Encode(&asJPEG, img, &jpeg.Options{Quality: jpegQuality}); err != nil {
+		return llm.Image{}, fmt.Errorf("encode the picture: %w", err)
+	}
+	if asPNG.Len() <= asJPEG.Len() {
+		return llm.Image{MediaType: "image/png", Data: asPNG.Bytes()}, nil
+	}
+	return llm.Image{MediaType: "image/jpeg", Data: asJPEG.Bytes()}, nil
+}

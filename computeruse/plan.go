@@ -1,0 +1,286 @@
+package computeruse
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"time"
+
+	"clank/computeruse/keys"
+	"clank/computeruse/picture"
+)
+
+// Bounds of what one batch may ask for.
+const (
+	maxActions  = 30
+	maxPath     = 500
+	maxRepeat   = 100
+	maxHold     = 5 * time.Second
+	maxWait     = 5 * time.Second
+	defaultWait = time.Second
+	maxTyped    = 20000 // bytes
+)
+
+// move is one call of [Screen.Act].
+type move struct {
+	kind string
+	args map[string]any
+}
+
+// planned is an action that was found sound, and what it takes.
+type planned struct {
+	Action
+	moves []move
+	wait  time.Duration // what of its time is waiting
+	mouse picture.Point // where the mouse is after it
+}
+
+// plan checks a whole batch before its first side effect. The error is for the
+// model.
+func plan(actions []Action, g picture.Geometry, mouse picture.Point) ([]planned, error) {
+	switch {
+	case len(actions) == 0:
+		return nil, errors.New("the call has no actions")
+	case len(actions) > maxActions:
+		return nil, fmt.Errorf("more than %d actions in one call", maxActions)
+	}
+	var all []planned
+	for i, a := range actions {
+		p := planned{Action: a, mouse: mouse}
+		if err := p.fill(g); err != nil {
+			if len(actions) > 1 {
+				err = fmt.Errorf("action %d of %d: %w (nothing of the call was done)", i+1, len(actions), err)
+			}
+			return nil, err
+		}
+		mouse = p.mouse
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// fill finds out what the action takes.
+func (p *planned) fill(g picture.Geometry) error {
+	switch p.Kind {
+	case ActClick, ActMove, ActDown, ActUp, ActDrag, ActScroll:
+		return p.pointer(g)
+	case ActKeys, ActKeyDown, ActKeyUp:
+		return p.keys()
+	case ActType:
+		return p.typing()
+	case ActWait:
+		p.wait = defaultWait
+		if p.For > 0 {
+			p.wait = min(p.For, maxWait)
+		}
+	case ActScreenshot, ActCursor:
+	case ActZoom:
+		if p.Region.Canon().Intersect(image.Rectangle{Max: g.Picture}).Empty() {
+			return errors.New("zoom: the region is missing or lies outside of the picture")
+		}
+	case ActNavigate:
+		if p.URL == "" {
+			return errors.New("navigate: the URL is missing")
+		}
+		p.add("navigate", map[string]any{"url": address(p.URL)})
+	case ActReveal:
+		return p.onRef("scrollIntoView", nil)
+	case ActFill:
+		return p.onRef("type", map[string]any{"text": p.Text})
+	case ActBack:
+		p.add("back", nil)
+	case ActForward:
+		p.add("forward", nil)
+	case ActUnknown:
+		return fmt.Errorf("there is no action %q", cut(p.Text, 60))
+	default:
+		return fmt.Errorf("there is no action %q", cut(string(p.Kind), 60))
+	}
+	return nil
+}
+
+func (p *planned) add(kind string, args map[string]any) {
+	if args == nil {
+		args = map[string]any{}
+	}
+	p.moves = append(p.moves, move{kind, args})
+}
+
+// onRef adds a move with the element Ref.
+func (p *planned) onRef(kind string, args map[string]any) error {
+	if p.Ref == "" {
+		return fmt.Errorf("%s: the ref is missing", p.Kind)
+	}
+	if args == nil {
+		args = map[string]any{}
+	}
+	args["ref"] = p.Ref
+	p.add(kind, args)
+	return nil
+}
+
+// pointer plans what the mouse does.
+func (p *planned) pointer(g picture.Geometry) error {
+	if !g.Known() && p.Ref == "" {
+		return fmt.Errorf("%s: the screen could not be seen, so that points mean nothing: take a screenshot first", p.Kind)
+	}
+	held, err := keys.Modifiers(p.Held)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.Kind, err)
+	}
+	switch p.Button {
+	case "", ButtonLeft, ButtonRight, ButtonMiddle:
+	case ButtonBack, ButtonForward:
+		if p.Kind != ActUp { // a press and its release are one step through the history
+			p.add(string(p.Button), nil)
+		}
+		return nil
+	default:
+		return fmt.Errorf("%s: unknown button %q", p.Kind, cut(string(p.Button), 20))
+	}
+	if p.Ref != "" {
+		return p.element(held)
+	}
+	return p.place(g, held)
+}
+
+// element plans what the mouse does with Ref.
+func (p *planned) element(held []string) error {
+	switch p.Kind {
+	case ActClick:
+		if p.Clicks < 0 || p.Clicks > 2 {
+			return fmt.Errorf("click: %d clicks take a point, not a ref", p.Clicks)
+		}
+		args := map[string]any{"button": p.button(), "doubleClick": p.Clicks == 2}
+		if len(held) > 0 {
+			args["modifiers"] = held
+		}
+		return p.onRef("click", args)
+	case ActMove:
+		return p.onRef("hover", nil)
+	default:
+		return fmt.Errorf("%s takes a point, not a ref", p.Kind)
+	}
+}
+
+// place plans what the mouse does at points.
+func (p *planned) place(g picture.Geometry, held []string) error {
+	if p.Kind == ActDrag {
+		return p.drag(g, held)
+	}
+	switch {
+	case p.At != nil:
+		p.mouse = g.At(*p.At)
+	case p.Kind == ActMove:
+		return errors.New("move: the point is missing")
+	case p.Kind == ActScroll:
+		p.mouse = g.Middle()
+	}
+	args := map[string]any{"x": p.mouse.X, "y": p.mouse.Y}
+	if len(held) > 0 {
+		args["modifiers"] = held
+	}
+	switch p.Kind {
+	case ActClick:
+		if p.Clicks < 0 || p.Clicks > 3 {
+			return fmt.Errorf("click: %d clicks are not possible", p.Clicks)
+		}
+		args["button"], args["clickCount"] = p.button(), max(1, p.Clicks)
+		p.add("clickCoords", args)
+	case ActMove:
+		p.add("pointerMove", args)
+	case ActDown, ActUp:
+		args["button"] = p.button()
+		p.add(map[ActionKind]string{ActDown: "pointerDown", ActUp: "pointerUp"}[p.Kind], args)
+	case ActScroll:
+		by := g.Span(p.Scroll)
+		if by == (picture.Point{}) {
+			return errors.New("scroll: the distance is missing")
+		}
+		args["deltaX"], args["deltaY"] = by.X, by.Y
+		p.add("wheel", args)
+	default: // the others are not the mouse's
+	}
+	return nil
+}
+
+func (p *planned) drag(g picture.Geometry, held []string) error {
+	if len(p.Path) < 2 || len(p.Path) > maxPath {
+		return fmt.Errorf("drag: the path needs 2 to %d points, and has %d", maxPath, len(p.Path))
+	}
+	var path []string
+	for _, at := range p.Path {
+		p.mouse = g.At(at)
+		path = append(path, p.mouse.String())
+	}
+	args := map[string]any{"path": path, "button": p.button()}
+	if len(held) > 0 {
+		args["modifiers"] = held
+	}
+	p.add("dragCoords", args)
+	return nil
+}
+
+func (p *planned) button() string {
+	if p.Button == "" {
+		return string(ButtonLeft)
+	}
+	return string(p.Button)
+}
+
+// keys plans presses.
+func (p *planned) keys() error {
+	chords, err := keys.Chords(p.Keys)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.Kind, err)
+	}
+	if p.Kind != ActKeys {
+		kind := map[ActionKind]string{ActKeyDown: "keyDown", ActKeyUp: "keyUp"}[p.Kind]
+		for _, c := range chords {
+			for _, key := range keys.Split(c) {
+				p.add(kind, map[string]any{"key": key})
+			}
+		}
+		return nil
+	}
+	if p.Repeat < 0 || p.Repeat > maxRepeat {
+		return fmt.Errorf("keys: at most %d repeats are possible", maxRepeat)
+	}
+	p.wait = min(max(0, p.For), maxHold)
+	for _, c := range chords {
+		args := map[string]any{"key": c}
+		if p.Repeat > 1 {
+			args["count"] = p.Repeat
+		}
+		if p.wait > 0 {
+			args["holdMs"] = int(p.wait.Milliseconds())
+		}
+		p.add("press", args)
+	}
+	p.wait *= time.Duration(len(chords) * max(1, p.Repeat))
+	if p.wait > 2*maxHold {
+		return fmt.Errorf("keys: they would be held for %s in all, more than %s", p.wait, 2*maxHold)
+	}
+	return nil
+}
+
+// typing plans text at the focus.
+func (p *planned) typing() error {
+	switch {
+	case p.Text == "" && !p.Clear && !p.Enter:
+		return errors.New("type: the text is missing")
+	case len(p.Text) > maxTyped:
+		return fmt.Errorf("type: the text is longer than %d bytes", maxTyped)
+	}
+	if p.Text != "" || p.Clear {
+		args := map[string]any{"text": p.Text}
+		if p.Clear {
+			args["clear"] = true
+		}
+		p.add("insertText", args)
+	}
+	if p.Enter {
+		p.add("press", map[string]any{"key": "Enter"})
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package computeruse
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"clank/llm"
+	"clank/untrusted"
+)
+
+// The names of the tools beside mouse and keyboard. Vendors' own members for the
+// same are mapped onto them.
+const (
+	ToolNavigate  = "navigate"      // {url}
+	ToolReadText  = "read_text"     // {}
+	ToolReadPage  = "read_page"     // {interactive}
+	ToolListTabs  = "list_tabs"     // {}
+	ToolOpenTab   = "open_tab"      // {url}
+	ToolSelectTab = "select_tab"    // {tab}
+	ToolCloseTab  = "close_tab"     // {tab}
+	ToolDialog    = "answer_dialog" // {accept, text}
+	ToolHandOver  = "hand_over"     // {runtime, brief}; only where the setting allows it
+)
+
+// toolInput is the union of the tools' inputs.
+type toolInput struct {
+	URL         string `json:"url"`
+	Interactive bool   `json:"interactive"`
+	Tab         string `json:"tab"`
+	Accept      bool   `json:"accept"`
+	Text        string `json:"text"`
+	Runtime     string `json:"runtime"`
+	Brief       string `json:"brief"`
+}
+
+func tool(name, about, properties string, required ...string) llm.Tool {
+	need, err := json.Marshal(append([]string{}, required...))
+	if err != nil {
+		need = []byte("[]") // strings always marshal
+	}
+	return llm.Tool{Name: name, Description: about, Schema: json.RawMessage(
+		`{"type":"object","properties":{` + properties + `},"required":` + string(need) + `,"additionalProperties":false}`)}
+}
+
+// tools are those that the model is offered.
+func tools(set Settings) []llm.Tool {
+	all := []llm.Tool{
+		tool(ToolNavigate, "Open an address in this tab.", `"url":{"type":"string"}`, "url"),
+		tool(ToolReadText, "Read the text of the whole page.", ``),
+		tool(ToolReadPage, "Describe the page in lines: roles, names and refs of its elements.",
+			`"interactive":{"type":"boolean","description":"only what can be operated"}`),
+		tool(ToolListTabs, "List the open tabs.", ``),
+		tool(ToolOpenTab, "Open a new tab and go to it.", `"url":{"type":"string","description":"empty for an empty page"}`),
+		tool(ToolSelectTab, "Go to a tab.", `"tab":{"type":"string","description":"its id, from list_tabs"}`, "tab"),
+		tool(ToolCloseTab, "Close a tab.", `"tab":{"type":"string","description":"its id; empty for this one"}`),
+		tool(ToolDialog, "Answer the dialog that the page shows (alert, confirm, prompt), which is not on the picture.",
+			`"accept":{"type":"boolean"},"text":{"type":"string","description":"for a prompt"}`, "accept"),
+	}
+	if len(set.HandOver) > 0 {
+		names, err := json.Marshal(set.HandOver)
+		if err != nil {
+			return all // strings always marshal
+		}
+		all = append(all, tool(ToolHandOver, "Leave the rest of the task to another runtime, which goes on with the same page.",
+			`"runtime":{"type":"string","enum":`+string(names)+`},"brief":{"type":"string","description":"what was done and what is left to do"}`, "runtime", "brief"))
+	}
+	return all
+}
+
+// understand reads a call's input. wrong is for the model.
+func understand(c llm.ToolCall, set Settings) (in toolInput, wrong string) {
+	if c.Malformed != "" {
+		return in, "the input is not a JSON object"
+	}
+	if len(c.Input) > 0 {
+		if err := json.Unmarshal(c.Input, &in); err != nil {
+			return in, "the input does not have the form that the tool wants"
+		}
+	}
+	missing := func(field, value string) string {
+		if strings.TrimSpace(value) == "" {
+			return fmt.Sprintf("field %q is missing", field)
+		}
+		return ""
+	}
+	switch c.Name {
+	case ToolNavigate:
+		return in, missing("url", in.URL)
+	case ToolSelectTab:
+		return in, missing("tab", in.Tab)
+	case ToolReadText, ToolReadPage, ToolListTabs, ToolOpenTab, ToolCloseTab, ToolDialog:
+		return in, ""
+	case ToolHandOver:
+		if slices.Contains(set.HandOver, in.Runtime) {
+			return in, missing("brief", in.Brief)
+		}
+		return in, "there is no runtime of that name to hand over to"
+	}
+	return in, fmt.Sprintf("there is no tool %q", cut(c.Name, 60))
+}
+
+// move is what the tool does to the page; nil if it only looks.
+func (in toolInput) move(name string) *move {
+	switch name {
+	case ToolNavigate:
+		return &move{"navigate", map[string]any{"url": address(in.URL)}}
+	case ToolOpenTab:
+		m := &move{"tabNew", map[string]any{}}
+		if in.URL != "" {
+			m.args["url"] = address(in.URL)
+		}
+		return m
+	case ToolSelectTab:
+		return &move{"tabSelect", map[string]any{"tab": in.Tab}}
+	case ToolCloseTab:
+		m := &move{"tabClose", map[string]any{}}
+		if in.Tab != "" {
+			m.args["tab"] = in.Tab
+		}
+		return m
+	case ToolDialog:
+		return &move{"dialog", map[string]any{"accept": in.Accept, "promptText": in.Text}}
+	}
+	return nil
+}
+
+// label is the call as people read it.
+func (in toolInput) label(name string) string {
+	switch name {
+	case ToolNavigate:
+		return "open " + place(in.URL)
+	case ToolReadText:
+		return "read the page"
+	case ToolReadPage:
+		return "look at the page's elements"
+	case ToolListTabs:
+		return "list the tabs"
+	case ToolOpenTab:
+		return strings.TrimSpace("open a new tab " + place(in.URL))
+	case ToolSelectTab:
+		return "go to tab " + cut(oneLine(in.Tab), 40)
+	case ToolCloseTab:
+		return strings.TrimSpace("close tab " + cut(oneLine(in.Tab), 40))
+	case ToolDialog:
+		if in.Accept {
+			return "accept the dialog"
+		}
+		return "dismiss the dialog"
+	case ToolHandOver:
+		return "hand over to " + cut(oneLine(in.Runtime), 40)
+	}
+	return "use " + quote(name)
+}
+
+// look does what a tool reads.
+func (in toolInput) look(ctx context.Context, s Screen, name string, limit int) (string, error) {
+	switch name {
+	case ToolReadText:
+		text, err := s.Text(ctx, "")
+		return untrusted.Cut(text, limit), err
+	case ToolReadPage:
+		text, err := s.Snapshot(ctx, in.Interactive, limit)
+		return untrusted.Cut(text, limit), err
+	}
+	_, _, tabs, err := s.State(ctx)
+	if len(tabs) == 0 && err == nil {
+		return "(no tabs)", nil
+	}
+	return strings.Join(tabs, "\n"), err
+}

@@ -1,0 +1,147 @@
+package anthropic
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"clank/llm"
+	"clank/llm/wire"
+)
+
+// decoder puts an answer together from the data of its events, as the Messages
+// API streams them. Events and blocks of types that are not known are kept or
+// passed over, never an error.
+type decoder struct {
+	blocks   []*blockBuilder
+	stop     string
+	why      string
+	usage    wireUsage
+	complete bool
+}
+
+func newDecoder() *decoder { return &decoder{} }
+
+type wireEvent struct {
+	Type         string          `json:"type"`
+	Index        *int            `json:"index"`
+	ContentBlock json.RawMessage `json:"content_block"`
+	Message      struct {
+		Usage json.RawMessage `json:"usage"`
+	} `json:"message"`
+	Usage json.RawMessage `json:"usage"`
+	Delta struct {
+		blockDelta
+		StopReason  string `json:"stop_reason"`
+		StopDetails struct {
+			Explanation string `json:"explanation"`
+		} `json:"stop_details"`
+	} `json:"delta"`
+}
+
+// wireUsage is cumulative: what a later event tells takes the place of what an
+// earlier one did.
+type wireUsage struct {
+	Input      int `json:"input_tokens"` // neither read from a cache nor written to one
+	CacheWrite int `json:"cache_creation_input_tokens"`
+	CacheRead  int `json:"cache_read_input_tokens"`
+	Output     int `json:"output_tokens"`
+	Details    struct {
+		Thinking int `json:"thinking_tokens"`
+	} `json:"output_tokens_details"`
+}
+
+func (u *wireUsage) take(raw json.RawMessage) {
+	if len(raw) > 0 {
+		before := *u
+		if json.Unmarshal(raw, u) != nil {
+			*u = before // a count that is no number is not worth an answer
+		}
+	}
+}
+
+// maxCount keeps sums of counts that make no sense from overflowing.
+const maxCount = 1 << 40
+
+func (u wireUsage) usage() llm.Usage {
+	at := func(n int) int { return min(max(n, 0), maxCount) }
+	return llm.Usage{
+		InputTokens:  at(u.Input) + at(u.CacheWrite) + at(u.CacheRead),
+		CachedTokens: at(u.CacheRead), CacheWriteTokens: at(u.CacheWrite),
+		OutputTokens: at(u.Output), ReasoningTokens: min(at(u.Details.Thinking), at(u.Output)),
+	}
+}
+
+func (d *decoder) event(data []byte, emit func(llm.Delta)) error {
+	var e wireEvent
+	if err := json.Unmarshal(data, &e); err != nil {
+		return &wire.MalformedError{Err: fmt.Errorf("read event: %w", err)}
+	}
+	switch e.Type {
+	case "message_start":
+		d.usage.take(e.Message.Usage)
+	case "content_block_start":
+		return d.open(e, emit)
+	case "content_block_delta":
+		b := d.at(e.Index)
+		if b == nil {
+			return &wire.MalformedError{Err: errors.New("a piece of a block that was not begun")}
+		}
+		b.add(e.Delta.blockDelta, emit)
+	case "message_delta":
+		d.usage.take(e.Usage)
+		d.stop = cmp.Or(e.Delta.StopReason, d.stop)
+		d.why = cmp.Or(wire.OneLine(e.Delta.StopDetails.Explanation), d.why)
+	case "message_stop":
+		d.complete = true
+	}
+	return nil
+}
+
+// open begins a block. They come one after the other.
+func (d *decoder) open(e wireEvent, emit func(llm.Delta)) error {
+	if e.Index == nil || *e.Index != len(d.blocks) {
+		return &wire.MalformedError{Err: errors.New("a block out of order")}
+	}
+	b, err := newBlockBuilder(e.ContentBlock)
+	if err != nil {
+		return err
+	}
+	d.blocks = append(d.blocks, b)
+	emit(llm.Delta{Text: b.head.Text, Reasoning: b.head.Thinking})
+	return nil
+}
+
+func (d *decoder) at(index *int) *blockBuilder {
+	if index == nil || *index < 0 || *index >= len(d.blocks) {
+		return nil
+	}
+	return d.blocks[*index]
+}
+
+func (d *decoder) answer() answer {
+	got := answer{paused: d.stop == "pause_turn"}
+	for _, b := range d.blocks {
+		if block, ok := b.block(); ok {
+			got.Blocks = append(got.Blocks, block)
+		}
+	}
+	got.Usage, got.Why = d.usage.usage(), d.why
+	got.Stop = stopReason(d.stop)
+	return got
+}
+
+func stopReason(s string) llm.StopReason {
+	switch s {
+	case "end_turn", "stop_sequence", "pause_turn":
+		return llm.StopEnd
+	case "tool_use":
+		return llm.StopTools
+	case "max_tokens", "model_context_window_exceeded":
+		return llm.StopLength
+	case "refusal":
+		return llm.StopRefused
+	}
+	return llm.StopUnknown
+}

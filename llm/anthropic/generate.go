@@ -1,0 +1,190 @@
+package anthropic
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"clank/llm"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+)
+
+// Generate implements llm.Model. An answer without any content is a reply
+// without parts, not an error.
+func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
+	q := Question{System: req.System, MaxTokens: req.MaxTokens, EndUser: req.EndUser, Messages: m.messages(req.Messages)}
+	for _, t := range req.Tools {
+		q.Tools = append(q.Tools, ToolOf(t))
+	}
+	for i, message := range q.Messages {
+		if message.Role == sdk.MessageParamRoleUser {
+			q.Stable = append(q.Stable, i)
+		}
+	}
+	got, err := m.Ask(ctx, q, onDelta)
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	reply := llm.Reply{Message: llm.Message{Role: llm.RoleAssistant}, Stop: got.Stop, Usage: got.Usage}
+	for _, b := range got.Blocks {
+		reply.Message.Parts = append(reply.Message.Parts, m.part(b))
+	}
+	if reply.Stop == llm.StopRefused && strings.TrimSpace(reply.Text()) == "" {
+		reply.Message.Parts = append(reply.Message.Parts, llm.Part{Text: Refusal(got.Why)})
+	}
+	return reply, nil
+}
+
+// Refusal is what a person reads when the model declined without a word.
+func Refusal(why string) string {
+	if why == "" {
+		return "The model declined to answer."
+	}
+	return "The model declined to answer: " + why
+}
+
+// part is a block in the words of package llm; what they do not have stays
+// opaque.
+func (m *Model) part(b Block) llm.Part {
+	switch {
+	case b.Type == "text":
+		return llm.Part{Text: b.Text}
+	case b.Tool != nil && b.Tool.Toolset == "":
+		call := b.Tool.ToolCall
+		return llm.Part{Call: &call}
+	}
+	return llm.Part{Opaque: &llm.Opaque{Owner: m.Owner(), Data: b.Raw}}
+}
+
+// leftOut stands where the API wants a message of the user and there is none.
+const leftOut = "(go on)"
+
+// messages are what the API takes: roles alternate, the user begins and ends,
+// and each call is answered by the next message, whose answers come first.
+func (m *Model) messages(all []llm.Message) []sdk.MessageParam {
+	var out []sdk.MessageParam
+	var open []string // calls of the assistant's message before
+	for _, message := range merged(all) {
+		if message.Role == llm.RoleAssistant {
+			content, calls := m.assistantBlocks(message.Parts)
+			if len(content) == 0 {
+				continue
+			}
+			out = say(out, sdk.MessageParamRoleAssistant, content)
+			open = append(open, calls...)
+			continue
+		}
+		out = say(out, sdk.MessageParamRoleUser, userBlocks(message.Parts, open))
+		open = nil
+	}
+	if n := len(out); n == 0 || out[n-1].Role != sdk.MessageParamRoleUser {
+		content := userBlocks(nil, open)
+		if len(content) == 0 {
+			content = []sdk.ContentBlockParamUnion{sdk.NewTextBlock(leftOut)}
+		}
+		out = say(out, sdk.MessageParamRoleUser, content)
+	}
+	return out
+}
+
+// say adds content, to the last message if that is of the same role.
+func say(out []sdk.MessageParam, role sdk.MessageParamRole, content []sdk.ContentBlockParamUnion) []sdk.MessageParam {
+	if len(content) == 0 {
+		return out
+	}
+	if n := len(out); n > 0 && out[n-1].Role == role {
+		out[n-1].Content = append(out[n-1].Content, content...)
+		return out
+	}
+	if len(out) == 0 && role == sdk.MessageParamRoleAssistant {
+		out = append(out, sdk.NewUserMessage(sdk.NewTextBlock(leftOut)))
+	}
+	return append(out, sdk.MessageParam{Role: role, Content: content})
+}
+
+// merged joins neighbours of the same role, so that all answers to one message
+// are in one.
+func merged(all []llm.Message) []llm.Message {
+	var out []llm.Message
+	for _, m := range all {
+		if n := len(out); n > 0 && out[n-1].Role == m.Role {
+			out[n-1].Parts = append(slices.Clip(out[n-1].Parts), m.Parts...)
+			continue
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func (m *Model) assistantBlocks(parts []llm.Part) (content []sdk.ContentBlockParamUnion, calls []string) {
+	says := false
+	for _, p := range parts {
+		switch {
+		case p.Call != nil:
+			says = true
+			calls = append(calls, p.Call.ID)
+			content = append(content, RawBlock(encode(toolUseBlock{
+				Type: "tool_use", ID: WireID(p.Call.ID), Name: p.Call.Name, Input: objectOf(p.Call.Input),
+			})))
+		case p.Opaque != nil && p.Opaque.Owner == m.Owner():
+			content = append(content, RawBlock(p.Opaque.Data))
+		case p.Text != "":
+			if b, ok := TextBlock(p.Text); ok {
+				says = true
+				content = append(content, b)
+			}
+		}
+	}
+	if !says { // thoughts alone are not taken back
+		return nil, nil
+	}
+	return content, calls
+}
+
+func objectOf(input json.RawMessage) json.RawMessage {
+	if trimmed := strings.TrimSpace(string(input)); strings.HasPrefix(trimmed, "{") && json.Valid(input) {
+		return input
+	}
+	return json.RawMessage("{}")
+}
+
+// userBlocks answers open calls first, each once and in their order, and then
+// says the rest. A call without an answer is said to have none; an answer to no
+// open call becomes text.
+func userBlocks(parts []llm.Part, open []string) []sdk.ContentBlockParamUnion {
+	results := map[string]*llm.ToolResult{}
+	var rest []sdk.ContentBlockParamUnion
+	text := func(s string) {
+		if b, ok := TextBlock(s); ok {
+			rest = append(rest, b)
+		}
+	}
+	for _, p := range parts {
+		switch {
+		case p.Result != nil && slices.Contains(open, p.Result.ID) && results[p.Result.ID] == nil:
+			results[p.Result.ID] = p.Result
+		case p.Result != nil:
+			text("Result of an earlier tool call: " + p.Result.Text)
+		case p.Image != nil:
+			rest = append(rest, sdk.ContentBlockParamUnion{OfImage: ImageBlock(*p.Image)})
+		default:
+			text(p.Text)
+		}
+	}
+	var content []sdk.ContentBlockParamUnion
+	for _, id := range open {
+		r := results[id]
+		if r == nil {
+			content = append(content, ResultBlock(id, "", "There is no result: the call was not carried out.", nil, true))
+			continue
+		}
+		images := make([]*sdk.ImageBlockParam, len(r.Images))
+		for i, image := range r.Images {
+			images[i] = ImageBlock(image)
+		}
+		content = append(content, ResultBlock(id, "", r.Text, images, r.IsError))
+	}
+	return append(content, rest...)
+}

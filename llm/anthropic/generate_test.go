@@ -1,0 +1,210 @@
+package anthropic_test
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"clank/llm"
+	"clank/llm/anthropic"
+	"clank/llm/llmtest"
+	vendor "clank/llm/llmtest/anthropic"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestGenerateStreamsTextAndCountsWhatItCost(t *testing.T) {
+	usage := llm.Usage{InputTokens: 1000, CachedTokens: 600, CacheWriteTokens: 300, OutputTokens: 50, ReasoningTokens: 20}
+	server := vendor.NewServer(t, llmtest.Answer(llmtest.Reply{
+		Reasoning: &llmtest.Reasoning{Summary: "easy enough", Encrypted: "sig-1"}, Text: "two and two is four", Usage: &usage,
+	}))
+	var text, thoughts strings.Builder
+	m := open(t, server, nil)
+	reply, err := m.Generate(t.Context(), llm.Request{
+		System: "be brief", Messages: []llm.Message{llm.UserText("2+2?")}, EndUser: "abc", MaxTokens: 500,
+	}, func(d llm.Delta) { text.WriteString(d.Text); thoughts.WriteString(d.Reasoning) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := reply.Text(), "two and two is four"; got != want || text.String() != want {
+		t.Errorf("text = %q, streamed %q; want %q", got, text.String(), want)
+	}
+	if got, want := thoughts.String(), "easy enough"; got != want {
+		t.Errorf("thoughts = %q, want %q", got, want)
+	}
+	want := usage
+	want.Calls, want.USD = 1, 0.0001*4+0.0006*0.2+0.0003*5+0.00005*20
+	if math.Abs(reply.Usage.USD-want.USD) < 1e-12 {
+		reply.Usage.USD = want.USD
+	}
+	if diff := cmp.Diff(want, reply.Usage); diff != "" {
+		t.Errorf("usage (-want +got):\n%s", diff)
+	}
+	if reply.Stop != llm.StopEnd {
+		t.Errorf("stop = %s, want %s", reply.Stop, llm.StopEnd)
+	}
+	req := server.Requests()[0]
+	if req.System != "be brief" || req.EndUser != "abc" || req.MaxTokens != 500 || req.Model != "claude-opus-5-5" || !req.Stream {
+		t.Errorf("request = %+v", req.Request)
+	}
+	if got := req.Header.Get("X-Api-Key"); got != testKey {
+		t.Errorf("X-Api-Key = %q", got)
+	}
+}
+
+// conversation goes on with what the model said, one result for each call.
+func conversation(start []llm.Message, reply llm.Reply, text string) []llm.Message {
+	results := llm.Message{Role: llm.RoleUser}
+	for _, c := range reply.Calls() {
+		results.Parts = append(results.Parts, llm.Part{Result: &llm.ToolResult{ID: c.ID, Text: text}})
+	}
+	return append(start, reply.Message, results)
+}
+
+func TestThinkingComesBackAsItWasEvenThroughStorage(t *testing.T) {
+	for name, thought := range map[string]*llmtest.Reasoning{
+		"thinking": {Summary: "I look for \"<a>\" & co", Encrypted: "c2lnbmF0dXJl+/=="},
+		"unseen":   {Summary: " ", Encrypted: "sig-of-nothing"},
+		"redacted": {Encrypted: "ZW5jcnlwdGVk"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := vendor.NewServer(t, // refuses thinking that is missing or changed
+				llmtest.Answer(llmtest.Reply{Reasoning: thought, Text: "let me see", Calls: []llmtest.Call{{Name: "look", Arguments: `{"at":"<a>"}`}}}),
+				llmtest.Say("done"))
+			m := open(t, server, nil)
+			req := ask("go")
+			reply := answer(t, m, req)
+			stored, err := json.Marshal(conversation(req.Messages, reply, "a link"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Messages = nil
+			if err := json.Unmarshal(stored, &req.Messages); err != nil {
+				t.Fatal(err)
+			}
+			if got := answer(t, m, req).Text(); got != "done" {
+				t.Errorf("answer = %q", got)
+			}
+			var kinds []string
+			for _, p := range server.Requests()[1].Messages[1].Parts {
+				switch {
+				case p.Opaque != nil:
+					kinds = append(kinds, "thinking")
+				case p.Call != nil:
+					kinds = append(kinds, "call")
+				default:
+					kinds = append(kinds, "text")
+				}
+			}
+			if diff := cmp.Diff([]string{"thinking", "text", "call"}, kinds); diff != "" {
+				t.Errorf("order (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestThinkingIsNotShownToAnotherModel(t *testing.T) {
+	server := vendor.NewServer(t,
+		llmtest.Answer(llmtest.Reply{Reasoning: &llmtest.Reasoning{Summary: "hm", Encrypted: "sig"}, Text: "hello"}),
+		llmtest.Say("hello again"))
+	req := ask("hi")
+	reply := answer(t, open(t, server, nil), req)
+	req.Messages = append(req.Messages, reply.Message, llm.UserText("and now?"))
+	answer(t, open(t, server, func(o *anthropic.Options) { o.Model = "claude-sonnet-5-5" }), req)
+	want := []llm.Part{{Text: "hello"}}
+	if diff := cmp.Diff(want, server.Requests()[1].Messages[1].Parts); diff != "" {
+		t.Errorf("what the other model sees (-want +got):\n%s", diff)
+	}
+}
+
+func TestToolsAreCalledAndAnsweredWithPictures(t *testing.T) {
+	schema := json.RawMessage(`{"type":"object","properties":{"x":{"type":"integer"}},"required":["x"],"additionalProperties":false}`)
+	server := vendor.NewServer(t,
+		llmtest.Answer(llmtest.Reply{Calls: []llmtest.Call{{Name: "look", Arguments: `{"x":1}`}, {Name: "fail"}, {Name: "see"}}}),
+		llmtest.Say("I saw"))
+	m := open(t, server, nil)
+	req := ask("look")
+	req.Tools = []llm.Tool{{Name: "look", Description: "looks", Schema: schema}, {Name: "fail"}}
+	reply := answer(t, m, req)
+	if got := reply.Calls(); len(got) != 3 || string(got[0].Input) != `{"x":1}` || string(got[1].Input) != `{}` || reply.Stop != llm.StopTools {
+		t.Fatalf("calls = %+v, stop %s", got, reply.Stop)
+	}
+	shot := picture(t, 4, 3)
+	calls := reply.Calls()
+	req.Messages = append(req.Messages, reply.Message, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{
+		{Text: "by the way"},
+		{Result: &llm.ToolResult{ID: calls[2].ID, Images: []llm.Image{shot}}},
+		{Result: &llm.ToolResult{ID: calls[1].ID, IsError: true, Images: []llm.Image{shot}}},
+	}})
+	answer(t, m, req)
+	second := server.Requests()[1]
+	want := []llm.Part{
+		{Result: &llm.ToolResult{ID: calls[0].ID, Text: "There is no result: the call was not carried out.", IsError: true}},
+		{Result: &llm.ToolResult{ID: calls[1].ID, Text: anthropic.NoOutput, IsError: true}},
+		{Result: &llm.ToolResult{ID: calls[2].ID, Images: []llm.Image{shot}}},
+		{Text: "by the way"},
+	}
+	if diff := cmp.Diff(want, second.Messages[2].Parts); diff != "" {
+		t.Errorf("results (-want +got):\n%s", diff)
+	}
+	if got := string(second.Tools[0].Schema); got != string(schema) {
+		t.Errorf("schema = %s, want %s", got, schema)
+	}
+}
+
+func TestPromptsAreMarkedForTheCacheAndTheMarksMoveAlong(t *testing.T) {
+	server := vendor.NewServer(t)
+	server.Otherwise(llmtest.Use("look", `{}`))
+	m := open(t, server, nil)
+	req := llm.Request{System: "rules", Tools: []llm.Tool{{Name: "a"}, {Name: "look"}}, Messages: []llm.Message{llm.UserText("go")}}
+	for range 4 {
+		req.Messages = conversation(req.Messages, answer(t, m, req), "seen")
+	}
+	for i, r := range server.Requests() {
+		var marked []int
+		messages, _ := body(t, r)["messages"].([]any)
+		for j := range messages {
+			if data, _ := json.Marshal(messages[j]); strings.Contains(string(data), "cache_control") {
+				marked = append(marked, j)
+			}
+		}
+		want := []int{max(0, 2*i-2), 2 * i}
+		if i == 0 {
+			want = []int{0}
+		}
+		if diff := cmp.Diff(want, marked); diff != "" {
+			t.Errorf("request %d: marked messages (-want +got):\n%s", i, diff)
+		}
+		if got := strings.Count(string(r.Body), "cache_control"); got != len(want)+2 {
+			t.Errorf("request %d: %d marks, want %d", i, got, len(want)+2)
+		}
+	}
+}
+
+func TestConversationsOfAnyShapeAreMadeFitForTheAPI(t *testing.T) {
+	call := llm.Part{Call: &llm.ToolCall{ID: "call|with:odd/id", Name: "x", Input: json.RawMessage(`[1]`)}}
+	result := llm.Part{Result: &llm.ToolResult{ID: "call|with:odd/id", Text: "ok"}}
+	assistant := func(parts ...llm.Part) llm.Message { return llm.Message{Role: llm.RoleAssistant, Parts: parts} }
+	user := func(parts ...llm.Part) llm.Message { return llm.Message{Role: llm.RoleUser, Parts: parts} }
+	for name, messages := range map[string][]llm.Message{
+		"none":                    nil,
+		"begins with the model":   {assistant(llm.Part{Text: "hello"}), llm.UserText("hi")},
+		"ends with the model":     {llm.UserText("hi"), assistant(llm.Part{Text: "hello"})},
+		"ends with a call":        {llm.UserText("hi"), assistant(call)},
+		"neighbours of one role":  {llm.UserText("a"), llm.UserText("b"), assistant(call), assistant(llm.Part{Text: "c"}), user(result), llm.UserText("d")},
+		"an answer nobody asked":  {llm.UserText("a"), user(result), assistant(llm.Part{Text: "b"}), user(result)},
+		"answered twice":          {llm.UserText("a"), assistant(call), user(result, result)},
+		"empty texts":             {llm.UserText(" "), assistant(llm.Part{Text: "\n"}), llm.UserText("x")},
+		"thoughts of someone":     {llm.UserText("a"), assistant(llm.Part{Opaque: &llm.Opaque{Owner: "else", Data: json.RawMessage(`{}`)}}), llm.UserText("b")},
+		"the model says nothing":  {llm.UserText("a"), assistant(), llm.UserText("b")},
+		"call then plain message": {llm.UserText("a"), assistant(call), llm.UserText("never mind")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := vendor.NewServer(t, llmtest.Say("fine")) // refuses what the vendor would
+			if got := answer(t, open(t, server, nil), llm.Request{Messages: messages}).Text(); got != "fine" {
+				t.Errorf("answer = %q", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,197 @@
+package gemini
+
+import (
+	"encoding/json"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"clank/llm"
+)
+
+// What stands for nothing: the API wants each turn to have a part.
+const (
+	noOutput  = "(no output)"
+	noAnswer  = "this call was not answered"
+	toolError = "the tool failed"
+)
+
+// writer writes messages as contents. The vendor wants roles to take turns and
+// each call answered in the turn after it, by its name.
+type writer struct {
+	owner           string
+	imagesInResults bool
+
+	out     []*genai.Content
+	pending []*genai.FunctionCall // calls of the last content, not answered yet
+	ids     []string              // theirs in package llm
+}
+
+func (w *writer) contents(messages []llm.Message) []*genai.Content {
+	for _, msg := range messages {
+		if msg.Role == llm.RoleAssistant {
+			w.answerRest()
+			w.append(genai.RoleModel, w.modelParts(msg.Parts))
+		} else {
+			w.append(genai.RoleUser, w.userParts(msg.Parts))
+		}
+	}
+	w.answerRest()
+	return w.out
+}
+
+// append adds parts to the last content if it has the same role, so that turns
+// alternate.
+func (w *writer) append(role string, parts []*genai.Part) {
+	if len(parts) == 0 {
+		return
+	}
+	if last := len(w.out) - 1; last >= 0 && w.out[last].Role == role {
+		w.out[last].Parts = append(w.out[last].Parts, parts...)
+		return
+	}
+	w.out = append(w.out, &genai.Content{Role: role, Parts: parts})
+}
+
+// answerRest answers the calls that nobody has, as happens when a task was
+// stopped between a call and its result.
+func (w *writer) answerRest() {
+	var parts []*genai.Part
+	for len(w.pending) > 0 {
+		parts = append(parts, w.respond(0, map[string]any{"error": noAnswer}, nil))
+	}
+	if len(parts) == 0 {
+		return
+	}
+	if last := w.out[len(w.out)-1]; last.Role == genai.RoleUser {
+		last.Parts = append(parts, last.Parts...) // results before what is said beside them
+		return
+	}
+	w.append(genai.RoleUser, parts)
+}
+
+func (w *writer) modelParts(parts []llm.Part) []*genai.Part {
+	var out []*genai.Part
+	var about note // of the part that follows
+	for _, p := range parts {
+		if p.Opaque != nil {
+			if p.Opaque.Owner != w.owner {
+				continue
+			}
+			about = note{}
+			if json.Unmarshal(p.Opaque.Data, &about) == nil && about.Part != nil {
+				out = append(out, about.Part)
+			}
+			continue
+		}
+		switch {
+		case p.Call != nil && p.Call.Malformed != "":
+			out = append(out, &genai.Part{Text: "(I called a tool in a way that could not be read: " + oneLine(p.Call.Malformed) + ")"})
+		case p.Call != nil:
+			call := &genai.FunctionCall{ID: wireID(p.Call.ID), Name: p.Call.Name, Args: argsOf(p.Call.Input)}
+			part := &genai.Part{FunctionCall: call}
+			if about.Call == p.Call.ID {
+				part.ThoughtSignature = about.Signature
+			}
+			out = append(out, part)
+			w.pending, w.ids = append(w.pending, call), append(w.ids, p.Call.ID)
+		case p.Text != "":
+			out = append(out, divide(p.Text, about.Pieces)...)
+		}
+		about = note{} // it was about this part, or about one that is gone
+	}
+	return out
+}
+
+// divide is a text as the parts it came in, or, if it is not that text any more,
+// as one without signature.
+func divide(text string, pieces []piece) []*genai.Part {
+	whole := []*genai.Part{{Text: text}}
+	var parts []*genai.Part
+	for _, p := range pieces {
+		if p.Size < 0 || p.Size > len(text) {
+			return whole
+		}
+		parts = append(parts, &genai.Part{Text: text[:p.Size], ThoughtSignature: p.Signature})
+		text = text[p.Size:]
+	}
+	if len(parts) == 0 || text != "" {
+		return whole
+	}
+	return parts
+}
+
+// userParts gives results first, then what is said and shown beside them.
+func (w *writer) userParts(parts []llm.Part) []*genai.Part {
+	var results, rest []*genai.Part
+	for _, p := range parts {
+		switch {
+		case p.Result != nil:
+			answered, beside := w.result(p.Result)
+			results, rest = append(results, answered...), append(rest, beside...)
+		case p.Image != nil:
+			rest = append(rest, picture(*p.Image))
+		case p.Text != "":
+			rest = append(rest, &genai.Part{Text: p.Text})
+		}
+	}
+	return append(results, rest...)
+}
+
+// result is a tool result as the answer of its call, and what has to stand
+// beside it. A result whose call is not there is told in words.
+func (w *writer) result(r *llm.ToolResult) (answered, beside []*genai.Part) {
+	var inside []*genai.FunctionResponsePart
+	for _, i := range r.Images {
+		if w.imagesInResults {
+			inside = append(inside, genai.NewFunctionResponsePartFromBytes(i.Data, i.MediaType))
+		} else {
+			beside = append(beside, picture(i))
+		}
+	}
+	for i, id := range w.ids {
+		if id == r.ID {
+			return []*genai.Part{w.respond(i, response(r), inside)}, beside
+		}
+	}
+	beside = nil
+	for _, i := range r.Images {
+		beside = append(beside, picture(i))
+	}
+	text := r.Text
+	if text == "" {
+		text = noOutput
+	}
+	return nil, append([]*genai.Part{{Text: text}}, beside...)
+}
+
+// respond answers pending call i and takes it off the list.
+func (w *writer) respond(i int, body map[string]any, inside []*genai.FunctionResponsePart) *genai.Part {
+	call := w.pending[i]
+	w.pending = append(w.pending[:i:i], w.pending[i+1:]...)
+	w.ids = append(w.ids[:i:i], w.ids[i+1:]...)
+	return &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: call.ID, Name: call.Name, Response: body, Parts: inside}}
+}
+
+// response is what a result says, under the names the API gives meaning to.
+func response(r *llm.ToolResult) map[string]any {
+	switch {
+	case r.IsError:
+		return map[string]any{"error": orElse(r.Text, toolError)}
+	case strings.TrimSpace(r.Text) == "" && len(r.Images) == 0:
+		return map[string]any{"output": noOutput}
+	}
+	return map[string]any{"output": r.Text}
+}
+
+func picture(i llm.Image) *genai.Part {
+	return &genai.Part{InlineData: &genai.Blob{MIMEType: i.MediaType, Data: i.Data}}
+}
+
+func argsOf(input json.RawMessage) map[string]any {
+	var args map[string]any
+	if json.Unmarshal(input, &args) != nil || args == nil {
+		return map[string]any{}
+	}
+	return args
+}

@@ -1,0 +1,184 @@
+// Package gemini talks to Google's Gemini models through generateContent of the
+// Gemini API with a key, or to a server that speaks the same. Its [Model]
+// satisfies llm.Model; [Model.Ask] is the same call in the vendor's own words,
+// for who needs more of it than package llm can say.
+//
+// Every call is streamed, so that silence is noticed; failures are told as
+// llm.Error; tries repeated are logged and reported, never silent. It keeps no
+// state: conversations are sent in full, the lasting part first (instructions,
+// tools, oldest messages), so that the vendor's cache of beginnings finds them.
+//
+// What is done with a screen belongs in computeruse/gemini. Vertex AI and the
+// Interactions API are not here.
+package gemini
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"clank/llm"
+)
+
+// What applies when the options leave it open.
+const (
+	defaultBaseURL     = "https://generativelanguage.googleapis.com"
+	defaultKeyEnv      = "GEMINI_API_KEY"
+	defaultProvider    = "gemini"
+	defaultTimeout     = 10 * time.Minute
+	defaultIdleTimeout = 90 * time.Second
+	defaultBackoff     = 500 * time.Millisecond
+)
+
+// Options say which model to ask, where and how. Only Model is required.
+type Options struct {
+	Provider string // in front of the model's name; "gemini" if empty
+	BaseURL  string // Google's own if empty; without the version of the API
+	Key      string // may be empty for servers that want none
+	KeyEnv   string // where Key comes from, to be named in hints; GEMINI_API_KEY if empty
+	Model    string // as the server calls it
+
+	Level    string // of thinking (minimal, low, medium, high, as the model allows), from Gemini 3 on; "" leaves it to the model
+	Thoughts bool   // ask for readable summaries of what it thinks
+
+	Timeout     time.Duration // of a whole call, repeated tries included; 10 min if 0
+	IdleTimeout time.Duration // between two bytes of an answer that has begun; 90 s if 0
+	Backoff     time.Duration // before the second try, unless the server says; doubled for the third; 0.5 s if 0
+
+	HTTPClient *http.Client // its Timeout should be 0; nil: a plain client on the default transport
+	Logger     *slog.Logger // nil: no log
+	Price      *llm.Price   // nil: by the table in package llm
+	Caps       *llm.Caps    // nil: by the table in package llm
+	OnRetry    func(Retry)  // called before each repeated try, on the goroutine that asks; may be nil
+}
+
+// Retry tells of a try that failed and is about to be repeated.
+type Retry struct {
+	Try  int           // the one that failed, from 1
+	Wait time.Duration // until the next
+	Err  error         // why, an [*llm.Error]
+}
+
+// Model asks one model of one server. It is safe for concurrent use.
+type Model struct {
+	opts  Options
+	host  string // of the base URL, with port
+	shown string // the base URL without credentials
+	caps  llm.Caps
+	http  *http.Client
+	log   *slog.Logger
+	clean func(string) string // removes secrets from text of the server
+}
+
+// New checks the options. It does not reach for the network. A missing key for
+// Google itself is an [*llm.Error] of kind auth.
+func New(o Options) (*Model, error) {
+	o = withDefaults(o)
+	if o.Model == "" {
+		return nil, errors.New("open model: no model is named")
+	}
+	if strings.ContainsAny(o.Model, "?&#%/\\ \t\r\n") || strings.Contains(o.Model, "..") {
+		return nil, fmt.Errorf("open model: %q is not a name of a Gemini model", o.Model)
+	}
+	u, err := url.Parse(o.BaseURL)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, errors.New("open model: the base URL must be http:// or https:// and name a host")
+	}
+	if u.RawQuery != "" || u.Fragment != "" {
+		return nil, errors.New("open model: the base URL must end with its path, without ? or #")
+	}
+	if err := checkLevel(o); err != nil {
+		return nil, err
+	}
+	m := &Model{opts: o, host: u.Host, shown: u.Redacted(), http: noRedirects(o.HTTPClient), log: o.Logger}
+	m.clean = cleaner(o.Key, u)
+	m.caps = capsFor(o)
+	if o.Key == "" && u.Hostname() == "generativelanguage.googleapis.com" {
+		return nil, &llm.Error{Kind: llm.ErrAuth, Model: m.Name(), Message: "there is no key for " + u.Host, Hint: "set " + o.KeyEnv}
+	}
+	return m, nil
+}
+
+// Name is "provider:model".
+func (m *Model) Name() string { return m.opts.Provider + ":" + m.opts.Model }
+
+// Caps is what the model can do: by the options, by the table, or, for a model
+// nobody knows, tools and no pictures.
+func (m *Model) Caps() llm.Caps { return m.caps }
+
+func withDefaults(o Options) Options {
+	text := func(field *string, value string) {
+		if *field == "" {
+			*field = value
+		}
+	}
+	span := func(field *time.Duration, value time.Duration) {
+		if *field <= 0 {
+			*field = value
+		}
+	}
+	o.Key, o.BaseURL = strings.TrimSpace(o.Key), strings.TrimSuffix(strings.TrimSpace(o.BaseURL), "/")
+	o.Model = strings.TrimPrefix(strings.TrimSpace(o.Model), "models/")
+	text(&o.Provider, defaultProvider)
+	text(&o.BaseURL, defaultBaseURL)
+	text(&o.KeyEnv, defaultKeyEnv)
+	span(&o.Timeout, defaultTimeout)
+	span(&o.IdleTimeout, defaultIdleTimeout)
+	span(&o.Backoff, defaultBackoff)
+	if o.HTTPClient == nil {
+		o.HTTPClient = &http.Client{}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// capsFor is what the model can do as asked here. Pictures of tools always
+// arrive if the model sees: models before Gemini 3 get them beside the result.
+func capsFor(o Options) llm.Caps {
+	if o.Caps != nil {
+		return *o.Caps
+	}
+	caps, known := llm.CapsOf(o.Model)
+	if !known {
+		caps = llm.Caps{Tools: true}
+	}
+	caps.ToolImages = caps.Vision
+	return caps
+}
+
+func checkLevel(o Options) error {
+	switch genai.ThinkingLevel(strings.ToUpper(o.Level)) {
+	case "":
+		return nil
+	case genai.ThinkingLevelMinimal, genai.ThinkingLevelLow, genai.ThinkingLevelMedium, genai.ThinkingLevelHigh:
+	default:
+		return fmt.Errorf("open model: the level of thinking must be minimal, low, medium or high, not %q", o.Level)
+	}
+	if isOld(o.Model) {
+		return fmt.Errorf("open model: %s has no levels of thinking; Gemini 3 and later have", o.Model)
+	}
+	return nil
+}
+
+// isOld says whether a model is older than Gemini 3, with which signatures of
+// calls became compulsory and results of tools got pictures.
+func isOld(model string) bool {
+	name := strings.ToLower(model)
+	return strings.HasPrefix(name, "gemini-1") || strings.HasPrefix(name, "gemini-2")
+}
+
+// noRedirects is a copy of c that reports redirects instead of following them:
+// a request that was redirected has lost its body or its key.
+func noRedirects(c *http.Client) *http.Client {
+	copied := *c
+	copied.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &copied
+}

@@ -1,0 +1,181 @@
+package gemini
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"clank/llm"
+)
+
+// Generate implements llm.Model by [Model.Ask]. An answer that the vendor
+// withheld, or one without any content, is a reply without parts, not an error.
+func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
+	tools, err := Declare(req.Tools)
+	if err != nil {
+		return llm.Reply{}, &llm.Error{Kind: llm.ErrRejected, Model: m.Name(), Message: err.Error(), Err: err}
+	}
+	config := genai.GenerateContentConfig{Tools: tools, MaxOutputTokens: int32(min(req.MaxTokens, math.MaxInt32))} //nolint:gosec // bounded
+	if req.System != "" {
+		config.SystemInstruction = &genai.Content{Parts: []*genai.Part{{Text: req.System}}}
+	}
+	w := writer{owner: m.owner(), imagesInResults: !isOld(m.opts.Model)}
+	answer, err := m.Ask(ctx, w.contents(req.Messages), config, onDelta)
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	return llm.Reply{Message: m.message(answer), Stop: answer.Stop(), Usage: answer.Usage}, nil
+}
+
+// Declare is tools as the API takes them: JSON Schema as it stands. The order is
+// kept, so that the same tools begin each request alike.
+func Declare(tools []llm.Tool) ([]*genai.Tool, error) {
+	if len(tools) == 0 {
+		return nil, nil
+	}
+	var functions []*genai.FunctionDeclaration
+	for _, t := range tools {
+		f := &genai.FunctionDeclaration{Name: t.Name, Description: t.Description}
+		if len(t.Schema) > 0 {
+			var schema map[string]any
+			if err := json.Unmarshal(t.Schema, &schema); err != nil {
+				return nil, fmt.Errorf("the schema of tool %s is not a JSON object: %w", t.Name, err)
+			}
+			f.ParametersJsonSchema = schema
+		}
+		functions = append(functions, f)
+	}
+	return []*genai.Tool{{FunctionDeclarations: functions}}, nil
+}
+
+// owner marks what only this model of this server understands.
+func (m *Model) owner() string { return m.host + " " + m.opts.Model }
+
+// note is our opaque part: a part of the vendor's that package llm has no words
+// for, the signature of the call that follows, or how the text that follows was
+// divided into parts, and which of them were signed.
+type note struct {
+	Part      *genai.Part `json:"part,omitempty"`
+	Call      string      `json:"call,omitempty"` // its id
+	Signature []byte      `json:"signature,omitempty"`
+	Pieces    []piece     `json:"pieces,omitempty"`
+}
+
+// piece is a part of a text.
+type piece struct {
+	Size      int    `json:"size"` // in bytes
+	Signature []byte `json:"signature,omitempty"`
+}
+
+// reader reads an answer into a message.
+type reader struct {
+	owner string
+	out   []llm.Part
+	texts []*genai.Part // that follow each other, not written yet
+}
+
+// message is an answer in the words of package llm.
+func (m *Model) message(a Answer) llm.Message {
+	r := reader{owner: m.owner()}
+	seen := map[string]bool{}
+	for _, p := range a.Content.Parts {
+		if isText(p) && !p.Thought {
+			r.texts = append(r.texts, p)
+			continue
+		}
+		r.text()
+		if p.FunctionCall == nil {
+			r.note(note{Part: p})
+			continue
+		}
+		call := CallOf(p.FunctionCall, seen)
+		if p.ThoughtSignature != nil {
+			r.note(note{Call: call.ID, Signature: p.ThoughtSignature})
+		}
+		r.out = append(r.out, llm.Part{Call: &call})
+	}
+	r.text()
+	if garbled := a.Garbled(); garbled != "" {
+		r.out = append(r.out, llm.Part{Call: &llm.ToolCall{
+			ID: newCallID(), Name: unnamed, Input: json.RawMessage("{}"), Malformed: garbled,
+		}})
+	}
+	return llm.Message{Role: llm.RoleAssistant, Parts: r.out}
+}
+
+// text writes the texts gathered as one.
+func (r *reader) text() {
+	var text strings.Builder
+	var pieces []piece
+	signed := false
+	for _, p := range r.texts {
+		text.WriteString(p.Text)
+		pieces = append(pieces, piece{Size: len(p.Text), Signature: p.ThoughtSignature})
+		signed = signed || p.ThoughtSignature != nil
+	}
+	whole := text.String()
+	switch {
+	case whole == "":
+		for _, p := range r.texts {
+			r.note(note{Part: p})
+		}
+	case signed:
+		r.note(note{Pieces: pieces})
+		fallthrough
+	default:
+		r.out = append(r.out, llm.Part{Text: whole})
+	}
+	r.texts = nil
+}
+
+func (r *reader) note(n note) {
+	data, err := json.Marshal(n)
+	if err != nil { // parts came from JSON
+		return
+	}
+	r.out = append(r.out, llm.Part{Opaque: &llm.Opaque{Owner: r.owner, Data: data}})
+}
+
+const (
+	ownID   = "clank_" // begins ids that we made, because the model gave none
+	unnamed = "unnamed"
+)
+
+// CallOf is a call in the words of package llm. Ids missing or already in seen
+// are replaced; the id is added to seen.
+func CallOf(f *genai.FunctionCall, seen map[string]bool) llm.ToolCall {
+	call := llm.ToolCall{ID: f.ID, Name: orElse(f.Name, unnamed), Input: json.RawMessage("{}")}
+	if call.ID == "" || seen[call.ID] {
+		call.ID = newCallID()
+	}
+	seen[call.ID] = true
+	if len(f.Args) > 0 {
+		input, err := json.Marshal(f.Args)
+		if err != nil { // args came from JSON
+			call.Malformed = err.Error()
+			return call
+		}
+		call.Input = input
+	}
+	return call
+}
+
+func newCallID() string {
+	b := make([]byte, 8)
+	_, _ = rand.Read(b) // never fails (crypto/rand)
+	return ownID + hex.EncodeToString(b)
+}
+
+// wireID is an id as the model knows it: none, where we made it.
+func wireID(id string) string {
+	if strings.HasPrefix(id, ownID) {
+		return ""
+	}
+	return id
+}

@@ -1,0 +1,290 @@
+package gemini_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genai"
+
+	"clank/llm"
+	"clank/llm/gemini"
+	"clank/llm/llmtest"
+	server "clank/llm/llmtest/gemini"
+)
+
+func TestTextArrivesInPiecesAndWholeWithItsPrice(t *testing.T) {
+	s := server.NewServer(t, llmtest.Answer(llmtest.Reply{
+		Reasoning: &llmtest.Reasoning{Summary: "thinking"}, Text: "hello there",
+		Usage: &llm.Usage{InputTokens: 1000, CachedTokens: 400, OutputTokens: 50, ReasoningTokens: 20},
+	}))
+	m := open(t, s, func(o *gemini.Options) { o.Thoughts, o.Level = true, "low" })
+	var text, reasoning []string
+	reply, err := m.Generate(t.Context(), llm.Request{
+		System: "be brief", MaxTokens: 77, Messages: []llm.Message{llm.UserText("hi")},
+	}, func(d llm.Delta) {
+		if d.Text != "" {
+			text = append(text, d.Text)
+		}
+		if d.Reasoning != "" {
+			reasoning = append(reasoning, d.Reasoning)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := reply.Text(); got != "hello there" || reply.Stop != llm.StopEnd {
+		t.Errorf("reply = %q, %s", got, reply.Stop)
+	}
+	if len(text) != 2 || strings.Join(text, "") != "hello there" || strings.Join(reasoning, "") != "thinking" {
+		t.Errorf("deltas = %q and %q", text, reasoning)
+	}
+	want := llm.Usage{Calls: 1, InputTokens: 1000, CachedTokens: 400, OutputTokens: 50, ReasoningTokens: 20}
+	want.USD = (600*0.75 + 400*0.075 + 50*3.75) / 1e6
+	if diff := cmp.Diff(want, reply.Usage); diff != "" {
+		t.Errorf("usage (-want +got):\n%s", diff)
+	}
+	r := s.Requests()[0]
+	if r.System != "be brief" || r.MaxTokens != 77 || r.Header.Get("X-Goog-Api-Key") != testKey || !r.Stream {
+		t.Errorf("request = %+v", r)
+	}
+	think := wire(t, r).GenerationConfig.ThinkingConfig
+	if think == nil || !think.IncludeThoughts || think.ThinkingLevel != genai.ThinkingLevelLow {
+		t.Errorf("thinking = %+v", think)
+	}
+}
+
+// The server refuses signatures that changed or are missing, so a second turn
+// that is answered proves that they came back.
+func TestSignaturesComeBackWithThePartsTheyBelongTo(t *testing.T) {
+	s := server.NewServer(t,
+		llmtest.Answer(llmtest.Reply{
+			Reasoning: &llmtest.Reasoning{Summary: "hm", Encrypted: "secret-1"}, Text: "I will look.",
+			Calls: []llmtest.Call{{Name: "look", Arguments: `{"at":"a"}`}, {Name: "look", Arguments: `{"at":"b"}`}},
+		}),
+		llmtest.Answer(llmtest.Reply{Text: "done", Reasoning: &llmtest.Reasoning{Encrypted: "secret-2"}}),
+		llmtest.Say("again"),
+	)
+	m := open(t, s, nil)
+	req := llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{llm.UserText("look twice")}}
+	first := generate(t, m, req)
+	calls := first.Calls()
+	if len(calls) != 2 || first.Stop != llm.StopTools || string(calls[1].Input) != `{"at":"b"}` {
+		t.Fatalf("calls = %+v, stop %s", calls, first.Stop)
+	}
+	results := llm.Message{Role: llm.RoleUser, Parts: append(result(calls[0], "A").Parts, result(calls[1], "B").Parts...)}
+	req.Messages = append(req.Messages, stored(t, first.Message), results)
+	second := generate(t, m, req)
+	req.Messages = append(req.Messages, stored(t, second.Message), llm.UserText("and now?"))
+	generate(t, m, req)
+
+	contents := wire(t, s.Requests()[2]).Contents
+	var signed []string
+	for _, c := range contents {
+		for _, p := range c.Parts {
+			if p.ThoughtSignature != nil {
+				signed = append(signed, string(p.ThoughtSignature))
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"secret-1", "secret-2"}, signed); diff != "" {
+		t.Errorf("signatures (-want +got):\n%s", diff)
+	}
+	if thought := contents[1].Parts[0]; !thought.Thought || thought.Text != "hm" {
+		t.Errorf("the thought came back as %+v", thought)
+	}
+	if !bytes.Contains(s.Requests()[2].Body, []byte(`"text":""`)) {
+		t.Error("the signed empty text lost its text member, without which the API refuses it")
+	}
+}
+
+func TestCallsWithoutIdsAreMatchedByOursAndSentWithoutThem(t *testing.T) {
+	s := server.NewServer(t,
+		llmtest.Answer(llmtest.Reply{Calls: []llmtest.Call{{Name: "look", Arguments: `{"at":"a"}`}, {Name: "look", Arguments: `{"at":"a"}`}}}),
+		llmtest.Say("done"))
+	m := open(t, s, func(o *gemini.Options) { o.Model = older })
+	req := llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{llm.UserText("look twice")}}
+	first := generate(t, m, req)
+	calls := first.Calls()
+	if len(calls) != 2 || calls[0].ID == "" || calls[0].ID == calls[1].ID {
+		t.Fatalf("calls = %+v, want two with ids of their own", calls)
+	}
+	shown := llm.Message{Role: llm.RoleUser, Parts: []llm.Part{
+		{Result: &llm.ToolResult{ID: calls[0].ID, Text: "A", Images: []llm.Image{{MediaType: "image/png", Data: []byte("png")}}}},
+		{Result: &llm.ToolResult{ID: calls[1].ID, IsError: true}},
+	}}
+	req.Messages = append(req.Messages, first.Message, shown)
+	generate(t, m, req)
+	got := s.Requests()[1].Messages[2]
+	want := llm.Message{Role: llm.RoleUser, Parts: []llm.Part{
+		{Result: &llm.ToolResult{Text: "A"}},
+		{Result: &llm.ToolResult{Text: "the tool failed", IsError: true}},
+		{Image: &llm.Image{MediaType: "image/png", Data: []byte("png")}}, // before Gemini 3 not inside a result
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("results (-want +got):\n%s", diff)
+	}
+}
+
+func TestPicturesGoWithMessagesAndInsideResults(t *testing.T) {
+	s := server.NewServer(t, llmtest.Use("look", `{"at":"a"}`), llmtest.Say("done"))
+	m := open(t, s, nil)
+	png := llm.Image{MediaType: "image/png", Data: []byte{1, 2, 3}}
+	req := llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{
+		{Role: llm.RoleUser, Parts: []llm.Part{{Text: "what is it?"}, {Image: &png}}},
+	}}
+	first := generate(t, m, req)
+	answer := llm.ToolResult{ID: first.Calls()[0].ID, Images: []llm.Image{png}}
+	req.Messages = append(req.Messages, first.Message, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Result: &answer}}})
+	generate(t, m, req)
+	got := s.Requests()[1].Messages
+	if diff := cmp.Diff(req.Messages[0], got[0]); diff != "" {
+		t.Errorf("message (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(&answer, got[2].Parts[0].Result); diff != "" {
+		t.Errorf("result (-want +got):\n%s", diff)
+	}
+	var schema any
+	if err := json.Unmarshal(s.Requests()[0].Tools[0].Schema, &schema); err != nil {
+		t.Fatal(err)
+	}
+	var want any
+	if err := json.Unmarshal(look.Schema, &want); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, schema); diff != "" {
+		t.Errorf("schema (-want +got):\n%s", diff)
+	}
+}
+
+func TestAHistoryOfAnotherModelIsTakenOver(t *testing.T) {
+	s := server.NewServer(t, llmtest.Say("done"))
+	m := open(t, s, nil)
+	call := llm.ToolCall{ID: "toolu_1", Name: "look", Input: json.RawMessage(`{"at":"a"}`)}
+	garbled := llm.ToolCall{ID: "toolu_2", Name: "look", Input: json.RawMessage(`{}`), Malformed: `{"at":`}
+	generate(t, m, llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{
+		llm.UserText("look"),
+		{Role: llm.RoleAssistant, Parts: []llm.Part{
+			{Opaque: &llm.Opaque{Owner: "api.example chat x", Data: json.RawMessage(`{"part":{"text":"theirs"}}`)}},
+			{Call: &call},
+			{Call: &garbled},
+		}},
+		{Role: llm.RoleUser, Parts: []llm.Part{
+			{Text: "by the way"},
+			{Result: &llm.ToolResult{ID: "toolu_1", Text: "A"}},
+			{Result: &llm.ToolResult{ID: "toolu_2", Text: "not JSON", IsError: true}},
+		}},
+		{Role: llm.RoleAssistant, Parts: []llm.Part{{Call: &llm.ToolCall{ID: "toolu_3", Name: "look", Input: json.RawMessage(`{}`)}}}},
+		llm.UserText("stop and tell me"),
+	}})
+	contents := wire(t, s.Requests()[0]).Contents
+	if len(contents) != 5 {
+		t.Fatalf("%d contents, want 5", len(contents))
+	}
+	if got := contents[1].Parts; len(got) != 2 || got[0].ThoughtSignature == nil || got[1].FunctionCall != nil {
+		t.Errorf("the foreign turn = %+v, want one signed call and one in words", got)
+	}
+	if got := contents[4].Parts; len(got) != 2 || got[0].FunctionResponse == nil || got[0].FunctionResponse.Response["error"] == nil {
+		t.Errorf("the call without a result was answered with %+v", got[0])
+	}
+}
+
+func TestEndsOfAnswersAreTold(t *testing.T) {
+	tests := []struct {
+		name  string
+		reply llmtest.Reply
+		stop  llm.StopReason
+		text  string
+	}{
+		{"length", llmtest.Reply{Text: "cut of", Finish: "length"}, llm.StopLength, "cut of"},
+		{"safety", llmtest.Reply{Refusal: "no"}, llm.StopFilter, ""},
+		{"recitation", llmtest.Reply{Text: "To be or", Finish: "RECITATION"}, llm.StopFilter, "To be or"},
+		{"prohibited", llmtest.Reply{Finish: "PROHIBITED_CONTENT"}, llm.StopFilter, ""},
+		{"prompt blocked", llmtest.Reply{Finish: "prompt_blocked"}, llm.StopFilter, ""},
+		{"language", llmtest.Reply{Finish: "LANGUAGE"}, llm.StopRefused, ""},
+		{"too many calls", llmtest.Reply{Finish: "TOO_MANY_TOOL_CALLS"}, llm.StopUnknown, ""},
+		{"a reason of next year", llmtest.Reply{Finish: "TIRED"}, llm.StopUnknown, ""},
+		{"empty", llmtest.Reply{}, llm.StopEnd, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := server.NewServer(t, llmtest.Answer(tt.reply))
+			reply := generate(t, open(t, s, nil), ask("hello"))
+			if reply.Stop != tt.stop || reply.Text() != tt.text || len(reply.Calls()) != 0 {
+				t.Errorf("reply = %+v, want stop %s and text %q", reply, tt.stop, tt.text)
+			}
+		})
+	}
+}
+
+func TestCallsTheVendorKeptBackAreToldAsMalformed(t *testing.T) {
+	for _, reply := range []llmtest.Reply{
+		{Calls: []llmtest.Call{{Name: "look", Arguments: `{"at":`}}},
+		{Finish: "UNEXPECTED_TOOL_CALL"},
+	} {
+		s := server.NewServer(t, llmtest.Answer(reply), llmtest.Say("sorry"))
+		m := open(t, s, nil)
+		req := llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{llm.UserText("look")}}
+		first := generate(t, m, req)
+		calls := first.Calls()
+		if len(calls) != 1 || calls[0].Malformed == "" || first.Stop != llm.StopTools {
+			t.Fatalf("calls = %+v, stop %s; want one malformed call", calls, first.Stop)
+		}
+		req.Messages = append(req.Messages, first.Message, result(calls[0], "say it again"))
+		generate(t, m, req)
+		if got := s.Requests()[1].LastText(); got != "say it again" {
+			t.Errorf("the model was told %q", got)
+		}
+	}
+}
+
+func TestCallsAreWaitedForWhateverTheServerCallsTheirEnd(t *testing.T) {
+	s := server.NewServer(t, llmtest.Answer(llmtest.Reply{Finish: "FUNCTION_CALL", Calls: []llmtest.Call{{Name: "look", Arguments: `{"at":"a"}`}}}))
+	reply := generate(t, open(t, s, nil), llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{llm.UserText("look")}})
+	if reply.Stop != llm.StopTools {
+		t.Errorf("stop = %s, want %s", reply.Stop, llm.StopTools)
+	}
+}
+
+func TestRequestsOfOneConversationBeginAlike(t *testing.T) {
+	s := server.NewServer(t, llmtest.Use("look", `{"at":"a"}`), llmtest.Say("done"))
+	m := open(t, s, nil)
+	other := llm.Tool{Name: "act", Description: "Acts."}
+	req := llm.Request{System: "be brief", Tools: []llm.Tool{look, other}, Messages: []llm.Message{llm.UserText("look")}}
+	first := generate(t, m, req)
+	req.Messages = append(req.Messages, first.Message, result(first.Calls()[0], "A"))
+	generate(t, m, req)
+	before, after := wire(t, s.Requests()[0]), wire(t, s.Requests()[1])
+	after.Contents = after.Contents[:1]
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("the beginning changed, so no cache can hold it (-first +second):\n%s", diff)
+	}
+}
+
+func TestATextWhoseEndIsSignedStaysOneAndComesBackDivided(t *testing.T) {
+	s := server.NewServer(t, llmtest.Answer(llmtest.Reply{Events: []string{
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"hel"}]}}]}`,
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"lo","thoughtSignature":"c2lnbmVk"}]},"finishReason":"STOP"}]}`,
+	}}), llmtest.Say("ok"), llmtest.Say("ok"))
+	m := open(t, s, nil)
+	reply := generate(t, m, ask("hi"))
+	if got := reply.Text(); got != "hello" {
+		t.Errorf("text = %q, want %q", got, "hello")
+	}
+	generate(t, m, llm.Request{Messages: []llm.Message{llm.UserText("hi"), stored(t, reply.Message), llm.UserText("and?")}})
+	want := []*genai.Part{{Text: "hel"}, {Text: "lo", ThoughtSignature: []byte("signed")}}
+	if diff := cmp.Diff(want, wire(t, s.Requests()[1]).Contents[1].Parts); diff != "" {
+		t.Errorf("parts (-want +got):\n%s", diff)
+	}
+	for i, p := range reply.Message.Parts { // as whoever shortens a history may
+		if p.Text != "" {
+			reply.Message.Parts[i].Text = "help"
+		}
+	}
+	generate(t, m, llm.Request{Messages: []llm.Message{llm.UserText("hi"), reply.Message, llm.UserText("and?")}})
+	if diff := cmp.Diff([]*genai.Part{{Text: "help"}}, wire(t, s.Requests()[2]).Contents[1].Parts); diff != "" {
+		t.Errorf("changed parts (-want +got):\n%s", diff)
+	}
+}

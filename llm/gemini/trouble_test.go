@@ -1,0 +1,232 @@
+package gemini_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/llm"
+	"clank/llm/gemini"
+	"clank/llm/llmtest"
+	server "clank/llm/llmtest/gemini"
+)
+
+func TestFailuresAreSorted(t *testing.T) {
+	page := "<!doctype html><html>proxy</html>"
+	badKey := `[{"error":{"code":400,"message":"API key not valid: ` + testKey + `","status":"INVALID_ARGUMENT",` +
+		`"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}]`
+	tests := []struct {
+		name string
+		turn llmtest.Turn
+		kind llm.ErrorKind
+		says string
+	}{
+		{"wrong key", llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{Status: 400, Body: &badKey}}), llm.ErrAuth, "GEMINI_API_KEY"},
+		{"forbidden", llmtest.Fail(403, "", "no"), llm.ErrAuth, "may not use"},
+		{"no such model", llmtest.Fail(404, "", "models/x is not found"), llm.ErrNotFound, newer},
+		{"invalid", llmtest.Fail(400, "", "bad part"), llm.ErrRejected, "bad part"},
+		{"place not served", llmtest.Fail(400, "FAILED_PRECONDITION", "User location is not supported"), llm.ErrRejected, "location"},
+		{"too long", llmtest.Fail(400, "", "The input token count exceeds the maximum number of tokens"), llm.ErrRejected, "start a new one"},
+		{"web page with 502", llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{Status: 501, Body: &page}}), llm.ErrUnavailable, "501"},
+		{"malformed JSON", llmtest.Answer(llmtest.Reply{Events: []string{`{"candidates":[`}}), llm.ErrMalformed, "could not be understood"},
+		{"wrong shape", llmtest.Answer(llmtest.Reply{Events: []string{`{"candidates":"none"}`}}), llm.ErrMalformed, "could not be understood"},
+		{"null", llmtest.Answer(llmtest.Reply{Events: []string{`null`}}), llm.ErrMalformed, "could not be understood"},
+		{"no events", llmtest.Answer(llmtest.Reply{Events: []string{}}), llm.ErrCutOff, "cut off"},
+		{"no end", llmtest.Misbehave("hello", llmtest.Fault{At: 1, Cut: llmtest.CutClean}), llm.ErrCutOff, "cut off"},
+		{"closed inside", llmtest.Misbehave("hello", llmtest.Fault{At: 1, Cut: llmtest.CutClose}), llm.ErrCutOff, "cut off"},
+		{"reset inside", llmtest.Misbehave("hello", llmtest.Fault{At: 2, Cut: llmtest.CutReset}), llm.ErrCutOff, "cut off"},
+		{"error inside", llmtest.Misbehave("hello", llmtest.Fault{At: 1, StreamError: "overloaded"}), llm.ErrUnavailable, "overloaded"},
+		{"quota inside", llmtest.Misbehave("hello", llmtest.Fault{At: 1, Code: "RESOURCE_EXHAUSTED", StreamError: "enough"}), llm.ErrRateLimited, "enough"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := server.NewServer(t, tt.turn)
+			told := failure(t, open(t, s, nil), tt.kind)
+			if !strings.Contains(told.Error(), tt.says) {
+				t.Errorf("told %q, want something with %q", told, tt.says)
+			}
+			if strings.Contains(told.Error(), testKey) {
+				t.Errorf("the key is told: %s", told)
+			}
+			if n := len(s.Requests()); n != 1 {
+				t.Errorf("%d requests, want 1", n)
+			}
+		})
+	}
+}
+
+func TestPassingFailuresAreTriedAgainInSight(t *testing.T) {
+	s := server.NewServer(t, llmtest.Fail(503, "", "overloaded"), server.Exhausted("0.002s"), llmtest.Say("at last"))
+	var told []gemini.Retry
+	m := open(t, s, func(o *gemini.Options) { o.OnRetry = func(r gemini.Retry) { told = append(told, r) } })
+	if got := generate(t, m, ask("hello")).Text(); got != "at last" {
+		t.Errorf("reply = %q", got)
+	}
+	if len(told) != 2 || told[0].Try != 1 || told[1].Wait != 2*time.Millisecond {
+		t.Errorf("retries = %+v, want two, the second after the wait that was asked for", told)
+	}
+}
+
+func TestTriesEnd(t *testing.T) {
+	s := server.NewServer(t)
+	s.Otherwise(llmtest.Fail(500, "", "internal"))
+	told := failure(t, open(t, s, nil), llm.ErrUnavailable)
+	if told.Status != 500 || len(s.Requests()) != 3 {
+		t.Errorf("status %d after %d requests, want 500 after 3", told.Status, len(s.Requests()))
+	}
+}
+
+func TestALongWaitIsToldInsteadOfWaited(t *testing.T) {
+	for _, turn := range []llmtest.Turn{
+		server.Exhausted("3600s"),
+		llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "3600"}}}),
+	} {
+		s := server.NewServer(t, turn)
+		told := failure(t, open(t, s, nil), llm.ErrRateLimited)
+		if told.RetryAfter != time.Hour || len(s.Requests()) != 1 {
+			t.Errorf("RetryAfter = %v after %d requests, want 1h after 1", told.RetryAfter, len(s.Requests()))
+		}
+	}
+}
+
+func TestStopEndsACallAtEachPoint(t *testing.T) {
+	faults := map[string]llmtest.Fault{
+		"before the head": {Hang: llmtest.BeforeHeaders},
+		"before an event": {Hang: llmtest.InStream},
+		"inside":          {Hang: llmtest.InStream, At: 1},
+		"before the end":  {Hang: llmtest.InStream, At: 2},
+	}
+	for name, f := range faults {
+		t.Run(name, func(t *testing.T) {
+			s := server.NewServer(t, llmtest.Misbehave("hello there", f))
+			m := open(t, s, nil)
+			stop := errors.New("a person said stop")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			done := make(chan error, 1)
+			go func() {
+				_, err := m.Generate(ctx, ask("hello"), nil)
+				done <- err
+			}()
+			if _, err := s.Await(within(t, 10*time.Second), 0, func(r llmtest.Request) bool { return !r.Received.IsZero() }); err != nil {
+				t.Fatal(err)
+			}
+			cancel(stop)
+			if err := <-done; !errors.Is(err, stop) {
+				t.Errorf("err = %v, want the cause", err)
+			}
+			if _, err := s.Await(within(t, 10*time.Second), 0, llmtest.Ended); err != nil {
+				t.Errorf("the request was not ended: %v", err)
+			}
+		})
+	}
+}
+
+func TestNothingIsSentAfterStop(t *testing.T) {
+	s := server.NewServer(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := open(t, s, nil).Generate(ctx, ask("hello"), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("err = %v", err)
+	}
+	if n := len(s.Requests()); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestSilenceAndSlownessEnd(t *testing.T) {
+	t.Run("silence", func(t *testing.T) {
+		s := server.NewServer(t, llmtest.Misbehave("hello", llmtest.Fault{Hang: llmtest.InStream, At: 1}))
+		told := failure(t, open(t, s, func(o *gemini.Options) { o.IdleTimeout = 50 * time.Millisecond }), llm.ErrTimeout)
+		if !strings.Contains(told.Message, "stalled") {
+			t.Errorf("told %v", told)
+		}
+	})
+	t.Run("slow to the deadline", func(t *testing.T) {
+		s := server.NewServer(t, llmtest.Misbehave("hello", llmtest.Fault{Trickle: 20 * time.Millisecond}))
+		told := failure(t, open(t, s, func(o *gemini.Options) { o.Timeout = 200 * time.Millisecond }), llm.ErrTimeout)
+		if !strings.Contains(told.Message, "no complete answer") {
+			t.Errorf("told %v", told)
+		}
+	})
+	t.Run("a server that never hangs up", func(t *testing.T) {
+		s := server.NewServer(t, llmtest.Misbehave("hello", llmtest.Fault{Hang: llmtest.InStream, At: 99}))
+		m := open(t, s, nil)
+		if got := generate(t, m, ask("hello")).Text(); got != "hello" {
+			t.Errorf("reply = %q", got)
+		}
+	})
+	t.Run("signs of life", func(t *testing.T) {
+		s := server.NewServer(t, llmtest.Misbehave("hello", llmtest.Fault{Comments: 400}))
+		if got := generate(t, open(t, s, nil), ask("hello")).Text(); got != "hello" {
+			t.Errorf("reply = %q", got)
+		}
+	})
+}
+
+func TestNobodyThere(t *testing.T) {
+	s := server.Open()
+	m := open(t, s, nil)
+	s.Close()
+	if told := failure(t, m, llm.ErrUnavailable); !strings.Contains(told.Hint, "running") {
+		t.Errorf("told %v", told)
+	}
+}
+
+func TestAServerThatDoesNotStreamIsUnderstood(t *testing.T) {
+	body := `[{"candidates":[{"content":{"role":"model","parts":[{"text":"hel"}]}}]},` +
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"lo"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":1}}]`
+	s := server.NewServer(t, llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{Body: &body}}))
+	reply := generate(t, open(t, s, func(o *gemini.Options) { o.Key = "" }), ask("hello"))
+	if reply.Text() != "hello" || reply.Usage.InputTokens != 3 {
+		t.Errorf("reply = %+v", reply)
+	}
+	if key := s.Requests()[0].Header.Get("X-Goog-Api-Key"); key != "" {
+		t.Errorf("a key was sent though there is none: %q", key)
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for name, o := range map[string]gemini.Options{
+		"no model":            {Key: testKey},
+		"a path for a model":  {Key: testKey, Model: "../x"},
+		"no address":          {Key: testKey, Model: newer, BaseURL: "example.com"},
+		"a query":             {Key: testKey, Model: newer, BaseURL: "https://example.com/?key=x"},
+		"no such level":       {Key: testKey, Model: newer, Level: "very"},
+		"a level before them": {Key: testKey, Model: older, Level: "low"},
+		"no key":              {Model: newer},
+	} {
+		if _, err := gemini.New(o); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	m, err := gemini.New(gemini.Options{Key: testKey, Model: "models/" + newer})
+	if err != nil || m.Name() != "gemini:"+newer || !m.Caps().Computer || !m.Caps().ToolImages {
+		t.Errorf("New = %v, %v", m, err)
+	}
+}
+
+func TestASchemaThatIsNoneIsRefusedBeforeItIsSent(t *testing.T) {
+	s := server.NewServer(t)
+	req := ask("hello")
+	req.Tools = []llm.Tool{{Name: "look", Description: "Looks.", Schema: []byte(`[`)}}
+	_, err := open(t, s, nil).Generate(t.Context(), req, nil)
+	var told *llm.Error
+	if !errors.As(err, &told) || told.Kind != llm.ErrRejected {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestTheLibraryDoesNotAskAgainOnItsOwn(t *testing.T) {
+	s := server.NewServer(t, llmtest.Answer(llmtest.Reply{Events: []string{
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"hel"}]},"finishReason":"CONTINUATION","continuationToken":"dG9rZW4="}]}`,
+	}}))
+	if reply := generate(t, open(t, s, nil), ask("hello")); reply.Text() != "hel" || reply.Stop != llm.StopUnknown {
+		t.Errorf("reply = %+v", reply)
+	}
+	if n := len(s.Requests()); n != 1 {
+		t.Errorf("%d requests, of which only one was counted", n)
+	}
+}

@@ -1,0 +1,251 @@
+// Package anthropic is the scripted model server of llmtest in the dialect of
+// Anthropic's Messages API: chat, tools of one's own, and both families of
+// tools that work a screen.
+//
+// It is strict where the vendor is, and knows what it said before: see
+// [NewServer]. It has no model and is not for use outside tests and
+// demonstrations.
+package anthropic
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+
+	"clank/llm"
+	"clank/llm/llmtest"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+)
+
+// NewServer starts a server for the duration of a test. A client is configured
+// with its URL.
+//
+// In a script, calls of the vendor's own tools are named "computer.left_click"
+// or "browser.navigate". [llmtest.Reasoning] is a block of thinking, Encrypted
+// its signature; without a summary it is a redacted one. Finish may be any
+// stop_reason, or one of llmtest's own words.
+//
+// Each request is decoded with the client library's types for parameters, and
+// nothing may be left over. Roles alternate; calls are answered at once, in
+// order, in the name of their family; thinking comes back as it was sent;
+// pictures are within the model's limits; there are at most four marks for the
+// cache. Otherwise the request is refused with status 400 and the test fails.
+// What the server sends is decoded with the client library's types as well.
+func NewServer(tb testing.TB, script ...llmtest.Turn) *llmtest.Server {
+	tb.Helper()
+	return llmtest.NewDialect(tb, dialect(), script...)
+}
+
+// Open is [NewServer] without a test. The caller closes the server.
+func Open(script ...llmtest.Turn) *llmtest.Server { return llmtest.OpenDialect(dialect(), script...) }
+
+func dialect() llmtest.Dialect {
+	said := &memory{thoughts: map[string]string{}, within: map[string][]string{}}
+	return llmtest.Dialect{
+		Path: "/v1/messages", Named: true,
+		Decode: func(body []byte, into *llmtest.Request) error { return decode(body, into, said) },
+		Whole: func(req llmtest.Request, reply llmtest.Reply, n int) map[string]any {
+			return message(req, reply, said.blocks(reply, n), n)
+		},
+		Events: func(req llmtest.Request, reply llmtest.Reply, n int) []map[string]any {
+			return events(req, reply, said.blocks(reply, n), n)
+		},
+		Failed: func(message string) map[string]any { return failure("overloaded_error", message) },
+		Error:  func(status int, code, message string) map[string]any { return failure(kindOf(status, code), message) },
+		Check:  check,
+	}
+}
+
+// memory is what the server said, to know it again.
+type memory struct {
+	mu       sync.Mutex
+	thoughts map[string]string   // block by its signature or data
+	within   map[string][]string // signatures of a reply by the id of each of its calls
+	paused   bool                // the newest reply was to be continued
+}
+
+func (m *memory) hasPaused() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.paused
+}
+
+// blocks are the content of a reply.
+func (m *memory) blocks(r llmtest.Reply, n int) []map[string]any {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.paused = stopReason(r) == string(sdk.StopReasonPauseTurn)
+	var blocks []map[string]any
+	var signatures []string
+	if t := r.Reasoning; t != nil {
+		block, key := map[string]any{"type": "thinking", "thinking": t.Summary, "signature": t.Encrypted}, t.Encrypted
+		if t.Summary == "" {
+			block = map[string]any{"type": "redacted_thinking", "data": t.Encrypted}
+		}
+		m.thoughts[key], signatures = encode(block), append(signatures, key)
+		blocks = append(blocks, block)
+	}
+	if r.Text != "" {
+		blocks = append(blocks, map[string]any{"type": "text", "text": r.Text})
+	}
+	for i, c := range r.Calls {
+		id := c.ID
+		if id == "" {
+			id = fmt.Sprintf("toolu_%d_%d", n, i)
+		}
+		m.within[id] = signatures
+		block := map[string]any{"type": "tool_use", "id": id, "name": c.Name, "input": arguments(c.Arguments)}
+		if toolset, member, ok := strings.Cut(c.Name, "."); ok {
+			block["name"], block["toolset_name"] = member, toolset
+		}
+		blocks = append(blocks, block)
+	}
+	return blocks
+}
+
+// arguments are sent as they are, be they JSON or not.
+type arguments string
+
+func (a arguments) MarshalJSON() ([]byte, error) {
+	if a == "" {
+		return []byte("{}"), nil
+	}
+	if !json.Valid([]byte(a)) {
+		return json.Marshal(string(a)) //nolint:wrapcheck // a string always marshals
+	}
+	return []byte(a), nil
+}
+
+// message is an answer in one piece.
+func message(req llmtest.Request, r llmtest.Reply, blocks []map[string]any, n int) map[string]any {
+	if blocks == nil {
+		blocks = []map[string]any{}
+	}
+	return map[string]any{
+		"id": fmt.Sprintf("msg_%d", n), "type": "message", "role": "assistant", "model": req.Model,
+		"content": blocks, "stop_reason": stopReason(r), "stop_sequence": nil, "usage": usage(r.Usage),
+	}
+}
+
+// events are the same as a stream, with a ping as the vendor sends it.
+func events(req llmtest.Request, r llmtest.Reply, blocks []map[string]any, n int) []map[string]any {
+	start := message(req, r, nil, n)
+	start["stop_reason"] = nil
+	all := []map[string]any{{"type": "message_start", "message": start}, {"type": "ping"}}
+	for i, b := range blocks {
+		head, deltas := pieces(b)
+		all = append(all, map[string]any{"type": "content_block_start", "index": i, "content_block": head})
+		for _, d := range deltas {
+			all = append(all, map[string]any{"type": "content_block_delta", "index": i, "delta": d})
+		}
+		all = append(all, map[string]any{"type": "content_block_stop", "index": i})
+	}
+	delta := map[string]any{"stop_reason": stopReason(r), "stop_sequence": nil}
+	if r.Refusal != "" {
+		delta["stop_details"] = map[string]any{"type": "refusal", "category": "general_harms", "explanation": r.Refusal}
+	}
+	return append(all,
+		map[string]any{"type": "message_delta", "delta": delta, "usage": usage(r.Usage)},
+		map[string]any{"type": "message_stop"})
+}
+
+// pieces cuts a block into how it begins and what follows.
+func pieces(b map[string]any) (head map[string]any, deltas []map[string]any) {
+	head = maps.Clone(b)
+	cut := func(field, delta, key string) {
+		text, _ := b[field].(string)
+		head[field] = ""
+		for _, piece := range strings.SplitAfter(text, " ") {
+			if piece != "" {
+				deltas = append(deltas, map[string]any{"type": delta, key: piece})
+			}
+		}
+	}
+	switch b["type"] {
+	case "text":
+		cut("text", "text_delta", "text")
+	case "thinking":
+		cut("thinking", "thinking_delta", "thinking")
+		cut("signature", "signature_delta", "signature")
+	case "tool_use":
+		input, _ := b["input"].(arguments)
+		head["input"] = map[string]any{}
+		deltas = append(deltas, map[string]any{"type": "input_json_delta", "partial_json": ""})
+		half := len(input) / 2
+		for _, piece := range []arguments{input[:half], input[half:]} {
+			deltas = append(deltas, map[string]any{"type": "input_json_delta", "partial_json": string(piece)})
+		}
+	}
+	return head, deltas
+}
+
+func stopReason(r llmtest.Reply) string {
+	switch {
+	case r.Finish == "length":
+		return string(sdk.StopReasonMaxTokens)
+	case r.Refusal != "", r.Finish == "content_filter":
+		return string(sdk.StopReasonRefusal)
+	case r.Finish != "":
+		return r.Finish
+	case len(r.Calls) > 0:
+		return string(sdk.StopReasonToolUse)
+	}
+	return string(sdk.StopReasonEndTurn)
+}
+
+func usage(u *llm.Usage) map[string]any {
+	if u == nil {
+		u = &llm.Usage{}
+	}
+	return map[string]any{
+		"input_tokens":            u.InputTokens - u.CachedTokens - u.CacheWriteTokens,
+		"cache_read_input_tokens": u.CachedTokens, "cache_creation_input_tokens": u.CacheWriteTokens,
+		"output_tokens": u.OutputTokens, "output_tokens_details": map[string]any{"thinking_tokens": u.ReasoningTokens},
+	}
+}
+
+func failure(kind, message string) map[string]any {
+	return map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": message}, "request_id": "req_scripted"}
+}
+
+// kindOf is the vendor's word for a status, unless the script has one.
+func kindOf(status int, code string) string {
+	if code != "" && code != "invalid_request" {
+		return code
+	}
+	switch status {
+	case 401:
+		return "authentication_error"
+	case 402:
+		return "billing_error"
+	case 403:
+		return "permission_error"
+	case 404:
+		return "not_found_error"
+	case 413:
+		return "request_too_large"
+	case 429:
+		return "rate_limit_error"
+	case 504:
+		return "timeout_error"
+	case 529:
+		return "overloaded_error"
+	}
+	if status >= 500 {
+		return "api_error"
+	}
+	return "invalid_request_error"
+}
+
+// encode is JSON of values made here, which always marshal.
+func encode(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "null"
+	}
+	return string(data)
+}

@@ -1,0 +1,158 @@
+package anthropic_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/llm"
+	"clank/llm/llmtest"
+	"clank/llm/llmtest/anthropic"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/google/go-cmp/cmp"
+)
+
+// post sends a body and returns the status and the answer.
+func post(t *testing.T, server *llmtest.Server, beta, body string) (int, string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL()+"/v1/messages", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Anthropic-Version", "2023-06-01")
+	if beta != "" {
+		req.Header.Set("Anthropic-Beta", beta)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(answer)
+}
+
+const (
+	hello    = `{"role":"user","content":[{"type":"text","text":"hi"}]}`
+	click    = `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"left_click","toolset_name":"computer","input":{}}]}`
+	pixel    = `iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNiAAAABgADNjd8qAAAAABJRU5ErkJggg==`
+	computer = `"tools":[{"type":"computer_toolset_20260801"}]`
+)
+
+func TestRequestsTheVendorWouldRefuseAreRefused(t *testing.T) {
+	mark := `"cache_control":{"type":"ephemeral"}`
+	for name, tt := range map[string]struct{ body, beta, says string }{
+		"no max_tokens":    {`{"model":"m","messages":[` + hello + `]}`, "", "max_tokens"},
+		"unknown field":    {`{"model":"m","max_tokens":1,"colour":"red","messages":[` + hello + `]}`, "", "does not know .colour"},
+		"unknown in block": {`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"text","text":"x","bold":true}]}]}`, "", "bold"},
+		"no JSON":          {`{"model`, "", "decode request"},
+		"two of one role":  {`{"model":"m","max_tokens":1,"messages":[` + hello + `,` + hello + `]}`, "", "both of role user"},
+		"model begins":     {`{"model":"m","max_tokens":1,"messages":[` + click + `]}`, "", "must begin with the user"},
+		"empty text":       {`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"text","text":" "}]}]}`, "", "must not be empty"},
+		"no result":        {`{"model":"m","max_tokens":1,` + computer + `,"messages":[` + hello + `,` + click + `,` + hello + `]}`, "", "1 calls of tools, 0 results"},
+		"no toolset name":  {`{"model":"m","max_tokens":1,` + computer + `,"messages":[` + hello + `,` + click + `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}]}`, "", `toolset_name ""`},
+		"text first":       {`{"model":"m","max_tokens":1,` + computer + `,"messages":[` + hello + `,` + click + `,{"role":"user","content":[{"type":"text","text":"x"},{"type":"tool_result","tool_use_id":"a","toolset_name":"computer"}]}]}`, "", "before everything else"},
+		"picture of error": {`{"model":"m","max_tokens":1,` + computer + `,"messages":[` + hello + `,` + click + `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","toolset_name":"computer","is_error":true,"content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + pixel + `"}}]}]}]}`, "", "only text"},
+		"no picture":       {`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}]}]}`, "", "could not process image"},
+		"made up thinking": {`{"model":"m","max_tokens":1,"messages":[` + hello + `,{"role":"assistant","content":[{"type":"thinking","thinking":"x","signature":"y"}]},` + hello + `]}`, "", "invalid signature"},
+		"too many marks":   {`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[` + strings.TrimSuffix(strings.Repeat(`{"type":"text","text":"x",`+mark+`},`, 5), ",") + `]}]}`, "", "5 blocks"},
+		"forced choice":    {`{"model":"claude-opus-5-5","max_tokens":1,"tool_choice":{"type":"any"},"messages":[` + hello + `]}`, "", "cannot be forced"},
+		"thinking off":     {`{"model":"claude-opus-5-5","max_tokens":1,"thinking":{"type":"disabled"},"messages":[` + hello + `]}`, "", "cannot be disabled"},
+		"budget too large": {`{"model":"m","max_tokens":2000,"thinking":{"type":"enabled","budget_tokens":2000},"messages":[` + hello + `]}`, "", "budget_tokens"},
+		"new tool, old":    {`{"model":"claude-haiku-4-5","max_tokens":1,` + computer + `,"messages":[` + hello + `]}`, "", "does not support tool type"},
+		"old tool, new":    {`{"model":"claude-opus-5-5","max_tokens":1,"tools":[{"type":"computer_20251124","name":"computer","display_width_px":1,"display_height_px":1}],"messages":[` + hello + `]}`, "computer-use-2025-11-24", "does not support tool type"},
+		"no beta header":   {`{"model":"claude-opus-4-6","max_tokens":1,"tools":[{"type":"computer_20251124","name":"computer","display_width_px":1,"display_height_px":1}],"messages":[` + hello + `]}`, "other", "needs its beta header"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := anthropic.Open(llmtest.Say("fine"))
+			defer server.Close()
+			status, answer := post(t, server, tt.beta, tt.body)
+			var told struct {
+				Error struct{ Type, Message string } `json:"error"`
+			}
+			if err := json.Unmarshal([]byte(answer), &told); err != nil {
+				t.Fatalf("answer %q: %v", answer, err)
+			}
+			if status != http.StatusBadRequest || told.Error.Type != "invalid_request_error" || !strings.Contains(told.Error.Message, tt.says) {
+				t.Errorf("status %d, %+v; want 400 and %q", status, told.Error, tt.says)
+			}
+			if len(server.Problems()) == 0 {
+				t.Error("the server has no problem with it")
+			}
+		})
+	}
+}
+
+func TestTheClientLibraryUnderstandsWhatIsSaid(t *testing.T) {
+	reply := llmtest.Reply{
+		Reasoning: &llmtest.Reasoning{Summary: "so so", Encrypted: "sig"}, Text: "I click",
+		Calls: []llmtest.Call{{Name: "computer.left_click", Arguments: `{"coordinate":[3,4]}`}, {ID: "mine", Name: "look"}},
+		Usage: &llm.Usage{InputTokens: 10, CachedTokens: 4, CacheWriteTokens: 1, OutputTokens: 3},
+	}
+	server := anthropic.NewServer(t, llmtest.Answer(reply), llmtest.Answer(reply))
+	service := sdk.NewMessageService(option.WithBaseURL(server.URL()), option.WithMaxRetries(0))
+	params := sdk.MessageNewParams{
+		Model: "claude-opus-5-5", MaxTokens: 100, Messages: []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock("hi"))},
+	}
+	whole, err := service.New(t.Context(), params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var streamed sdk.Message
+	stream := service.NewStreaming(t.Context(), params)
+	for stream.Next() {
+		if err := streamed.Accumulate(stream.Current()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if stream.Err() != nil {
+		t.Fatal(stream.Err())
+	}
+	for name, m := range map[string]*sdk.Message{"whole": whole, "streamed": &streamed} {
+		var got []string
+		for _, b := range m.Content {
+			switch b := b.AsAny().(type) {
+			case sdk.ThinkingBlock:
+				got = append(got, b.Thinking+" / "+b.Signature)
+			case sdk.TextBlock:
+				got = append(got, b.Text)
+			case sdk.ToolUseBlock:
+				got = append(got, b.ToolsetName+" "+b.Name+" "+string(b.Input))
+			}
+		}
+		want := []string{"so so / sig", "I click", `computer left_click {"coordinate":[3,4]}`, " look {}"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if m.StopReason != sdk.StopReasonToolUse || m.Usage.InputTokens != 5 || m.Usage.CacheReadInputTokens != 4 || m.Usage.CacheCreationInputTokens != 1 {
+			t.Errorf("%s: stop %s, usage %+v", name, m.StopReason, m.Usage)
+		}
+	}
+}
+
+func FuzzRequestsAreDecodedOrRefused(f *testing.F) {
+	f.Add(`{"model":"m","max_tokens":1,"messages":[`+hello+`]}`, "")
+	f.Add(`{"model":"claude-4","max_tokens":1,"tools":[{"type":"computer_2025"}],"messages":[`+hello+`,`+click+`]}`, "x")
+	server := anthropic.Open()
+	server.Otherwise(llmtest.Say("fine"))
+	f.Cleanup(server.Close)
+	f.Fuzz(func(t *testing.T, body, beta string) {
+		if strings.ContainsFunc(beta, func(r rune) bool { return r < ' ' || r > '~' }) {
+			t.Skip("no header")
+		}
+		if status, answer := post(t, server, beta, body); status != http.StatusOK && status != http.StatusBadRequest {
+			t.Errorf("status %d: %s", status, answer)
+		}
+	})
+}

@@ -1,0 +1,211 @@
+package anthropic
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"clank/llm"
+	"clank/llm/llmtest"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+)
+
+// body is what the server reads of a request.
+type body struct {
+	Model     string `json:"model"`
+	MaxTokens int    `json:"max_tokens"`
+	Stream    bool   `json:"stream"`
+	System    []struct {
+		Text         string          `json:"text"`
+		CacheControl json.RawMessage `json:"cache_control"`
+	} `json:"system"`
+	Metadata struct {
+		UserID string `json:"user_id"`
+	} `json:"metadata"`
+	Thinking struct {
+		Type         string `json:"type"`
+		BudgetTokens int    `json:"budget_tokens"`
+	} `json:"thinking"`
+	ToolChoice struct {
+		Type string `json:"type"`
+	} `json:"tool_choice"`
+	Tools    []tool `json:"tools"`
+	Messages []struct {
+		Role    string  `json:"role"`
+		Content []block `json:"content"`
+	} `json:"messages"`
+}
+
+type tool struct {
+	Type         string          `json:"type"`
+	Name         string          `json:"name"`
+	Description  string          `json:"description"`
+	InputSchema  json.RawMessage `json:"input_schema"`
+	CacheControl json.RawMessage `json:"cache_control"`
+}
+
+type block struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text"`
+	Thinking  string          `json:"thinking"`
+	Signature string          `json:"signature"`
+	Data      string          `json:"data"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Toolset   string          `json:"toolset_name"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"tool_use_id"`
+	IsError   bool            `json:"is_error"`
+	Content   []block         `json:"content"`
+	Source    struct {
+		Type      string `json:"type"`
+		MediaType string `json:"media_type"`
+		Data      string `json:"data"`
+	} `json:"source"`
+	CacheControl json.RawMessage `json:"cache_control"`
+}
+
+func decode(raw []byte, into *llmtest.Request, said *memory) error {
+	if err := strict(raw, into.Header.Get("Anthropic-Beta") != ""); err != nil {
+		return err
+	}
+	var b body
+	if err := json.Unmarshal(raw, &b); err != nil {
+		return fmt.Errorf("decode request: %w", err)
+	}
+	into.Model, into.Stream, into.MaxTokens, into.EndUser = b.Model, b.Stream, b.MaxTokens, b.Metadata.UserID
+	var system []string
+	for _, s := range b.System {
+		system = append(system, s.Text)
+	}
+	into.System = strings.Join(system, "\n\n")
+	for _, t := range b.Tools {
+		name := t.Name
+		if name == "" {
+			name = t.Type
+		}
+		into.Tools = append(into.Tools, llm.Tool{Name: name, Description: t.Description, Schema: t.InputSchema})
+	}
+	for _, m := range b.Messages {
+		message := llm.Message{Role: llm.Role(m.Role)}
+		for _, c := range m.Content {
+			part, err := c.part()
+			if err != nil {
+				return err
+			}
+			message.Parts = append(message.Parts, part)
+		}
+		into.Messages = append(into.Messages, message)
+	}
+	return judge(b, into.Header, said)
+}
+
+// strict decodes with the client library's types and encodes again: what the
+// vendor does not know is lost on the way.
+func strict(raw []byte, beta bool) error {
+	var before map[string]any
+	if err := json.Unmarshal(raw, &before); err != nil {
+		return fmt.Errorf("decode request: %w", err)
+	}
+	delete(before, "stream")
+	var typed any = new(sdk.MessageNewParams)
+	if beta {
+		typed = new(sdk.BetaMessageNewParams)
+	}
+	if err := json.Unmarshal(raw, typed); err != nil {
+		return fmt.Errorf("decode request: %w", err)
+	}
+	again, err := json.Marshal(typed)
+	if err != nil {
+		return fmt.Errorf("decode request: %w", err)
+	}
+	var after map[string]any
+	if err := json.Unmarshal(again, &after); err != nil {
+		return fmt.Errorf("decode request: %w", err)
+	}
+	if where := differ("", before, after); where != "" {
+		return fmt.Errorf("the Messages API does not know %s", where)
+	}
+	return nil
+}
+
+// differ is the path of the first thing that is not the same; "" if all is.
+func differ(at string, a, b any) string {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok {
+			return at
+		}
+		for k, v := range a {
+			if where := differ(at+"."+k, v, b[k]); where != "" {
+				return where
+			}
+		}
+		return ""
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return at
+		}
+		for i := range a {
+			if where := differ(fmt.Sprintf("%s[%d]", at, i), a[i], b[i]); where != "" {
+				return where
+			}
+		}
+		return ""
+	}
+	if !reflect.DeepEqual(a, b) {
+		return at
+	}
+	return ""
+}
+
+// part is a block in the words of package llm.
+func (b block) part() (llm.Part, error) {
+	switch b.Type {
+	case "text":
+		return llm.Part{Text: b.Text}, nil
+	case "image":
+		image, err := b.image()
+		return llm.Part{Image: image}, err
+	case "tool_use":
+		name := b.Name
+		if b.Toolset != "" {
+			name = b.Toolset + "." + b.Name
+		}
+		return llm.Part{Call: &llm.ToolCall{ID: b.ID, Name: name, Input: b.Input}}, nil
+	case "tool_result":
+		r := &llm.ToolResult{ID: b.ToolUseID, IsError: b.IsError}
+		var text []string
+		for _, c := range b.Content {
+			if c.Type != "image" {
+				text = append(text, c.Text)
+				continue
+			}
+			image, err := c.image()
+			if err != nil {
+				return llm.Part{}, err
+			}
+			r.Images = append(r.Images, *image)
+		}
+		r.Text = strings.Join(text, "\n")
+		return llm.Part{Result: r}, nil
+	}
+	data, err := json.Marshal(b)
+	if err != nil {
+		return llm.Part{}, fmt.Errorf("decode block: %w", err)
+	}
+	return llm.Part{Opaque: &llm.Opaque{Owner: "messages", Data: data}}, nil
+}
+
+func (b block) image() (*llm.Image, error) {
+	data, err := base64.StdEncoding.DecodeString(b.Source.Data)
+	if err != nil {
+		return nil, fmt.Errorf("decode image: %w", err)
+	}
+	return &llm.Image{MediaType: b.Source.MediaType, Data: data}, nil
+}

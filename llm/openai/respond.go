@@ -1,0 +1,67 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"clank/llm"
+
+	client "github.com/sashabaranov/go-openai"
+)
+
+// Response is a whole answer of the Responses API, for callers that use more of it
+// than [llm.Model] knows.
+type Response struct {
+	ID     string
+	Output []json.RawMessage // its items, as they came
+	Stop   llm.StopReason    // by what package llm knows: calls of built-in tools do not count
+	Usage  llm.Usage
+}
+
+// Respond asks the Responses API with a request of the caller's own, of which the
+// model's name is filled in. Tries, deadlines and errors are those of
+// [Model.Generate].
+func (m *Model) Respond(ctx context.Context, req client.CreateResponseRequest) (Response, error) {
+	callCtx, cancel := context.WithTimeoutCause(ctx, m.opts.Timeout, errTimeout)
+	defer cancel()
+	req.Model = m.opts.Model
+	var dec *responsesDecoder
+	reply, err := m.tries(ctx, callCtx, func() (llm.Reply, error) {
+		dec = newResponsesDecoder(m.owner())
+		_, err := m.exchange(callCtx, func(ctx context.Context, c *client.Client) (stream, decoder, error) {
+			s, err := c.CreateResponseStream(ctx, req)
+			if err != nil {
+				return nil, nil, err
+			}
+			return s, dec, nil
+		}, func(llm.Delta) {})
+		if err != nil {
+			return llm.Reply{}, err
+		}
+		return m.charge(dec.reply()), nil
+	})
+	if err != nil {
+		return Response{}, err
+	}
+	return Response{ID: dec.whole.ID, Output: dec.whole.Output, Stop: reply.Stop, Usage: reply.Usage}, nil
+}
+
+// DataURI is a picture as the Responses API takes it.
+func DataURI(i llm.Image) string { return dataURI(i) }
+
+// Reasons says whether the model can give its reasoning in encrypted form. Those
+// that cannot refuse a request for it.
+func (m *Model) Reasons() bool { return reasons(m.opts.Model) }
+
+// IsLost says whether a call failed because the vendor does not have the response
+// any more that it was to go on from, or may not keep any.
+func IsLost(err error) bool {
+	var status *statusError
+	if !errors.As(err, &status) || status.status != 404 && status.status != 400 {
+		return false
+	}
+	said := strings.ToLower(status.message)
+	return status.code == "previous_response_not_found" || strings.Contains(said, "previous response") || strings.Contains(said, "previous_response_id")
+}

@@ -1,0 +1,105 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+const maxErrorBody = 64 << 10
+
+// ErrNotEvents is an answer that is no stream of events.
+var ErrNotEvents = errors.New("not an answer of a model server")
+
+// Attempt carries one request of a vendor's client library. It stands between
+// the library and the network: it turns error statuses into [StatusError] and
+// cancels the request, for [ErrIdle], when an answer that has begun falls
+// silent.
+type Attempt struct {
+	http  *http.Client
+	clean func(string) string
+
+	cancel context.CancelCauseFunc
+	mu     sync.Mutex
+	limit  time.Duration
+	timer  *time.Timer
+}
+
+// NewAttempt carries a request over client. The context of the request must end
+// by cancel; clean removes secrets from what a server says.
+func NewAttempt(client *http.Client, limit time.Duration, cancel context.CancelCauseFunc, clean func(string) string) *Attempt {
+	return &Attempt{http: client, limit: limit, cancel: cancel, clean: clean}
+}
+
+// Do sends req. It is what client libraries want of an HTTP client.
+func (a *Attempt) Do(req *http.Request) (*http.Response, error) {
+	resp, err := a.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	a.timer = time.AfterFunc(a.limit, func() { a.cancel(ErrIdle) })
+	a.mu.Unlock()
+	resp.Body = &watched{ReadCloser: resp.Body, touch: a.touch}
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		defer func() { _ = resp.Body.Close() }() // read as far as we want it
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+		if req.Context().Err() != nil {
+			return nil, context.Cause(req.Context())
+		}
+		return nil, newStatusError(resp, body, a.clean)
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if strings.HasSuffix(kind, "html") || strings.HasSuffix(kind, "json") {
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("%w: its type is %s", ErrNotEvents, kind)
+	}
+	return resp, nil
+}
+
+// Stop ends the watch. It is called once the answer is read.
+func (a *Attempt) Stop() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+}
+
+func (a *Attempt) touch() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.timer.Reset(a.limit)
+}
+
+// watched tells of each read that brought something.
+type watched struct {
+	io.ReadCloser
+	touch func()
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	if n > 0 {
+		w.touch()
+	}
+	return n, err
+}
+
+// NoRedirects is a copy of c (nil: a plain client) that reports redirects
+// instead of following them: a request that was redirected has lost its body or
+// its key.
+func NoRedirects(c *http.Client) *http.Client {
+	copied := http.Client{}
+	if c != nil {
+		copied = *c
+	}
+	copied.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &copied
+}

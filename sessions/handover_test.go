@@ -1,0 +1,235 @@
+package sessions_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"clank/cancel"
+	"clank/sessions"
+	"clank/sessions/sessionstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// think is a question to a model, after which memory is kept.
+func think(memory string) sessionstest.Move {
+	return sessionstest.Move{Step: sessions.Step{Kind: sessions.StepThink, Label: "think", Memory: []byte(memory)}}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// relay opens a Manager whose two backends follow the scripts; every hand-over is allowed.
+func relay(t *testing.T, script, other func(sessions.Session, sessions.Task) []sessionstest.Move) (*rig, *sessionstest.Backend) {
+	t.Helper()
+	r := newRig(t, sessions.Limits{MaxSteps: 10}, &sessionstest.Backend{Script: script})
+	second := &sessionstest.Backend{Script: other}
+	r.Backends["other"] = second
+	r.HandOver = func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
+		return "plain:other", nil
+	}
+	return r, second
+}
+
+func TestATaskIsHandedOverAndGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got sessions.Task
+		var at sessions.Session
+		r, second := relay(t,
+			func(sessions.Session, sessions.Task) []sessionstest.Move {
+				return []sessionstest.Move{think(`"a"`), sessionstest.Act("one"), sessionstest.HandOver("other", "solve the canvas")}
+			},
+			func(s sessions.Session, task sessions.Task) []sessionstest.Move {
+				got, at = task, s
+				return []sessionstest.Move{think(`"b"`), sessionstest.Act("two"), sessionstest.Answer("solved")}
+			})
+		rec := r.run(ask("ada", "do the form"))
+		if rec.State != sessions.TaskDone || rec.Answer != "solved" || rec.Runtime != "other" || rec.Model != "plain:other" || rec.Steps != 2 {
+			t.Errorf("the task ended %+v", rec)
+		}
+		if rec.Prompt != "do the form" || !strings.Contains(got.Prompt, "do the form") || !strings.Contains(got.Prompt, "solve the canvas") {
+			t.Errorf("prompt = %q, the next mind's = %q", rec.Prompt, got.Prompt)
+		}
+		if got.MaxSteps != 9 || at.URL != "http://example.test/one" || at.Memory != nil || at.Runtime != "other" {
+			t.Errorf("the next mind got %d steps in session %+v", got.MaxSteps, at)
+		}
+		if diff := cmp.Diff([]string{"other goes on, after script"}, r.texts(rec.ID, sessions.StepNotice)); diff != "" {
+			t.Errorf("notices (-want +got):\n%s", diff)
+		}
+		s, err := r.Session(t.Context(), rec.SessionID)
+		if err != nil || s.Runtime != "other" || string(s.Memory) != `"b"` || string(s.Others["script"]) != `"a"` {
+			t.Errorf("session = %+v, %v; want both memories", s, err)
+		}
+		must(t, r.CloseSession(t.Context(), s.ID, cancel.Actor{Moderator: true}))
+		if !slices.Contains(r.backend.Closed(), s.ID) || !slices.Contains(second.Closed(), s.ID) {
+			t.Errorf("closed %q and %q, want the session in both", r.backend.Closed(), second.Closed())
+		}
+	})
+}
+
+func TestEachRuntimeFindsItsMemoryAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var found []string
+		script := func(name string) func(sessions.Session, sessions.Task) []sessionstest.Move {
+			return func(s sessions.Session, task sessions.Task) []sessionstest.Move {
+				found = append(found, name+" "+string(s.Memory))
+				return []sessionstest.Move{think(fmt.Sprintf("%q", name+task.Prompt)), sessionstest.Answer("ok")}
+			}
+		}
+		r, _ := relay(t, script("script"), script("other"))
+		task := ask("ada", "1")
+		task.SessionID = r.run(task).SessionID
+		for i, runtime := range []string{"other", "script", "", "other"} {
+			task.Prompt, task.Runtime = strconv.Itoa(i+2), runtime
+			r.run(task)
+		}
+		want := []string{"script ", "other ", `script "script1"`, `script "script3"`, `other "other2"`}
+		if diff := cmp.Diff(want, found); diff != "" {
+			t.Errorf("memories (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAHandOverThatIsRefusedIsToldToTheSameMind(t *testing.T) {
+	for name, tc := range map[string]struct {
+		to   string
+		ask  func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error)
+		want string
+	}{
+		"by the settings": {"other", nil, "it was not handed over to other: the settings do not allow it"},
+		"by a person": {"other", func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
+			return "", errors.New("@ada said no")
+		}, "it was not handed over to other: @ada said no"},
+		"to nobody": {"nobody", nil, `it was not handed over to nobody: there is no runtime "nobody"; there is: other, script`},
+		"to itself": {"script", nil, "it was not handed over to script: it is the one that works at it already"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var told string
+				r, _ := relay(t, func(_ sessions.Session, task sessions.Task) []sessionstest.Move {
+					if told = task.Prompt; told == "p" {
+						return []sessionstest.Move{think(`1`), sessionstest.HandOver(tc.to, "the rest")}
+					}
+					return []sessionstest.Move{think(`2`), sessionstest.Answer("as far as I could")}
+				}, nil)
+				r.HandOver = tc.ask
+				rec := r.run(ask("ada", "p"))
+				if rec.State != sessions.TaskDone || rec.Runtime != "script" || rec.Prompt != "p" {
+					t.Errorf("the task ended %+v", rec)
+				}
+				if diff := cmp.Diff([]string{tc.want}, r.texts(rec.ID, sessions.StepNotice)); diff != "" {
+					t.Errorf("notices (-want +got):\n%s", diff)
+				}
+				if !strings.Contains(told, tc.want) {
+					t.Errorf("the mind was told %q", told)
+				}
+			})
+		})
+	}
+}
+
+func TestATaskIsNotPassedToAndFroForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		passes := 0
+		pass := func(to string) func(sessions.Session, sessions.Task) []sessionstest.Move {
+			return func(sessions.Session, sessions.Task) []sessionstest.Move {
+				passes++
+				return []sessionstest.Move{sessionstest.HandOver(to, "you do it")}
+			}
+		}
+		r, _ := relay(t, pass("other"), pass("script"))
+		rec := r.run(ask("ada", "p"))
+		if rec.State != sessions.TaskFailed || !strings.Contains(rec.Reason, "to and fro 4 times") || passes != 5 {
+			t.Errorf("the task ended %s (%s) after %d passes", rec.State, rec.Reason, passes)
+		}
+	})
+}
+
+func TestTheStepLimitIsSharedByAllWhoWorkAtATask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, second := relay(t, func(sessions.Session, sessions.Task) []sessionstest.Move {
+			return []sessionstest.Move{think(`1`), sessionstest.Act("a"), think(`2`), sessionstest.HandOver("other", "found the shop; the price is left")}
+		}, nil)
+		task := ask("ada", "p")
+		task.MaxSteps = 2
+		rec := r.run(task)
+		if rec.State != sessions.TaskLimited || rec.Reason != "step limit of 2" || rec.Answer != "found the shop; the price is left" {
+			t.Errorf("the task ended %s (%s) with %q", rec.State, rec.Reason, rec.Answer)
+		}
+		if second.Acts() != 0 {
+			t.Errorf("the next mind did %d acts, want none", second.Acts())
+		}
+	})
+}
+
+func TestAHandOverCanBeStoppedWhileAPersonIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, second := relay(t, func(sessions.Session, sessions.Task) []sessionstest.Move {
+			return []sessionstest.Move{sessionstest.HandOver("other", "the rest")}
+		}, nil)
+		r.HandOver = func(ctx context.Context, _ sessions.Session, _ sessions.Task, _ sessions.HandOverError) (string, error) {
+			<-ctx.Done()
+			return "", context.Cause(ctx)
+		}
+		run := r.start(t.Context(), ask("ada", "p"))
+		r.Scopes.Stop(r.scope(), cancel.Actor{ID: "ada", Name: "@ada"}, false)
+		<-run.done
+		if run.rec.State != sessions.TaskStopped || second.Acts() != 0 {
+			t.Errorf("the task ended %s (%s); the next mind did %d acts", run.rec.State, run.rec.Reason, second.Acts())
+		}
+	})
+}
+
+func TestATaskInLineFollowsItsSessionToTheNextRuntime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hold := make(chan struct{})
+		r, _ := relay(t, func(sessions.Session, sessions.Task) []sessionstest.Move {
+			return []sessionstest.Move{sessionstest.Wait("look", hold), sessionstest.HandOver("other", "the rest")}
+		}, nil)
+		first := ask("ada", "one")
+		first.ID = "first"
+		one := r.start(t.Context(), first)
+		rec, err := r.Task(t.Context(), "first")
+		must(t, err)
+		second := ask("ada", "two")
+		second.SessionID = rec.SessionID
+		two := r.start(t.Context(), second)
+		close(hold)
+		<-one.done
+		<-two.done
+		if two.rec.Runtime != "other" || two.rec.Answer != "done: two" {
+			t.Errorf("the second task was worked by %s: %q", two.rec.Runtime, two.rec.Answer)
+		}
+	})
+}
+
+func TestTheRouteDecidesRuntimeAndModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+		r.Route = func(task sessions.Task) (string, string, error) {
+			if task.Model == "bad" {
+				return "", "", errors.New("model bad is not known; choose another")
+			}
+			return "other", "plain:steps", nil
+		}
+		if rec := r.run(ask("ada", "p")); rec.Runtime != "other" || rec.Model != "plain:steps" {
+			t.Errorf("runtime %q, model %q; want those of the route", rec.Runtime, rec.Model)
+		}
+		task := ask("ada", "p")
+		task.Model = "bad"
+		_, err := r.Run(t.Context(), task, nil)
+		if !errors.Is(err, sessions.ErrBadTask) || err.Error() != "model bad is not known; choose another" {
+			t.Errorf("err = %v, want the reason of the route", err)
+		}
+	})
+}
