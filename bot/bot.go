@@ -67,6 +67,9 @@ type Bot struct {
 	// Questions are asked in the channels of their tasks; nil asks nothing.
 	Questions Questions
 
+	// Watches are the pages that people have watched; nil offers none.
+	Watches Watches
+
 	// Disabled says why this person may not ask for anything now, in words for
 	// people; empty if they may. nil is never.
 	Disabled func(ctx context.Context, o sessions.Origin) string

@@ -47,7 +47,9 @@ func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data dis
 	case "budget":
 		b.errand(base, func(ctx context.Context) { say(b.budgetText(ctx, origin(i, who), who))(ctx) })
 	default:
-		b.errand(base, say("I do not know that command. Try /clank browse."))
+		if !b.onWatchCommand(base, i, sub, who) {
+			b.errand(base, say("I do not know that command. Try /clank browse."))
+		}
 	}
 }
 

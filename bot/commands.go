@@ -54,7 +54,7 @@ func (b *Bot) command() *discordgo.ApplicationCommand {
 			{Type: sub, Name: "browse", Description: "Do something on the web", Options: options},
 			{Type: sub, Name: "stop", Description: "Stop what runs in this channel"},
 			{Type: sub, Name: "sessions", Description: "Show your browser sessions in this channel"},
-		}, b.budgetOption()...),
+		}, append(b.watchCommands(), b.budgetOption()...)...),
 	}
 }
 

@@ -63,6 +63,9 @@ type Brain struct {
 	// Tools are what the model may use besides the browse, for the person at o. It may be nil.
 	Tools func(ctx context.Context, o sessions.Origin) []Tool
 
+	// Web is what needs no browser. Its zero value has nothing.
+	Web Web
+
 	// Disabled says why the browser may not be used by this person now, in
 	// words for people; empty if it may. It may be nil.
 	Disabled func(ctx context.Context, o sessions.Origin) string

@@ -49,6 +49,9 @@ func (r *reply) system(ctx context.Context) string {
 	case !r.model.Caps().Tools:
 		parts = append(parts, "You cannot use the browser yourself; if it is needed, tell the person to use /clank browse.")
 	default:
+		if advice := b.Web.advice(); advice != "" {
+			parts = append(parts, advice)
+		}
 		parts = append(parts, r.offer(ctx))
 	}
 	return strings.Join(parts, "\n\n")

@@ -22,12 +22,13 @@ type Tool struct {
 
 // moreTools asks which further tools there are for this person, and returns them as the model sees them.
 func (r *reply) moreTools(ctx context.Context) []llm.Tool {
-	if r.brain.Tools == nil {
-		return nil
+	tools := r.brain.Web.tools()
+	if r.brain.Tools != nil {
+		tools = append(tools, r.brain.Tools(ctx, r.turn.Origin)...)
 	}
 	var out []llm.Tool
 	r.tools = map[string]Tool{}
-	for _, t := range r.brain.Tools(ctx, r.turn.Origin) {
+	for _, t := range tools {
 		r.tools[t.Name] = t
 		out = append(out, t.Tool)
 	}

@@ -87,6 +87,7 @@ func startIn(t *testing.T, dir, addr string) *rig {
 	}
 	r.server = &dashboard.Server{
 		Addr: addr, Tokens: given, Local: secret, Version: "test", Manager: r.manager, Scopes: r.scopes, Questions: r.desk, Settings: live,
+		Watches: watching(store),
 		Budgets: &budget.Keeper{Ledger: store, Rules: func() budget.Rules { return budget.Rules{Limits: dayLimit} }},
 		Secret:  func(name string) bool { return name == "OPENAI_API_KEY" }, IsStop: cancel.IsStop, Logger: logger,
 	}

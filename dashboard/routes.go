@@ -21,7 +21,7 @@ type route struct {
 
 // routes is everything there is.
 func (s *Server) routes() []route {
-	return []route{
+	return append([]route{
 		{"GET /{$}", signedIn, s.chatPage},
 		{"GET /s/{id}", signedIn, s.chatPage},
 		{"GET /settings", signedIn, s.settingsPage},
@@ -61,7 +61,7 @@ func (s *Server) routes() []route {
 
 		{"GET /api/settings", signedIn, s.getSettings},
 		{"PUT /api/settings", signedIn, s.putSettings},
-	}
+	}, s.watchRoutes()...)
 }
 
 // handler puts the routes behind the checks that hold for all of them.

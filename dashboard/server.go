@@ -67,6 +67,7 @@ type Server struct {
 	Scopes    *cancel.Scopes // those of the Manager
 	Questions Questions      // what people are asked before it is done; nil: nothing
 	Runs      Runs           // the records of tasks; nil: there are none
+	Watches   Watches        // the pages that are watched for people; nil: none
 	Budgets   Budgets        // what is spent; nil: nobody counts
 	Settings  *settings.Live
 	// Able tells what there is to know of a model with a runtime; nil: nothing.

@@ -57,8 +57,8 @@ func TestCapsOfUsesTheLongestBeginning(t *testing.T) {
 		want  llm.Caps
 		known bool
 	}{
-		{"gpt-5.4-mini-2026-03-17", llm.Caps{Tools: true, Vision: true, ContextSize: 400_000}, true},
-		{"openai/gpt-5.4", llm.Caps{Tools: true, Vision: true, ContextSize: 1_050_000}, true},
+		{"gpt-5.4-mini-2026-03-17", llm.Caps{Tools: true, Vision: true, Computer: true, ContextSize: 400_000}, true},
+		{"openai/gpt-5.4", llm.Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_050_000}, true},
 		{"llava:13b", llm.Caps{Vision: true}, true},
 		{"some-model-of-mine", llm.Caps{}, false},
 	}

@@ -42,6 +42,7 @@ type Settings struct {
 	WhoMayStop      string // see the Stop constants
 	Asking          Asking
 	Access          Access
+	Web             Web
 	Budget          Budget
 	RetentionInDays int // 0 = for ever
 

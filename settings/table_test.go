@@ -26,6 +26,9 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 			TabSweepInterval: 5 * time.Minute, MaxDownload: 2048, MaxUpload: 1024,
 		},
 		Access: settings.Access{Direct: true},
+		Web: settings.Web{
+			SearchEngine: settings.SearchAny, SearchesPerHour: 20, WatchesPer: 5, WatchEvery: 15 * time.Minute, WatchBrowser: true,
+		},
 		Budget: settings.Budget{
 			Task: "1 USD, 100 calls, 1000000 tokens", User: "5 USD, 5000000 tokens", Guild: "10 USD, 10000000 tokens", Day: "20 USD, 20000000 tokens",
 		},

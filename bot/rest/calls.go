@@ -29,6 +29,7 @@ type Message struct {
 	Rows      []discordgo.MessageComponent
 	ReplyTo   string // id of the message it replies to; new messages only
 	Private   bool   // for the one who used the command only; answers to interactions only
+	Ping      string // id of the one person whose mention in Content notifies them; nobody else's does
 }
 
 // payload is a message on the wire.
@@ -57,6 +58,9 @@ func (m Message) payload() payload {
 	}
 	if p.Components == nil {
 		p.Components = []discordgo.MessageComponent{}
+	}
+	if m.Ping != "" {
+		p.AllowedMentions.Users = []string{m.Ping}
 	}
 	if m.Private {
 		p.Flags |= discordgo.MessageFlagsEphemeral

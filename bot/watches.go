@@ -1,0 +1,275 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"clank/bot/markup"
+	"clank/bot/rest"
+	"clank/cancel"
+	"clank/sessions"
+	"clank/watches"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// Watches looks at pages for people. [watches.Runner] is one.
+type Watches interface {
+	Add(ctx context.Context, w watches.Watch) (watches.Watch, error)
+	List(ctx context.Context, q watches.Query) ([]watches.Watch, error)
+	End(ctx context.Context, id string, from sessions.Origin, by cancel.Actor) (watches.Watch, error)
+}
+
+// watchTimeout bounds the first look at a page, a model's judgement included.
+const watchTimeout = 5 * time.Minute
+
+// watchCommands are /clank watch and /clank watches, if there are watches.
+func (b *Bot) watchCommands() []*discordgo.ApplicationCommandOption {
+	if b.Watches == nil {
+		return nil
+	}
+	const (
+		text   = discordgo.ApplicationCommandOptionString
+		number = discordgo.ApplicationCommandOptionNumber
+		whole  = discordgo.ApplicationCommandOptionInteger
+	)
+	one := 1.0
+	return []*discordgo.ApplicationCommandOption{
+		{
+			Type: discordgo.ApplicationCommandOptionSubCommand, Name: "watch", Description: "Tell you when a page changes",
+			Options: []*discordgo.ApplicationCommandOption{
+				{Type: text, Name: "url", Required: true, MaxLength: 2000, Description: "Address of the page"},
+				{Type: number, Name: "below", Description: "Tell when the price, or a number, drops below this"},
+				{Type: number, Name: "above", Description: "Tell when the price, or a number, rises above this"},
+				{Type: text, Name: "says", MaxLength: 200, Description: "Tell when the page says this"},
+				{Type: text, Name: "when", MaxLength: 300, Description: "Tell when this is so, in your words; a model judges"},
+				{Type: text, Name: "near", MaxLength: 200, Description: "Words on the page beside what matters"},
+				{Type: whole, Name: "every", MinValue: &one, MaxValue: 10080, Description: "Minutes between two looks"},
+				{Type: whole, Name: "days", MinValue: &one, MaxValue: 180, Description: "For how long"},
+				{Type: discordgo.ApplicationCommandOptionBoolean, Name: "private", Description: "Tell you alone"},
+			},
+		},
+		{
+			Type: discordgo.ApplicationCommandOptionSubCommand, Name: "watches", Description: "Show the pages that are watched for you",
+			Options: []*discordgo.ApplicationCommandOption{
+				{Type: text, Name: "end", MaxLength: 20, Description: "End the watch with this name"},
+			},
+		},
+	}
+}
+
+// onWatchCommand reports whether the command is one of watches.
+func (b *Bot) onWatchCommand(base context.Context, i *discordgo.Interaction, sub *discordgo.ApplicationCommandInteractionDataOption, who person) bool {
+	if b.Watches == nil || sub.Name != "watch" && sub.Name != "watches" {
+		return false
+	}
+	b.startWork(base, func(ctx context.Context) {
+		ack := rest.Message{Private: true}
+		b.answer(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
+		from := b.placed(origin(i, who))
+		var text string
+		switch why := b.disabled(ctx, from); {
+		case sub.Name == "watches":
+			text = b.watchesCommand(ctx, from, optionText(sub.Options, "end"), who)
+		case why != "":
+			text = markup.Sentence(why)
+		default:
+			text = b.watchCommand(ctx, from, sub.Options)
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), errandTimeout)
+		defer cancel()
+		if err := b.rest.EditResponse(ctx, i, rest.Message{Content: markup.Split(text, markup.MaxMessage)[0]}); err != nil {
+			b.logger().Warn("command not answered", "command", sub.Name, "error", err)
+		}
+	}, func(ctx context.Context) {
+		b.answer(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, rest.Message{Content: busyText, Private: true})
+	})
+	return true
+}
+
+// watchCommand begins a watch and says so.
+func (b *Bot) watchCommand(ctx context.Context, from sessions.Origin, options []*discordgo.ApplicationCommandInteractionDataOption) string {
+	w, err := readWatch(from, options)
+	if err != nil {
+		return markup.Sentence(err.Error())
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, watchTimeout, errors.New("the page did not come in time"))
+	defer cancel()
+	w, err = b.Watches.Add(ctx, w)
+	if err != nil {
+		return "Not watched: " + markup.Plain(err.Error(), 500)
+	}
+	text := fmt.Sprintf("Watching %s, and telling %s when %s. I look every %s until <t:%d:D>. `/clank watches end:%s` ends it.",
+		markup.Plain(w.URL, 300), toWhom(w), markup.Plain(w.What, 300), duration(w.Every), w.Until.Unix(), w.ID)
+	if w.Seen.Value != "" {
+		text += "\nNow it is " + markup.Plain(w.Seen.Value, 60) + "."
+	}
+	if w.Seen.Met {
+		text += "\nThat is so already; I tell you when it is so again after it was not."
+	}
+	return text
+}
+
+func toWhom(w watches.Watch) string {
+	if w.Origin.Private {
+		return "you alone"
+	}
+	return "you here"
+}
+
+// readWatch reads the options of /clank watch.
+func readWatch(from sessions.Origin, options []*discordgo.ApplicationCommandInteractionDataOption) (watches.Watch, error) {
+	w := watches.Watch{Origin: from, URL: optionText(options, "url"), Condition: watches.Condition{Near: optionText(options, "near")}}
+	asked := 0
+	for _, o := range options {
+		if o == nil {
+			continue
+		}
+		number, _ := o.Value.(float64)
+		switch o.Name {
+		case "below", "above", "says", "when":
+			asked++
+		}
+		switch o.Name {
+		case "below":
+			w.Kind, w.Number = watches.Below, number
+		case "above":
+			w.Kind, w.Number = watches.Above, number
+		case "says":
+			w.Kind, w.Text = watches.Contains, optionText(options, "says")
+		case "when":
+			w.Kind, w.What = watches.Judged, optionText(options, "when")
+		case "every":
+			w.Every = time.Duration(number) * time.Minute
+		case "days":
+			w.Until = time.Now().Add(time.Duration(number) * 24 * time.Hour)
+		case "private":
+			yes, _ := o.Value.(bool)
+			w.Origin.Private = w.Origin.Private || yes
+		}
+	}
+	if asked > 1 {
+		return w, errors.New("choose one of below, above, says and when")
+	}
+	return w, nil
+}
+
+func optionText(options []*discordgo.ApplicationCommandInteractionDataOption, name string) string {
+	for _, o := range options {
+		if o != nil && o.Name == name {
+			text, _ := o.Value.(string)
+			return strings.TrimSpace(text)
+		}
+	}
+	return ""
+}
+
+// watchesCommand lists the watches of a person, or ends one.
+func (b *Bot) watchesCommand(ctx context.Context, from sessions.Origin, end string, who person) string {
+	ctx, cancel := context.WithTimeout(ctx, errandTimeout)
+	defer cancel()
+	if end != "" {
+		w, err := b.Watches.End(ctx, end, from, who.actor(who.bits))
+		if err != nil {
+			return markup.Plain(markup.Sentence(err.Error()), 500)
+		}
+		return fmt.Sprintf("Ended: %s is not watched any more.", markup.Plain(w.URL, 300))
+	}
+	owner := watches.OwnerOf(from)
+	list, err := b.Watches.List(ctx, watches.Query{Owner: &owner, Active: true, Limit: 25})
+	if err != nil {
+		b.logger().Error("watches not listed", "error", err)
+		return "Your watches cannot be listed just now. Please try again."
+	}
+	lines := make([]string, 0, len(list)+1)
+	for _, w := range list {
+		line := fmt.Sprintf("`%s` %s: %s, next look <t:%d:R>", w.ID, markup.Plain(w.URL, 100), markup.Plain(w.What, 120), w.Next.Unix())
+		if w.Problem != "" {
+			line += " (last time: " + markup.Plain(w.Problem, 100) + ")"
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 {
+		return "Nothing is watched for you. /clank watch begins it."
+	}
+	lines = append(lines, "-# /clank watches end:NAME ends one.")
+	return strings.Join(lines, "\n")
+}
+
+// TellWatch tells the owner of a watch: in the channel where it was asked for,
+// with a mention, or directly if it is private or the channel is closed to the
+// bot.
+func (b *Bot) TellWatch(ctx context.Context, w watches.Watch, n watches.Notice) error {
+	ctx, cancel := context.WithTimeout(ctx, errandTimeout)
+	defer cancel()
+	m := rest.Message{Content: noticeText(w, n), Ping: w.Origin.User}
+	direct := w.Origin.Private && w.Origin.Guild != ""
+	if !direct {
+		_, err := b.rest.Send(ctx, w.Origin.Channel, m)
+		if !rest.Is(err, rest.CodeMissingAccess, rest.CodeMissingPermission, rest.CodeUnknownChannel) {
+			return err
+		}
+		b.logger().Info("the bot may not write in a channel; telling of a watch directly", "channel", w.Origin.Channel, "error", err)
+	}
+	channel, err := b.rest.DirectChannel(ctx, w.Origin.User)
+	if err != nil {
+		return fmt.Errorf("tell the owner of watch %s: %w", w.ID, err)
+	}
+	if _, err = b.rest.Send(ctx, channel, m); err != nil {
+		return fmt.Errorf("tell the owner of watch %s: %w", w.ID, err)
+	}
+	return nil
+}
+
+// noticeText is a notice as a message. What the page says stands as it is, and
+// formats nothing.
+func noticeText(w watches.Watch, n watches.Notice) string {
+	var t strings.Builder
+	fmt.Fprintf(&t, "<@%s> ", w.Origin.User)
+	if n.Kind == watches.Happened {
+		fmt.Fprintf(&t, "you wanted to know when %s.\n", markup.Plain(w.What, 300))
+	}
+	t.WriteString(markup.Plain(n.Text, 500) + "\n")
+	for _, l := range n.Diff {
+		sign, text, _ := strings.Cut(l, " ")
+		mark := "➕"
+		if sign == "-" {
+			mark = "➖"
+		}
+		fmt.Fprintf(&t, "%s %s\n", mark, markup.Plain(text, 100))
+	}
+	fmt.Fprintf(&t, "%s\n", markup.Honest(link(w.URL)))
+	if w.State == watches.Active {
+		fmt.Fprintf(&t, "-# `/clank watches end:%s` ends this watch", w.ID)
+	}
+	return markup.Split(t.String(), markup.MaxMessage)[0]
+}
+
+// link is an address that people can follow, in the form that shows no preview.
+func link(address string) string {
+	if strings.ContainsAny(address, " <>\n`") {
+		return "" // not one that can be written down as it is
+	}
+	return "<" + address + ">"
+}
+
+// duration is d in words.
+func duration(d time.Duration) string {
+	switch {
+	case d%(24*time.Hour) == 0:
+		return plural(int(d/(24*time.Hour)), "day")
+	case d%time.Hour == 0:
+		return plural(int(d/time.Hour), "hour")
+	}
+	return plural(int(d/time.Minute), "minute")
+}
+
+func plural(n int, unit string) string {
+	if n == 1 {
+		return unit
+	}
+	return fmt.Sprintf("%d %ss", n, unit)
+}

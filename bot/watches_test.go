@@ -1,0 +1,149 @@
+package bot_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/cancel"
+	"clank/internal/discordtest"
+	"clank/sessions"
+	"clank/watches"
+)
+
+// watched has watches that a test sets.
+type watched struct {
+	mu    sync.Mutex
+	asked watches.Watch
+	list  []watches.Watch
+	query watches.Query
+	err   error
+	by    cancel.Actor
+	from  sessions.Origin
+}
+
+func (w *watched) Add(_ context.Context, x watches.Watch) (watches.Watch, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = x
+	x.ID, x.What, x.Every, x.Until, x.Seen = "w1", "it is *cheap*", time.Hour, time.Now().Add(time.Hour), watches.Seen{Value: "**18 €**", Met: true}
+	return x, w.err
+}
+
+func (w *watched) List(_ context.Context, q watches.Query) ([]watches.Watch, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.query = q
+	return w.list, w.err
+}
+
+func (w *watched) End(_ context.Context, id string, from sessions.Origin, by cancel.Actor) (watches.Watch, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.from, w.by = from, by
+	return watches.Watch{ID: id, URL: "https://shop.test/"}, w.err
+}
+
+func watchStage(t *testing.T) (*stage, *watched) {
+	t.Helper()
+	s, w := newStage(t, discordtest.Config{}), &watched{}
+	s.bot.Watches = w
+	s.open()
+	return s, w
+}
+
+func (s *stage) command(user discordtest.User, name string, args discordtest.Args) discordtest.Interaction {
+	s.t.Helper()
+	it, err := s.SlashCommand(s.room, user, "clank "+name, args)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return it
+}
+
+func TestAWatchIsBegunByCommand(t *testing.T) {
+	s, w := watchStage(t)
+	it := s.command(s.ada, "watch", discordtest.Args{"url": "shop.test", "below": 19.5, "near": "Price", "every": 30, "days": 2, "private": true})
+	got := s.answer(it, "`/clank watches end:w1`")
+	if !got.Ephemeral || !strings.Contains(got.Text(), `\*\*18 €`) || !strings.Contains(got.Text(), `it is \*cheap\*`) || !strings.Contains(got.Text(), "so already") {
+		t.Errorf("answer (private: %v): %s", got.Ephemeral, got.Text())
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a := w.asked
+	if a.URL != "shop.test" || a.Condition != (watches.Condition{Kind: watches.Below, Number: 19.5, Near: "Price"}) || a.Every != 30*time.Minute ||
+		a.Origin.User != s.ada.ID || a.Origin.Channel != s.room.ID || !a.Origin.Private {
+		t.Errorf("asked for %+v", a)
+	}
+}
+
+func TestAWatchThatIsNotPossibleIsSaid(t *testing.T) {
+	s, w := watchStage(t)
+	s.answer(s.command(s.ada, "watch", discordtest.Args{"url": "x", "below": 1, "above": 2}), "Choose one of")
+	w.err = errors.New("there are too many watches")
+	s.answer(s.command(s.ada, "watch", discordtest.Args{"url": "x"}), "Not watched: there are too many watches")
+}
+
+func TestWhoMayNotUseClankMayNotWatch(t *testing.T) {
+	s, w := newStage(t, discordtest.Config{}), &watched{}
+	s.bot.Watches = w
+	s.bot.Disabled = func(context.Context, sessions.Origin) string { return "not here" }
+	s.open()
+	s.answer(s.command(s.ada, "watch", discordtest.Args{"url": "x"}), "Not here.")
+	if w.asked.URL != "" {
+		t.Error("the watch was begun")
+	}
+}
+
+func TestWatchesAreListedAndEnded(t *testing.T) {
+	s, w := watchStage(t)
+	s.answer(s.command(s.ada, "watches", nil), "Nothing is watched for you")
+	w.list = []watches.Watch{{ID: "w1", URL: "https://shop.test/", What: "cheaper", Problem: "away"}}
+	if got := s.answer(s.command(s.ada, "watches", nil), "`w1`"); !got.Ephemeral || !strings.Contains(got.Text(), "last time: away") {
+		t.Errorf("list: %s", got.Text())
+	}
+	if o := w.query.Owner; o == nil || o.User != s.ada.ID || !o.Discord {
+		t.Errorf("asked for the watches of %+v", o)
+	}
+	s.answer(s.command(s.mod, "watches", discordtest.Args{"end": "w1"}), "is not watched any more")
+	if !w.by.Moderator || w.by.ID != s.mod.ID || w.from.Guild != s.guild.ID {
+		t.Errorf("ended by %+v from %+v", w.by, w.from)
+	}
+	w.err = watches.ErrForbidden
+	s.answer(s.command(s.bob, "watches", discordtest.Args{"end": "w1"}), "This is somebody else's watch.")
+}
+
+func TestTheOwnerOfAWatchIsToldWithAMention(t *testing.T) {
+	s, _ := watchStage(t)
+	o := sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID}
+	n := watches.Notice{Kind: watches.Happened, Text: "The page has changed.", Diff: []string{"- old <@" + s.bob.ID + ">", "+ [new](https://evil.test)"}}
+	w := watches.Watch{ID: "w1", Origin: o, URL: "https://shop.test/a", What: "it changes", State: watches.Active}
+	if err := s.bot.TellWatch(t.Context(), w, n); err != nil {
+		t.Fatal(err)
+	}
+	m := s.message(s.room, "you wanted to know when it changes.")
+	for _, want := range []string{"<@" + s.ada.ID + ">", "➖ old", `➕ \[new\]`, "<https://shop.test/a>", "`/clank watches end:w1`"} {
+		if !strings.Contains(m.Content, want) {
+			t.Errorf("%q is not in:\n%s", want, m.Content)
+		}
+	}
+	if len(m.Mentions) != 1 || m.Mentions[0].ID != s.ada.ID {
+		t.Errorf("mentioned: %+v", m.Mentions)
+	}
+	w.Origin.Private = true
+	if err := s.bot.TellWatch(t.Context(), w, watches.Notice{Kind: watches.Over, Text: "The time of this watch is over."}); err != nil {
+		t.Fatal(err)
+	}
+	s.unseen(s.room, "is over")
+}
+
+func TestWithoutWatchesThereAreNoCommandsForThem(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	s.open()
+	if _, err := s.SlashCommand(s.room, s.ada, "clank watch", discordtest.Args{"url": "x"}); err == nil {
+		t.Error("the command is there")
+	}
+}

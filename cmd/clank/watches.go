@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"clank/cancel"
+	"clank/dashboard"
+	"clank/internal/terminal"
+	"clank/sessions"
+	"clank/sqlite"
+	"clank/watches"
+)
+
+const watchesIntro = `clank watches [flags]
+clank watches end ID
+
+Lists the pages that are watched, newest first, with what their owners were told last; or ends a watch. Pages are looked at
+as long as "clank serve" runs.`
+
+func workWatches(ctx context.Context, e *env, args []string) error {
+	fs := newFlags("watches", watchesIntro)
+	asJSON := fs.Bool("json", false, "print them as JSON")
+	all := fs.Bool("all", false, "those that have ended as well")
+	if err := parse(e, fs, args, 2); err != nil {
+		return err
+	}
+	switch rest := fs.Rest; {
+	case len(rest) == 2 && rest[0] == "end":
+		return endWatch(ctx, e, rest[1])
+	case len(rest) > 0:
+		return usageErrorf("%q is not understood", strings.Join(rest, " "))
+	}
+	list, err := knownWatches(ctx, e, *all)
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		enc := json.NewEncoder(e.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(list)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(e.stderr, "no page is watched")
+		return nil
+	}
+	return printWatches(e, list)
+}
+
+func printWatches(e *env, list []dashboard.WatchView) error {
+	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tSTATE\tNEXT LOOK\tPAGE\tWAITS FOR\tLAST NEWS")
+	for _, v := range list {
+		next, last := "-", "-"
+		if v.State == watches.Active {
+			next = v.Next.Local().Format(time.DateTime)
+		}
+		if v.Last != nil {
+			last = v.Last.At.Local().Format(time.DateTime) + " " + terminal.Clip(v.Last.Text, 80)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", v.ID, v.State, next, terminal.Clip(v.URL, 60), terminal.Clip(v.What, 60), last)
+	}
+	return w.Flush()
+}
+
+// knownWatches asks the server that owns the home, or else reads the database.
+func knownWatches(ctx context.Context, e *env, all bool) ([]dashboard.WatchView, error) {
+	var list []dashboard.WatchView
+	err := withWatches(ctx, e, func(c *dashboard.Client) (err error) {
+		list, err = c.Watches(ctx)
+		return err
+	}, func(db *sqlite.DB) error {
+		stored, err := db.Watches(ctx, watches.Query{})
+		for _, w := range stored {
+			list = append(list, dashboard.ViewOfWatch(w))
+		}
+		return err
+	})
+	out := []dashboard.WatchView{}
+	for _, v := range list {
+		if all || v.State == watches.Active {
+			out = append(out, v)
+		}
+	}
+	return out, err
+}
+
+func endWatch(ctx context.Context, e *env, id string) error {
+	var ended dashboard.WatchView
+	err := withWatches(ctx, e, func(c *dashboard.Client) (err error) {
+		ended, err = c.EndWatch(ctx, id)
+		return err
+	}, func(db *sqlite.DB) error {
+		r := watches.Runner{Store: db, Limits: func() watches.Limits { return watches.Limits{} }}
+		w, err := r.End(ctx, id, sessions.Origin{Kind: sessions.FromTerminal}, cancel.Actor{Name: "the operator", Moderator: true})
+		ended = dashboard.ViewOfWatch(w)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "ended: %s\n", terminal.Clip(strings.TrimSpace(ended.ID+" "+ended.URL), 120))
+	return nil
+}
+
+// withWatches does remote with the server that owns the home, or local with the database if there is none.
+func withWatches(ctx context.Context, e *env, remote func(*dashboard.Client) error, local func(*sqlite.DB) error) error {
+	h, err := openHome(e.getenv)
+	if err != nil {
+		return err
+	}
+	if a, found, err := h.server(); err != nil {
+		return err
+	} else if found {
+		return remote(newRemoteRunner(e, a).client)
+	}
+	db, err := sqlite.Open(ctx, h.path("clank.db"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return local(db)
+}

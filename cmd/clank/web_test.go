@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"clank/sessions"
+	"clank/settings"
+	"clank/sqlite"
+	"clank/watches"
+	"clank/webread"
+	"clank/websearch"
+)
+
+// openTestApp is the whole program but its doors, which may reach the hosts given.
+func openTestApp(t *testing.T, hosts ...string) *app {
+	t.Helper()
+	e, _, _ := testEnv(t)
+	getenv := e.getenv
+	e.getenv = func(name string) string {
+		if name == allowVariable {
+			return strings.Join(hosts, " ")
+		}
+		return getenv(name)
+	}
+	h, err := openHome(e.getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := openApp(t.Context(), e, h, slog.New(slog.DiscardHandler), appOptions{shopAddr: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
+func TestTheReaderReachesWhatPagesReachAndNothingElse(t *testing.T) {
+	t.Parallel()
+	a := openTestApp(t)
+	e, _, _ := testEnv(t)
+	w := a.openWeb(e)
+	if b := w.brain(); b.Reader == nil || b.Searcher == nil || b.Watches == nil {
+		t.Errorf("the brain gets %+v", b)
+	}
+	if p, err := w.reader.Read(t.Context(), webread.Request{URL: a.shopURL}); err != nil || !strings.Contains(p.Text, "amp") {
+		t.Errorf("the demo shop: %.200q, %v", p.Text, err)
+	}
+	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a private address was reached") }))
+	defer secret.Close()
+	if _, err := w.reader.Read(t.Context(), webread.Request{URL: secret.URL}); err == nil || !strings.Contains(err.Error(), "not a public address") {
+		t.Errorf("a private address: %v", err)
+	}
+}
+
+func TestAPageThatItsScriptsDrawIsWatchedWithABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	t.Parallel()
+	var price atomic.Int64
+	price.Store(25)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<title>Shop</title><div id=x></div><script>setTimeout(() => x.textContent = "Price: $%d", 50)</script>`, price.Load())
+	}))
+	defer site.Close()
+	a := openTestApp(t, strings.TrimPrefix(site.URL, "http://"))
+	e, _, _ := testEnv(t)
+	w := a.openWeb(e)
+	got, err := w.watches.Add(t.Context(), watches.Watch{
+		Origin: sessions.Origin{Kind: sessions.FromDashboard}, URL: site.URL, Condition: watches.Condition{Kind: watches.Below, Number: 20},
+	})
+	if err != nil || !got.Scripts || got.Seen.Value != "$25" {
+		t.Fatalf("got %+v, %v", got.Seen, err)
+	}
+	if _, ok := a.browsers.Lookup("watch-" + got.ID); ok {
+		t.Error("the window was left open")
+	}
+}
+
+func TestWatchingEndsWithTheProgram(t *testing.T) {
+	t.Parallel()
+	a := openTestApp(t)
+	e, _, _ := testEnv(t)
+	a.watch(t.Context(), a.openWeb(e)) // the end waits for it
+}
+
+func TestASearchEngineIsChosenByKeyAndSetting(t *testing.T) {
+	t.Parallel()
+	keys := func(names ...string) func(string) string {
+		return func(name string) string {
+			if slices.Contains(names, name) {
+				return "k"
+			}
+			return ""
+		}
+	}
+	for _, c := range []struct {
+		choice, searxng string
+		getenv          func(string) string
+		want            string
+	}{
+		{settings.SearchAny, "", keys(), ""},
+		{settings.SearchAny, "http://s.test", keys("SERPAPI_API_KEY", "BRAVE_API_KEY"), "Brave Search"},
+		{settings.SearchAny, "http://s.test", keys("SERPAPI_API_KEY"), "SerpApi"},
+		{settings.SearchAny, "http://s.test", keys(), "SearXNG"},
+		{settings.SearchSerpAPI, "", keys("SERPAPI_API_KEY", "BRAVE_API_KEY"), "SerpApi"},
+		{settings.SearchBrave, "http://s.test", keys(), ""},
+	} {
+		got := ""
+		if e := searchEngine(settings.Web{SearchEngine: c.choice, SearXNG: c.searxng}, c.getenv); e != nil {
+			got = e.Name()
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", c.choice, got, c.want)
+		}
+	}
+	none := &web{searcher: &websearch.Searcher{Engine: func() websearch.Engine { return nil }}}
+	if line := none.searchLine(); !strings.Contains(line, "BRAVE_API_KEY") {
+		t.Errorf("the way out is not said: %s", line)
+	}
+}
+
+func TestOwnersAtDiscordAreToldOnceItIsThere(t *testing.T) {
+	t.Parallel()
+	w := &web{}
+	page := watches.Watch{Origin: sessions.Origin{Kind: sessions.FromDashboard}}
+	discord := watches.Watch{Origin: sessions.Origin{Kind: sessions.FromDiscord}}
+	if err := w.tell(t.Context(), page, watches.Notice{}); err != nil {
+		t.Error(err)
+	}
+	if err := w.tell(t.Context(), discord, watches.Notice{}); err == nil {
+		t.Error("told without a connection")
+	}
+}
+
+// text is a page whose text comes bit by bit.
+type text struct{ bits []string }
+
+func (x *text) Text(context.Context, string) (string, error) {
+	bit := x.bits[0]
+	if len(x.bits) > 1 {
+		x.bits = x.bits[1:]
+	}
+	return bit, nil
+}
+
+func TestAPageIsReadWhenItStandsStill(t *testing.T) {
+	t.Parallel()
+	if got, err := drawn(t.Context(), &text{[]string{"", "Loading", "Price", "Price"}}); err != nil || got != "Price" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	ctx, stop := context.WithCancelCause(t.Context())
+	why := errors.New("stopped")
+	stop(why)
+	if _, err := drawn(ctx, &text{[]string{""}}); !errors.Is(err, why) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWatchesAreListedAndEndedInTheTerminal(t *testing.T) {
+	t.Parallel()
+	e, stdout, stderr := testEnv(t)
+	if err := workWatches(t.Context(), e, nil); err != nil || !strings.Contains(stderr.String(), "no page is watched") {
+		t.Fatalf("%s, %v", stderr, err)
+	}
+	err := withWatches(t.Context(), e, nil, func(db *sqlite.DB) error {
+		return db.AddWatch(t.Context(), watches.Watch{
+			ID: "w1", URL: "https://shop.test/", What: "cheaper", State: watches.Active, Next: time.Now(),
+			Last: &watches.Notice{Text: "It is $18 now"},
+		}, 1, 1)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := workWatches(t.Context(), e, nil); err != nil || !strings.Contains(stdout.String(), "w1  active") || !strings.Contains(stdout.String(), "It is $18 now") {
+		t.Errorf("%s, %v", stdout, err)
+	}
+	stdout.Reset()
+	if err := workWatches(t.Context(), e, []string{"--json"}); err != nil || !strings.Contains(stdout.String(), `"url": "https://shop.test/"`) {
+		t.Errorf("%s, %v", stdout, err)
+	}
+	if err := workWatches(t.Context(), e, []string{"end", "w1"}); err != nil || !strings.Contains(stderr.String(), "ended: w1") {
+		t.Errorf("%s, %v", stderr, err)
+	}
+	stdout.Reset()
+	if err := workWatches(t.Context(), e, []string{"--json"}); err != nil || strings.TrimSpace(stdout.String()) != "[]" {
+		t.Errorf("%s, %v", stdout, err)
+	}
+	if err := workWatches(t.Context(), e, []string{"end", "w9"}); !errors.Is(err, watches.ErrNotFound) {
+		t.Errorf("a watch that is not there: %v", err)
+	}
+	if err := workWatches(t.Context(), e, []string{"begin"}); err == nil {
+		t.Error("what is not understood was taken")
+	}
+}

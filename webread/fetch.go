@@ -1,0 +1,217 @@
+package webread
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// answer is what a server sent.
+type answer struct {
+	url       *url.URL
+	mediaType string
+	charset   string // as the header names it; may be empty
+	body      []byte
+}
+
+// parseAddress reads an address as people write it.
+func parseAddress(s string) (*url.URL, error) {
+	s = strings.TrimSpace(s)
+	switch {
+	case s == "":
+		return nil, fmt.Errorf("the address is empty: %w", ErrInvalid)
+	case len(s) > maxAddress:
+		return nil, fmt.Errorf("the address is longer than %d characters: %w", maxAddress, ErrInvalid)
+	}
+	if !strings.Contains(s, "://") {
+		s = "https://" + s
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("%q is no web address: %w", s, ErrInvalid)
+	}
+	return u, fit(u)
+}
+
+// fit says why u is not for reading; nil if it is.
+func fit(u *url.URL) error {
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("addresses with %s: are not read, only http: and https: %w", u.Scheme, ErrInvalid)
+	case u.User != nil:
+		return fmt.Errorf("the address of %s carries a user name, which is not sent: %w", u.Host, ErrInvalid)
+	}
+	return nil
+}
+
+// httpClient returns the client, whose every connection goes to the proxy.
+func (r *Reader) httpClient(ctx context.Context) (*http.Client, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.client != nil {
+		return r.client, nil
+	}
+	if r.Proxy == nil {
+		return nil, errors.New("reading pages is not possible: there is no way out to read them through")
+	}
+	address, err := r.Proxy(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("find the way out for reading: %w", err)
+	}
+	proxy, err := url.Parse(address)
+	if err != nil || proxy.Host == "" {
+		return nil, fmt.Errorf("find the way out for reading: %q is no address of a proxy", address)
+	}
+	r.client = &http.Client{
+		Transport: &http.Transport{
+			Proxy:                  http.ProxyURL(proxy),
+			DisableCompression:     true, // unpacked here, with a limit on both sides
+			MaxResponseHeaderBytes: 256 << 10,
+			MaxIdleConns:           8,
+			IdleConnTimeout:        30 * time.Second,
+			TLSHandshakeTimeout:    10 * time.Second,
+		},
+		CheckRedirect: func(next *http.Request, via []*http.Request) error {
+			next.Header.Del("Referer")
+			if len(via) > maxRedirects {
+				return fmt.Errorf("more than %d redirects", maxRedirects)
+			}
+			return fit(next.URL)
+		},
+	}
+	return r.client, nil
+}
+
+// fetch gets the address with its redirects, each of which the proxy judges.
+func (r *Reader) fetch(ctx context.Context, u *url.URL) (answer, error) {
+	client, err := r.httpClient(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	if err != nil {
+		return answer{}, fmt.Errorf("%q is no web address: %w", u.Redacted(), ErrInvalid)
+	}
+	req.Header.Set("User-Agent", "Mozilla/5.0 (compatible; clank; reader)")
+	req.Header.Set("Accept", "text/html,application/xhtml+xml,text/markdown,text/plain;q=0.9,application/json;q=0.9,application/xml;q=0.8,*/*;q=0.1")
+	req.Header.Set("Accept-Encoding", "gzip")
+	begun := time.Now()
+	res, err := client.Do(req)
+	if err != nil {
+		return answer{}, r.unreached(u, begun, err)
+	}
+	defer res.Body.Close()
+	at := res.Request.URL
+	if res.StatusCode != http.StatusOK {
+		return answer{}, r.refused(at, begun, res)
+	}
+	return receive(res)
+}
+
+// unreached says why there was no answer at all.
+func (r *Reader) unreached(asked *url.URL, begun time.Time, err error) error {
+	at := asked.String()
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		at, err = failed.URL, failed.Err // where a redirect led
+	}
+	if errors.Is(err, ErrInvalid) {
+		return err
+	}
+	if why := r.reason(at, begun); why != nil {
+		return fmt.Errorf("read %s: %w", hostOf(at, asked), why)
+	}
+	return fmt.Errorf("read %s: %w", hostOf(at, asked), err)
+}
+
+func hostOf(address string, asked *url.URL) string {
+	if u, err := asked.Parse(address); err == nil {
+		return u.Host
+	}
+	return asked.Host
+}
+
+func (r *Reader) reason(address string, since time.Time) error {
+	if r.Failure == nil {
+		return nil
+	}
+	return r.Failure(address, since)
+}
+
+// refused says what an answer means that is no page.
+func (r *Reader) refused(at *url.URL, begun time.Time, res *http.Response) error {
+	// Only the proxy knows of it if the proxy itself gave the answer.
+	if res.StatusCode == http.StatusForbidden || res.StatusCode >= http.StatusInternalServerError {
+		if why := r.reason(at.String(), begun); why != nil {
+			return fmt.Errorf("read %s: %w", at.Host, why)
+		}
+	}
+	said := fmt.Sprintf("%s answered %d (%s)", at.Host, res.StatusCode, http.StatusText(res.StatusCode))
+	switch res.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotAcceptable, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return fmt.Errorf("%s, as some sites do to all but browsers: %w", said, ErrNeedsBrowser)
+	case http.StatusNoContent:
+		return fmt.Errorf("%s: there is nothing to read", said)
+	}
+	return errors.New(said)
+}
+
+// receive reads the body, as much as is allowed of it.
+func receive(res *http.Response) (answer, error) {
+	a := answer{url: res.Request.URL}
+	mediaType, params, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if err == nil {
+		a.mediaType, a.charset = mediaType, params["charset"]
+		if !readable(a.mediaType) {
+			return a, unreadable(a)
+		}
+	}
+	var body io.Reader = &capped{r: res.Body, left: maxBody}
+	switch encoding := strings.ToLower(res.Header.Get("Content-Encoding")); encoding {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		unpacked, err := gzip.NewReader(body)
+		if err != nil {
+			return a, fmt.Errorf("unpack what %s sent: %w", a.url.Host, err)
+		}
+		body = &capped{r: unpacked, left: maxUnpacked}
+	default:
+		return a, fmt.Errorf("%s packs its pages as %q though that was not asked for: %w", a.url.Host, encoding, ErrNeedsBrowser)
+	}
+	if a.body, err = io.ReadAll(body); err != nil {
+		return a, fmt.Errorf("read what %s sent: %w", a.url.Host, err)
+	}
+	if a.mediaType == "" {
+		a.mediaType, _, _ = mime.ParseMediaType(http.DetectContentType(a.body)) // always one that can be parsed
+		if !readable(a.mediaType) {
+			return a, unreadable(a)
+		}
+	}
+	return a, nil
+}
+
+// capped fails when more comes than it lets through.
+type capped struct {
+	r    io.Reader
+	left int64
+}
+
+func (c *capped) Read(p []byte) (int, error) {
+	if c.left == 0 {
+		var one [1]byte
+		n, err := c.r.Read(one[:])
+		if n > 0 {
+			return 0, fmt.Errorf("it is larger than %d MiB", maxBody>>20)
+		}
+		return 0, err
+	}
+	n, err := c.r.Read(p[:min(int64(len(p)), c.left)])
+	c.left -= int64(n)
+	return n, err
+}

@@ -1,0 +1,82 @@
+package webread
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+)
+
+// readable reports whether there is text in that media type.
+func readable(mediaType string) bool {
+	switch mediaType {
+	case "text/html", "application/xhtml+xml", "text/plain", "text/markdown", "text/x-markdown", "text/csv":
+		return true
+	}
+	return isJSON(mediaType) || isXML(mediaType)
+}
+
+func isJSON(mediaType string) bool {
+	return mediaType == "application/json" || mediaType == "text/json" || strings.HasSuffix(mediaType, "+json")
+}
+
+func isXML(mediaType string) bool {
+	return mediaType == "application/xml" || mediaType == "text/xml" || strings.HasSuffix(mediaType, "+xml") && mediaType != "image/svg+xml"
+}
+
+func unreadable(a answer) error {
+	return fmt.Errorf("%s is no text but %s: %w", a.url.Host, a.mediaType, ErrNeedsBrowser)
+}
+
+// read turns what was sent into a page.
+func (a answer) read(whole bool) (Page, error) {
+	p := Page{URL: a.url.String(), Type: a.mediaType}
+	switch {
+	case a.mediaType == "text/html" || a.mediaType == "application/xhtml+xml":
+		if err := a.readHTML(&p, whole); err != nil {
+			return Page{}, err
+		}
+	case isXML(a.mediaType):
+		a.readXML(&p)
+	case isJSON(a.mediaType):
+		p.Text = pretty(a.text())
+	default:
+		p.Text = a.text()
+	}
+	p.Text = strings.TrimSpace(strings.ReplaceAll(p.Text, "\r\n", "\n"))
+	if p.Text == "" {
+		return Page{}, fmt.Errorf("%s sent nothing that can be read: %w", a.url.Host, ErrNeedsBrowser)
+	}
+	return p, nil
+}
+
+// text is the body as UTF-8. The encoding is that of a byte order mark, of the
+// header or of the document, in this order; without any, UTF-8 if it is valid,
+// and Windows-1252 as browsers do (HTML, "Determining the character encoding").
+func (a answer) text() string {
+	contentType := a.mediaType
+	if a.charset != "" {
+		contentType += "; charset=" + a.charset
+	}
+	enc, name, certain := charset.DetermineEncoding(a.body[:min(len(a.body), 1024)], contentType)
+	if name == "utf-8" || !certain && utf8.Valid(a.body) {
+		return strings.ToValidUTF8(strings.TrimPrefix(string(a.body), "\ufeff"), "\ufffd")
+	}
+	decoded, err := enc.NewDecoder().Bytes(a.body)
+	if err != nil {
+		return strings.ToValidUTF8(string(a.body), "\ufffd")
+	}
+	return strings.TrimPrefix(string(decoded), "\ufeff")
+}
+
+// pretty is JSON with one member a line, or text as it is if it is no JSON.
+func pretty(text string) string {
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(text), "", " ") != nil || b.Len() > maxUnpacked {
+		return text
+	}
+	return b.String()
+}
