@@ -58,6 +58,7 @@ type app struct {
 	programs *programs
 	manager  *sessions.Manager
 	recorder *runs.Recorder
+	web      *web
 	vault    *vault.Vault // nil if it cannot be opened
 	logins   login.Keeper
 	shop     *http.Server
@@ -111,7 +112,11 @@ func openApp(ctx context.Context, e *env, h *home, logger *slog.Logger, opts app
 	if err := a.openBrowsers(ctx, opts); err != nil {
 		return nil, err
 	}
-	return a, a.openManager(ctx)
+	if err := a.openManager(ctx); err != nil {
+		return nil, err
+	}
+	a.web = a.openWeb(e)
+	return a, nil
 }
 
 // close ends the parts, last opened first. When hurry ends, what is left is

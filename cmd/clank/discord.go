@@ -95,10 +95,12 @@ func (a *app) connectBot(ctx context.Context, e *env, token settings.SecretValue
 			Model:        a.brainModel,
 			Tasks:        a.manager,
 			Tools:        a.tools.brainTools,
+			Web:          a.web.brain(),
 			Instructions: func() string { return a.settings.Now().BrainGuidance },
 			Logger:       a.logger,
 		}},
 		Budgets:       discordBudgets(a.budget),
+		Watches:       a.web.watches,
 		Runtimes:      settings.Runtimes(),
 		Scopes:        &a.scopes,
 		Questions:     a.asker.desk,
@@ -109,6 +111,7 @@ func (a *app) connectBot(ctx context.Context, e *env, token settings.SecretValue
 	}
 	err := b.Open(ctx)
 	if err == nil {
+		a.web.bot.Store(b)
 		a.onClose(b.Close)
 		return "connected as " + b.UserName(), false
 	}

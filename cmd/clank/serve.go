@@ -92,6 +92,7 @@ func (a *app) serve(ctx context.Context, e *env, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	a.watch(ctx, a.web)
 	a.greet(ctx, e, doors{page: board.LoginURL(), control: api.URL(), lent: lent, discord: discord.first(ctx)})
 	discord.follow(ctx, e)
 	fmt.Fprintln(e.stderr, "ending …")
@@ -111,6 +112,7 @@ func (a *app) openDashboard(ctx context.Context, e *env, addr string) (*dashboar
 		Settings:  a.settings,
 		Budgets:   a.budget,
 		Runs:      a.recorder,
+		Watches:   a.web.watches,
 		Able:      a.models.able,
 		Secret:    func(name string) bool { return present(e, name) },
 		IsStop:    cancel.IsStop,
