@@ -15,6 +15,7 @@ import (
 	"clank/budget/budgettest"
 	"clank/cancel"
 	"clank/computeruse"
+	"clank/internal/browsertest"
 	"clank/llm"
 	"clank/llm/llmtest"
 	"clank/llm/openai"
@@ -184,7 +185,10 @@ func (m move) warning() move {
 const allDone = "focus, stroke, apply Ada 0"
 
 func TestEveryRuntimeWorksAFormAndACanvas(t *testing.T) {
-	for _, v := range vendors() {
+	for i, v := range vendors() {
+		if i > 0 && testing.Short() {
+			continue
+		}
 		t.Run(v.name, func(t *testing.T) {
 			h := newHouse(t, v, nil, opened(t), onName, typeName, stroke, shoot, apply, says("it is applied"))
 			rec, steps := h.work(t.Context(), sessions.Task{}, nil)
@@ -217,20 +221,33 @@ func TestEveryRuntimeWorksAFormAndACanvas(t *testing.T) {
 	}
 }
 
+// warned are people who decide about warnings alone.
+type warned struct{ people }
+
+func (w *warned) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q sessions.Question) (string, error) {
+	if q.Classes[0] != "safety" {
+		return "", nil
+	}
+	return w.people.Ask(ctx, s, t, q)
+}
+
 func TestWhatAVendorWarnsOfIsDoneOnlyWithAYes(t *testing.T) {
-	for _, v := range vendors() {
+	for i, v := range vendors() {
 		if !v.warns {
 			continue
 		}
-		for _, tc := range []struct {
+		for n, tc := range []struct {
 			name   string
-			people *people
+			people *warned
 			want   string
 		}{
-			{"yes", &people{decision: "allowed by @ada"}, "apply  0"},
-			{"no", &people{no: errors.New("@ada said no")}, ""},
-			{"silence", &people{no: errors.New("nobody answered within 2 minutes")}, ""},
+			{"no", &warned{people{no: errors.New("@ada said no")}}, ""},
+			{"yes", &warned{people{decision: "allowed by @ada"}}, "apply  0"},
+			{"silence", &warned{people{no: errors.New("nobody answered within 2 minutes")}}, ""},
 		} {
+			if i == 1 && n != 1 || testing.Short() && (i > 0 || n > 0) {
+				continue
+			}
 			t.Run(v.name+", "+tc.name, func(t *testing.T) {
 				moves := []move{opened(t), apply.warning()}
 				if tc.want != "" {
@@ -257,7 +274,7 @@ func TestNothingIsDoneAfterAStop(t *testing.T) {
 		h := newHouse(t, v, nil)
 		moves := []move{opened(t), onName, typeName, stroke, apply, says("applied")}
 		for n := range moves {
-			if i > 0 && n != 1 && n != len(moves)-2 || testing.Short() && n != 3 {
+			if i == 1 || i > 0 && n != len(moves)-2 || testing.Short() && (i > 0 || n != 3) {
 				continue // the first vendor is stopped everywhere
 			}
 			h.plays(v.turns(h.width, h.height, moves...)...)
@@ -293,7 +310,10 @@ func TestNothingIsDoneAfterAStop(t *testing.T) {
 }
 
 func TestWhatIsSaidToARunningTaskReachesItsModel(t *testing.T) {
-	for _, v := range vendors() {
+	for i, v := range vendors() {
+		if i == 1 || i > 0 && testing.Short() {
+			continue
+		}
 		t.Run(v.name, func(t *testing.T) {
 			h := newHouse(t, v, nil, opened(t), onName, says("done"))
 			said := false
@@ -306,7 +326,7 @@ func TestWhatIsSaidToARunningTaskReachesItsModel(t *testing.T) {
 				}
 			})
 			asked := h.asked()
-			if body := string(asked[1].Body); !strings.Contains(body, "write Eve instead") || strings.Contains(string(asked[0].Body), "Eve") {
+			if body := string(asked[1].Body); !strings.Contains(body, "write Eve instead") || strings.Contains(string(asked[0].Body), "write Eve") {
 				t.Errorf("the second question does not tell it: %.2000s", body)
 			}
 		})
@@ -315,7 +335,7 @@ func TestWhatIsSaidToARunningTaskReachesItsModel(t *testing.T) {
 
 func TestATaskGoesToTheLocalLoopAndBackOnTheSamePage(t *testing.T) {
 	for i, v := range vendors() {
-		if i == 1 { // as the first
+		if i == 1 || i > 0 && testing.Short() {
 			continue
 		}
 		t.Run(v.name, func(t *testing.T) {
@@ -366,19 +386,19 @@ func TestATaskThatIsSpentEndsWithWhatThereIs(t *testing.T) {
 			}}
 			h := prepare(t, v, nil)
 			h.around, h.mind = keeper.Backend, keeper.Mind
-			h.plays(v.turns(h.width, h.height, opened(t), onName)...)
+			h.plays(v.turns(h.width, h.height, opened(t), onName, apply, says("done"))...)
 			h.open()
 			rec, steps := h.work(t.Context(), sessions.Task{}, nil)
 			last := steps[len(steps)-1]
-			if rec.State != sessions.TaskDone || last.Kind != sessions.StepAnswer || last.Limit == "" {
+			if rec.State != sessions.TaskLimited || last.Kind != sessions.StepAnswer || !strings.Contains(last.Limit, "2 of 2 calls") {
 				t.Errorf("the task is %s (%s) and ends with %+v", rec.State, rec.Reason, last)
 			}
 			if got := h.windows.done(t, rec.SessionID); got != "focus" {
 				t.Errorf("the page has %q", got)
 			}
-			h.plays(v.turns(h.width, h.height, onName, says("done"))...) // it is the task's budget: the next has its own
-			if rec, _ := h.work(t.Context(), sessions.Task{SessionID: rec.SessionID, Prompt: "go on"}, nil); v.name != "openai" && rec.Answer != "done" {
-				t.Errorf("the next task is %s (%s) with %q", rec.State, rec.Reason, rec.Answer)
+			rec, _ = h.work(t.Context(), sessions.Task{SessionID: rec.SessionID, Prompt: "go on"}, nil) // with a budget of its own
+			if got := h.windows.done(t, rec.SessionID); rec.Answer != "done" || got != "focus, apply  0" {
+				t.Errorf("the next task is %s (%s) with %q, the page has %q", rec.State, rec.Reason, rec.Answer, got)
 			}
 		})
 	}
@@ -386,7 +406,7 @@ func TestATaskThatIsSpentEndsWithWhatThereIs(t *testing.T) {
 
 func TestATaskGoesOnAfterARestartInItsMiddle(t *testing.T) {
 	for i, v := range vendors() {
-		if testing.Short() && i != 1 {
+		if i > 0 && testing.Short() {
 			continue
 		}
 		t.Run(v.name, func(t *testing.T) {
@@ -408,6 +428,7 @@ func TestATaskGoesOnAfterARestartInItsMiddle(t *testing.T) {
 				ended <- rec
 			}()
 			<-reached
+			browsertest.Eventually(t, "the model is asked a third time", func() bool { return len(h.asked()) == 3 })
 			h.shut()
 			first := <-ended
 			h.restarted()
@@ -430,6 +451,9 @@ func TestATaskGoesOnAfterARestartInItsMiddle(t *testing.T) {
 func TestAPasswordIsNowhereAfterwards(t *testing.T) {
 	const word = "hunter2-and-more"
 	for i, v := range vendors() {
+		if i != 1 && testing.Short() {
+			continue
+		}
 		t.Run(v.name, func(t *testing.T) {
 			rec := &runs.Recorder{Dir: t.TempDir()}
 			h := prepare(t, v, nil)
