@@ -277,9 +277,9 @@ func TestSilenceIsBounded(t *testing.T) {
 
 func TestASlowButLivelyAnswerOutlastsTheIdleTimeout(t *testing.T) {
 	server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{
-		Events: []string{`{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}`}, Fault: llmtest.Fault{Trickle: 5 * time.Millisecond},
+		Events: []string{`{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}`}, Fault: llmtest.Fault{Trickle: 10 * time.Millisecond},
 	}))
-	m := open(t, server, openai.APIChat, func(o *openai.Options) { o.IdleTimeout = 150 * time.Millisecond })
+	m := open(t, server, openai.APIChat, func(o *openai.Options) { o.IdleTimeout = 500 * time.Millisecond })
 	start := time.Now()
 	reply, err := m.Generate(t.Context(), ask("hi"), nil)
 	if err != nil || reply.Text() != "x" || time.Since(start) < 150*time.Millisecond {
