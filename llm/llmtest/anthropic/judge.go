@@ -6,11 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/jpeg" // pictures as clients send them
-	_ "image/png"
 	"net/http"
 	"slices"
 	"strings"
+
+
+	_ "image/jpeg" // pictures as clients send them
+	_ "image/png"
+
+	"clank/llm/llmtest"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 )
@@ -252,7 +256,7 @@ func judgeResults(before, content []block) error {
 }
 
 // check decodes what the server sends with the client library's types.
-func check(what string, data []byte) error {
+func check(what string, _ llmtest.Request, data []byte) error {
 	switch what {
 	case "whole":
 		var m sdk.Message
