@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	_ "image/jpeg" // pictures as clients send them
+	_ "image/png"
 	"net/http"
 	"slices"
 	"strings"
-
-
-	_ "image/jpeg" // pictures as clients send them
-	_ "image/png"
 
 	"clank/llm/llmtest"
 
