@@ -10,6 +10,7 @@ import (
 
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/working"
 )
 
 const (
@@ -100,7 +101,7 @@ func (r *run) use(ctx context.Context, t *tool, a args) (outcome, error) {
 	o := r.attempt(ctx, t, page, a)
 	o.notes = append(notes, o.notes...)
 	if page == nil || ctx.Err() != nil {
-		return o, ended(ctx, nil)
+		return o, working.Ended(ctx, nil)
 	}
 	if !t.reads && (t.kind != "" || o.section == "") {
 		r.observe(ctx, page, &o)
@@ -108,7 +109,7 @@ func (r *run) use(ctx context.Context, t *tool, a args) (outcome, error) {
 	if o.view == nil && ctx.Err() == nil {
 		o.view = r.watch(ctx, page)
 	}
-	return o, ended(ctx, nil)
+	return o, working.Ended(ctx, nil)
 }
 
 // open returns the session's page. Notes are set if it had to be opened again,
@@ -124,35 +125,18 @@ func (r *run) open(ctx context.Context) (Page, []string, error) {
 		return page, nil, nil
 	}
 	v.unseen()
-	note := fmt.Sprintf("the page had been closed and was opened again at %s; what was entered on it may be lost", before)
 	if lost != nil {
-		note = fmt.Sprintf("the page had been closed and could not be opened again at %s (%v); the browser starts empty", before, lost)
 		v.url, v.title = "", ""
 	}
+	note := working.Reopened(before, lost)
 	return page, []string{note}, r.notice(ctx, note)
 }
 
-// openPage opens the page at the URL, or empty if that cannot be opened any
-// more; lost says why not.
 func (r *run) openPage(ctx context.Context, at string) (p Page, restored bool, lost, err error) {
 	r.held.page.Lock()
 	defer r.held.page.Unlock()
-	if ctx.Err() != nil {
-		return nil, false, nil, context.Cause(ctx)
-	}
-	opening, cancel := context.WithTimeoutCause(ctx, r.set.OpenTimeout, errLateOpen)
-	defer cancel()
 	want := sessions.Opening{Key: r.session.ID, Profile: r.session.Profile, URL: at, Headed: r.task.Headed}
-	p, restored, err = r.agent.Browser.Open(opening, want)
-	if err != nil && at != "" && opening.Err() == nil {
-		lost = err
-		want.URL = ""
-		p, restored, err = r.agent.Browser.Open(opening, want)
-	}
-	if err != nil {
-		return nil, false, nil, ended(ctx, fmt.Errorf("open the browser: %w", ended(opening, err)))
-	}
-	return p, restored || lost != nil, lost, nil
+	return working.Open(ctx, r.set.OpenTimeout, r.agent.Browser.Open, want)
 }
 
 // watch takes the picture that people see after a step; nil if there is none to
@@ -203,8 +187,8 @@ func (r *run) guard(c llm.ToolCall, o *outcome) {
 	if json.Compact(&input, c.Input) != nil {
 		input.WriteString(c.Malformed)
 	}
-	r.repeat = r.repeats.add(c.Name + "\x00" + input.String() + "\x00" + o.fingerprint())
-	if r.repeat >= warnRepeats {
+	r.repeat = r.repeats.Add(c.Name + "\x00" + input.String() + "\x00" + o.fingerprint())
+	if r.repeat >= working.WarnRepeats {
 		o.remarks = append(o.remarks, fmt.Sprintf("You have done this %d times now with the same result. Try something else, or answer.", r.repeat))
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/working"
 )
 
 // Runtime is the name under which this backend is known in [sessions.Task].
@@ -148,7 +149,7 @@ func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) it
 		r := &run{agent: a, held: h, session: s, task: t, yield: yield, log: a.logger().With("session", s.ID, "task", t.ID)}
 		err = r.work(ctx, unread)
 		if limit, spent := budgetSpent(err); spent {
-			err = r.answer(ctx, ending{text: r.soFar(), limit: limit})
+			err = r.answer(ctx, working.Ending{Text: r.soFar(), Limit: limit})
 		}
 		if err != nil && !errors.Is(err, errGone) {
 			yield(sessions.Step{}, err)
