@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"clank/llm"
@@ -76,6 +77,7 @@ func (r *run) call(ctx context.Context, c llm.ToolCall) error {
 			return err
 		}
 	}
+	o.clean(credentials(a.str("url")))
 	brief := o.brief() // without what is for the model alone
 	if !o.failed() && (o.section == sectionText || o.section == sectionLinks) {
 		r.read = brief
@@ -195,22 +197,41 @@ func (r *run) guard(c llm.ToolCall, o *outcome) {
 
 // shareable is the input as people may read it: without a password.
 func (r *run) shareable(t *tool, a args, raw json.RawMessage) json.RawMessage {
-	if t.kind != "type" || !r.held.view.names.secret(a.str("ref")) {
-		return raw
-	}
-	return typed(a, mask)
+	return r.without(t, a, raw, mask)
 }
 
 // typedPassword stands for a password that a model typed, in the stored conversation.
 const typedPassword = "[password]"
 
-// forget keeps a password that the model types out of the stored conversation.
+// forget keeps a password that the model types, or puts into an address, out of
+// the stored conversation.
 func (r *run) forget(c llm.ToolCall) {
 	t, a, wrong := find(c)
-	if wrong != nil || t.kind != "type" || !r.held.view.names.secret(a.str("ref")) {
+	if wrong != nil {
 		return
 	}
-	r.held.history.mask(c.ID, typed(a, typedPassword))
+	if kept := r.without(t, a, nil, typedPassword); kept != nil {
+		r.held.history.mask(c.ID, kept)
+	}
+}
+
+// without is the input of a call without the password in it, for which
+// placeholder stands; raw if there is none.
+func (r *run) without(t *tool, a args, raw json.RawMessage, placeholder string) json.RawMessage {
+	at := a.str("url")
+	switch {
+	case t.kind == "type" && r.held.view.names.secret(a.str("ref")):
+		return typed(a, placeholder)
+	case credentials(at) != "":
+		clean := maps.Clone(a)
+		clean["url"] = bare(at)
+		data, err := json.Marshal(clean)
+		if err != nil {
+			return nil // strings, ints and bools always marshal
+		}
+		return data
+	}
+	return raw
 }
 
 // typed is the input of a type with other text.

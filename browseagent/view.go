@@ -78,6 +78,7 @@ func (r *run) locate(ctx context.Context, p Page, o *outcome) {
 		o.notes = append(o.notes, fmt.Sprintf("where the page is could not be read: %v", err))
 		return
 	}
+	at = bare(at)
 	o.url = at
 	if title != v.title {
 		o.title = title
