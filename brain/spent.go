@@ -2,7 +2,6 @@ package brain
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"clank/llm"
@@ -15,7 +14,7 @@ func spent(err error) (text string, ok bool) {
 	if !errors.As(err, &e) || e.Kind != llm.ErrSpent {
 		return "", false
 	}
-	text = fmt.Sprintf("I may not go on: the budget is spent, %s", strings.TrimPrefix(e.Message, "budget spent: "))
+	text = "I may not go on: the budget is spent, " + strings.TrimPrefix(e.Message, "budget spent: ")
 	if e.Hint != "" {
 		text += "; " + e.Hint
 	}

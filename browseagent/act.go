@@ -135,8 +135,8 @@ func (r *run) open(ctx context.Context) (Page, []string, error) {
 }
 
 func (r *run) openPage(ctx context.Context, at string) (p Page, restored bool, lost, err error) {
-	r.held.page.Lock()
-	defer r.held.page.Unlock()
+	r.opening.Lock()
+	defer r.opening.Unlock()
 	want := sessions.Opening{Key: r.session.ID, Profile: r.session.Profile, URL: at, Headed: r.task.Headed}
 	return working.Open(ctx, r.set.OpenTimeout, r.agent.Browser.Open, want)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"clank/llm"
 	"clank/sessions"
@@ -19,6 +20,7 @@ const maxUseless = 3
 type run struct {
 	agent   *Agent
 	held    *held
+	opening *sync.Mutex // held while the session's page is opened
 	session sessions.Session
 	task    sessions.Task
 	yield   func(sessions.Step, error) bool
@@ -207,7 +209,7 @@ func (r *run) answer(ctx context.Context, end working.Ending) error {
 		Text: r.whole(end.Text), Images: r.shown, Failed: end.Failed, Limit: end.Limit, Closed: r.closed, URL: v.url, Title: v.title,
 	})
 	if err == nil && r.closed {
-		r.agent.forget(r.session.ID)
+		r.agent.kept.Forget(r.session.ID)
 	}
 	return err
 }

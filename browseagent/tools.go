@@ -288,8 +288,8 @@ func screenshot(ctx context.Context, r *run, p Page, a args) outcome {
 }
 
 func closeBrowser(ctx context.Context, r *run, _ Page, _ args) outcome {
-	r.held.page.Lock()
-	defer r.held.page.Unlock()
+	r.opening.Lock()
+	defer r.opening.Unlock()
 	if err := r.agent.Browser.Close(ctx, r.session.ID); err != nil {
 		return failure(fmt.Errorf("close the browser: %w", err))
 	}

@@ -22,7 +22,7 @@ func TestRepeatsAndCirclesAreCounted(t *testing.T) {
 	} {
 		var r working.Repeats
 		got := 0
-		for _, what := range strings.Split(done, "") {
+		for what := range strings.SplitSeq(done, "") {
 			got = r.Add(what)
 		}
 		if got != want {
