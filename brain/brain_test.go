@@ -500,6 +500,31 @@ func (silent) Generate(ctx context.Context, _ llm.Request, _ func(llm.Delta)) (l
 	return llm.Reply{}, context.Cause(ctx)
 }
 
+func TestASpentBudgetIsToldKindlyWithWhatWasFound(t *testing.T) {
+	refused := func(llm.Request) (llm.Reply, error) {
+		return llm.Reply{}, &llm.Error{
+			Kind: llm.ErrSpent, Model: "test:scripted", Message: "budget spent: 1.00 of 1.00 USD for this person today",
+			Hint: "whoever runs clank can allow more: setting x; it begins anew at midnight in Europe/Berlin",
+		}
+	}
+	const why = "I may not go on: the budget is spent, 1.00 of 1.00 USD for this person today; " +
+		"whoever runs clank can allow more: setting x; it begins anew at midnight in Europe/Berlin."
+	for name, tt := range map[string]struct {
+		replies []func(llm.Request) (llm.Reply, error)
+		want    string
+	}{
+		"at once":        {[]func(llm.Request) (llm.Reply, error){refused}, why},
+		"after a browse": {[]func(llm.Request) (llm.Reply, error){browses(`{"query":"look"}`), refused}, "The lamp costs 39 €.\n\n" + why},
+	} {
+		m := &scripted{caps: seeing, replies: tt.replies}
+		b := newBrain(m, answering(sessions.Record{State: sessions.TaskDone, Answer: "The lamp costs 39 €."}))
+		got, err := b.Reply(t.Context(), turn("x"), nil)
+		if err != nil || got.Text != tt.want {
+			t.Errorf("%s: got %q, %v; want %q", name, got.Text, err, tt.want)
+		}
+	}
+}
+
 func TestModelErrorsKeepTheirKind(t *testing.T) {
 	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){func(llm.Request) (llm.Reply, error) {
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrAuth, Model: "test:scripted", Message: "the key is wrong"}

@@ -53,6 +53,9 @@ func (r *reply) converse(ctx context.Context) (Answer, error) {
 	}
 	for round := 0; ; round++ {
 		got, err := r.ask(ctx, req)
+		if why, ok := spent(err); ok {
+			return r.endSpent(why), nil
+		}
 		if err != nil {
 			return Answer{}, err
 		}
@@ -117,6 +120,14 @@ func (r *reply) answer(got llm.Reply) Answer {
 		text = "The model had nothing to say. Please put it another way."
 	}
 	return r.complete(text)
+}
+
+// endSpent is the answer where the model may not be asked again: what was found
+// so far, and why there is no more.
+func (r *reply) endSpent(why string) Answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.complete(strings.TrimSpace(r.lastText + "\n\n" + why))
 }
 
 // complete adds to the words of an answer what the browses left behind. The lock

@@ -6,10 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/working"
 )
 
 const (
@@ -75,6 +77,7 @@ func (r *run) call(ctx context.Context, c llm.ToolCall) error {
 			return err
 		}
 	}
+	o.clean(working.Credentials(a.str("url")))
 	brief := o.brief() // without what is for the model alone
 	if !o.failed() && (o.section == sectionText || o.section == sectionLinks) {
 		r.read = brief
@@ -100,7 +103,7 @@ func (r *run) use(ctx context.Context, t *tool, a args) (outcome, error) {
 	o := r.attempt(ctx, t, page, a)
 	o.notes = append(notes, o.notes...)
 	if page == nil || ctx.Err() != nil {
-		return o, ended(ctx, nil)
+		return o, working.Ended(ctx, nil)
 	}
 	if !t.reads && (t.kind != "" || o.section == "") {
 		r.observe(ctx, page, &o)
@@ -108,7 +111,7 @@ func (r *run) use(ctx context.Context, t *tool, a args) (outcome, error) {
 	if o.view == nil && ctx.Err() == nil {
 		o.view = r.watch(ctx, page)
 	}
-	return o, ended(ctx, nil)
+	return o, working.Ended(ctx, nil)
 }
 
 // open returns the session's page. Notes are set if it had to be opened again,
@@ -124,35 +127,18 @@ func (r *run) open(ctx context.Context) (Page, []string, error) {
 		return page, nil, nil
 	}
 	v.unseen()
-	note := fmt.Sprintf("the page had been closed and was opened again at %s; what was entered on it may be lost", before)
 	if lost != nil {
-		note = fmt.Sprintf("the page had been closed and could not be opened again at %s (%v); the browser starts empty", before, lost)
 		v.url, v.title = "", ""
 	}
+	note := working.Reopened(before, lost)
 	return page, []string{note}, r.notice(ctx, note)
 }
 
-// openPage opens the page at the URL, or empty if that cannot be opened any
-// more; lost says why not.
 func (r *run) openPage(ctx context.Context, at string) (p Page, restored bool, lost, err error) {
-	r.held.page.Lock()
-	defer r.held.page.Unlock()
-	if ctx.Err() != nil {
-		return nil, false, nil, context.Cause(ctx)
-	}
-	opening, cancel := context.WithTimeoutCause(ctx, r.set.OpenTimeout, errLateOpen)
-	defer cancel()
+	r.opening.Lock()
+	defer r.opening.Unlock()
 	want := sessions.Opening{Key: r.session.ID, Profile: r.session.Profile, URL: at, Headed: r.task.Headed}
-	p, restored, err = r.agent.Browser.Open(opening, want)
-	if err != nil && at != "" && opening.Err() == nil {
-		lost = err
-		want.URL = ""
-		p, restored, err = r.agent.Browser.Open(opening, want)
-	}
-	if err != nil {
-		return nil, false, nil, ended(ctx, fmt.Errorf("open the browser: %w", ended(opening, err)))
-	}
-	return p, restored || lost != nil, lost, nil
+	return working.Open(ctx, r.set.OpenTimeout, r.agent.Browser.Open, want)
 }
 
 // watch takes the picture that people see after a step; nil if there is none to
@@ -203,30 +189,49 @@ func (r *run) guard(c llm.ToolCall, o *outcome) {
 	if json.Compact(&input, c.Input) != nil {
 		input.WriteString(c.Malformed)
 	}
-	r.repeat = r.repeats.add(c.Name + "\x00" + input.String() + "\x00" + o.fingerprint())
-	if r.repeat >= warnRepeats {
+	r.repeat = r.repeats.Add(c.Name + "\x00" + input.String() + "\x00" + o.fingerprint())
+	if r.repeat >= working.WarnRepeats {
 		o.remarks = append(o.remarks, fmt.Sprintf("You have done this %d times now with the same result. Try something else, or answer.", r.repeat))
 	}
 }
 
 // shareable is the input as people may read it: without a password.
 func (r *run) shareable(t *tool, a args, raw json.RawMessage) json.RawMessage {
-	if t.kind != "type" || !r.held.view.names.secret(a.str("ref")) {
-		return raw
-	}
-	return typed(a, mask)
+	return r.without(t, a, raw, mask)
 }
 
 // typedPassword stands for a password that a model typed, in the stored conversation.
 const typedPassword = "[password]"
 
-// forget keeps a password that the model types out of the stored conversation.
+// forget keeps a password that the model types, or puts into an address, out of
+// the stored conversation.
 func (r *run) forget(c llm.ToolCall) {
 	t, a, wrong := find(c)
-	if wrong != nil || t.kind != "type" || !r.held.view.names.secret(a.str("ref")) {
+	if wrong != nil {
 		return
 	}
-	r.held.history.mask(c.ID, typed(a, typedPassword))
+	if kept := r.without(t, a, nil, typedPassword); kept != nil {
+		r.held.history.mask(c.ID, kept)
+	}
+}
+
+// without is the input of a call without the password in it, for which
+// placeholder stands; raw if there is none.
+func (r *run) without(t *tool, a args, raw json.RawMessage, placeholder string) json.RawMessage {
+	at := a.str("url")
+	switch {
+	case t.kind == "type" && r.held.view.names.secret(a.str("ref")):
+		return typed(a, placeholder)
+	case working.Credentials(at) != "":
+		clean := maps.Clone(a)
+		clean["url"] = working.Bare(at)
+		data, err := json.Marshal(clean)
+		if err != nil {
+			return nil // strings, ints and bools always marshal
+		}
+		return data
+	}
+	return raw
 }
 
 // typed is the input of a type with other text.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"clank/sessions/working"
 )
 
 // mask stands for a password wherever people can read it.
@@ -100,6 +102,7 @@ func quote(s string) string { return `"` + cut(oneLine(s), 60) + `"` }
 
 // place is a URL as people read it in passing.
 func place(u string) string {
+	u = working.Bare(strings.TrimSpace(u))
 	u = strings.TrimPrefix(strings.TrimPrefix(u, "https://"), "http://")
 	return cut(strings.TrimSuffix(oneLine(u), "/"), 80)
 }

@@ -78,7 +78,7 @@ func (r *run) signIn(ctx context.Context, t *tool, a args) outcome {
 	if r.agent.Consent == nil {
 		return *misuse("Not done: a person has to agree to it, and nobody can be asked here. Let the person log in.")
 	}
-	q := sessions.Question{Classes: []string{classLogin}, Literal: r.caps.Literal}
+	q := sessions.Question{Classes: []string{classLogin}}
 	looking := r.timed(ctx, a, func(ctx context.Context) (o outcome) {
 		q.Origin, q.Text, o.err = r.agent.Logins.Where(ctx, r.session, r.task, name, code)
 		return o
@@ -86,9 +86,9 @@ func (r *run) signIn(ctx context.Context, t *tool, a args) outcome {
 	if looking.err != nil {
 		return looking
 	}
-	decision, no := r.askFor(ctx, q)
-	if no != nil {
-		return *no
+	decision, err := r.askPeople(ctx, q)
+	if err != nil {
+		return *refusal(err)
 	}
 	o := r.timed(ctx, a, func(ctx context.Context) (o outcome) {
 		if code {

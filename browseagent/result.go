@@ -3,6 +3,7 @@ package browseagent
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -106,6 +107,19 @@ var heading = sync.OnceValue(func() *regexp.Regexp {
 // line which begins at the margin with one of our words is ours.
 func foreign(body string) string {
 	return heading().ReplaceAllString(untrusted.Clean(body), " $0")
+}
+
+// clean takes a secret out of what the page and the browser said.
+func (o *outcome) clean(secret string) {
+	if secret == "" {
+		return
+	}
+	for i, n := range o.notes {
+		o.notes[i] = strings.ReplaceAll(n, secret, "")
+	}
+	if o.err != nil && strings.Contains(o.err.Error(), secret) {
+		o.err = errors.New(strings.ReplaceAll(o.err.Error(), secret, ""))
+	}
 }
 
 // brief is what people read about the outcome beside the step's label.

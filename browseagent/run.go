@@ -3,14 +3,13 @@ package browseagent
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
+	"sync"
 
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/working"
 )
 
 // maxUseless is after how many replies in a row with which nothing can be done
@@ -21,6 +20,7 @@ const maxUseless = 3
 type run struct {
 	agent   *Agent
 	held    *held
+	opening *sync.Mutex // held while the session's page is opened
 	session sessions.Session
 	task    sessions.Task
 	yield   func(sessions.Step, error) bool
@@ -37,7 +37,7 @@ type run struct {
 	n       int // number of the newest step
 	shown   []sessions.Image
 	seen    map[[sha256.Size]byte]bool // pictures in shown
-	repeats repeats
+	repeats working.Repeats
 	repeat  int    // how often the newest call has been repeated
 	useless int    // replies in a row with which nothing could be done
 	closed  bool   // the model closed the browser
@@ -60,7 +60,7 @@ func (r *run) work(ctx context.Context, unread error) error {
 			return err
 		}
 		calls := reply.Calls()
-		if end := finalText(reply); len(calls) == 0 && end.text != "" {
+		if end := working.FinalText(reply.Text(), reply.Stop); len(calls) == 0 && end.Text != "" {
 			more, err := r.goesOn(ctx, end)
 			switch {
 			case err != nil:
@@ -78,8 +78,8 @@ func (r *run) work(ctx context.Context, unread error) error {
 			return r.handed
 		case r.closed:
 			return r.wrapUp(ctx, "The browser is closed. Answer the person now.", "")
-		case r.repeat >= maxRepeats:
-			return r.wrapUp(ctx, "You have done the same again and again without effect.", fmt.Sprintf("the same %d times without effect", maxRepeats))
+		case r.repeat >= working.MaxRepeats:
+			return r.wrapUp(ctx, "You have done the same again and again without effect.", fmt.Sprintf("the same %d times without effect", working.MaxRepeats))
 		case r.useless >= maxUseless:
 			return fmt.Errorf("model %s: %d replies in a row without an answer or a usable tool call (try another model)", r.model.Name(), maxUseless)
 		}
@@ -96,7 +96,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	}
 	model, err := r.agent.Model(ctx, r.task.Model)
 	if err != nil {
-		return ended(ctx, err) // it names the model
+		return working.Ended(ctx, err) // it names the model
 	}
 	r.model, r.caps = model, model.Caps()
 	if !r.caps.Tools {
@@ -145,7 +145,7 @@ func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 	asking, cancel := context.WithTimeoutCause(ctx, r.set.StepTimeout, late)
 	defer cancel()
 	reply, err := r.model.Generate(asking, llm.Request{
-		System: r.system, Messages: h.messages(r.caps), Tools: tools, MaxTokens: r.set.MaxTokens, EndUser: endUser(r.task.Origin),
+		System: r.system, Messages: h.messages(r.caps), Tools: tools, MaxTokens: r.set.MaxTokens, EndUser: working.EndUser(r.task.Origin),
 	}, nil)
 	if err != nil {
 		if asking.Err() != nil {
@@ -161,7 +161,7 @@ func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 	for _, c := range reply.Calls() { // before anything is stored
 		r.forget(c)
 	}
-	step.Phase, step.Usage = sessions.Done, usage(reply.Usage)
+	step.Phase, step.Usage = sessions.Done, working.Usage(reply.Usage)
 	if len(reply.Calls()) > 0 {
 		step.Text = reply.Text()
 	}
@@ -184,32 +184,32 @@ func (r *run) wrapUp(ctx context.Context, why, limit string) error {
 	if err != nil {
 		return err
 	}
-	end := finalText(reply)
+	end := working.FinalText(reply.Text(), reply.Stop)
 	switch {
-	case end.text != "":
+	case end.Text != "":
 	case beside != "":
-		end.text = beside
+		end.Text = beside
 	case r.closed:
-		end.text = "The browser is closed."
+		end.Text = "The browser is closed."
 	default:
-		end.text = "There is no answer: the work ended before one was found."
+		end.Text = "There is no answer: the work ended before one was found."
 	}
 	if limit != "" {
-		end.limit = limit
+		end.Limit = limit
 	}
 	return r.answer(ctx, end)
 }
 
 // answer ends the task.
-func (r *run) answer(ctx context.Context, end ending) error {
+func (r *run) answer(ctx context.Context, end working.Ending) error {
 	r.n++
 	v := &r.held.view
 	err := r.emit(ctx, sessions.Step{
 		N: r.n, Kind: sessions.StepAnswer, Phase: sessions.Done, Label: "answer",
-		Text: r.whole(end.text), Images: r.shown, Failed: end.failed, Limit: end.limit, Closed: r.closed, URL: v.url, Title: v.title,
+		Text: r.whole(end.Text), Images: r.shown, Failed: end.Failed, Limit: end.Limit, Closed: r.closed, URL: v.url, Title: v.title,
 	})
 	if err == nil && r.closed {
-		r.agent.forget(r.session.ID)
+		r.agent.kept.Forget(r.session.ID)
 	}
 	return err
 }
@@ -237,28 +237,6 @@ func (r *run) emit(ctx context.Context, s sessions.Step) error {
 	return nil
 }
 
-// ending is what a task ends with.
-type ending struct {
-	text   string // "" if the model said nothing
-	limit  string // the limit that cut it off, if one did
-	failed bool   // the model declined, or could not do it
-}
-
-// finalText returns what a reply without calls says to the person.
-func finalText(reply llm.Reply) ending {
-	text := strings.TrimSpace(reply.Text())
-	switch reply.Stop {
-	case llm.StopLength:
-		return ending{text: text, limit: "length limit of one answer"}
-	case llm.StopRefused:
-		return ending{text: orText(text, "The model declined to go on."), failed: true}
-	case llm.StopFilter:
-		return ending{text: orText(text, "The provider of the model withheld the answer."), failed: true}
-	default:
-		return ending{text: text}
-	}
-}
-
 func orText(text, otherwise string) string {
 	if text == "" {
 		return otherwise
@@ -280,28 +258,3 @@ func withoutCalls(m llm.Message) llm.Message {
 	}
 	return kept
 }
-
-// ended returns why ctx ended if it has, else err.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
-}
-
-func usage(u llm.Usage) sessions.Usage {
-	return sessions.Usage{
-		Calls: u.Calls, InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens, USD: u.USD, Unpriced: u.Unpriced,
-	}
-}
-
-// endUser is a hashed id of the person served, for vendors that ask for one.
-func endUser(o sessions.Origin) string {
-	if o.User == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte("clank\x00" + string(o.Kind) + "\x00" + o.User))
-	return hex.EncodeToString(sum[:16])
-}
-
-var errLateOpen = errors.New("the browser did not open in time")

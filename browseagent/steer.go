@@ -8,6 +8,7 @@ import (
 
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/working"
 )
 
 // toolHandOver leaves the rest of a task to another runtime. It is offered where
@@ -52,14 +53,14 @@ func speaker(name string) string {
 
 // goesOn reports whether the task goes on although the model has said its last,
 // because somebody has said more meanwhile.
-func (r *run) goesOn(ctx context.Context, end ending) (bool, error) {
-	if r.task.Inbox.Len() == 0 || end.failed {
+func (r *run) goesOn(ctx context.Context, end working.Ending) (bool, error) {
+	if r.task.Inbox.Len() == 0 || end.Failed {
 		return false, nil
 	}
 	if !r.caps.Literal {
 		return true, nil // it hears before the next question
 	}
-	r.said = append(r.said, end.text)
+	r.said = append(r.said, end.Text)
 	return true, r.listen(ctx, func(notes []sessions.Note) {
 		further := make([]string, len(notes))
 		for i, n := range notes {

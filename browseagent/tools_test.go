@@ -18,6 +18,7 @@ func TestToolsReachThePage(t *testing.T) {
 	for _, tt := range []struct{ tool, input, act, label string }{
 		{"open", `{"url":"shop.test/a"}`, "navigate url=https://shop.test/a", "open shop.test/a"},
 		{"open", `{"url":"http://shop.test/"}`, "navigate url=http://shop.test/", "open shop.test"},
+		{"open", `{"url":"http://ada:hunter2@shop.test/a@b"}`, "navigate url=http://ada:hunter2@shop.test/a@b", "open shop.test/a@b"},
 		{"open", `{"url":"localhost:3000"}`, "navigate url=http://localhost:3000", "open localhost:3000"},
 		{"open", `{"url":"127.0.0.1:80/x"}`, "navigate url=http://127.0.0.1:80/x", "open 127.0.0.1:80/x"},
 		{"open", `{"url":"about:blank"}`, "navigate url=about:blank", "open about:blank"},
@@ -33,6 +34,7 @@ func TestToolsReachThePage(t *testing.T) {
 		{"hover", `{"ref":"e3"}`, "hover ref=e3", `point at "Basket"`},
 		{"back", ``, "back", "go back"},
 		{"tabs", `{"action":"new","url":"x.test"}`, "tabNew url=https://x.test", "open a new tab x.test"},
+		{"tabs", `{"action":"new","url":"//ada:hun@ter2@x.test"}`, "tabNew url=https:////ada:hun@ter2@x.test", "open a new tab //x.test"},
 		{"tabs", `{"action":"select","tab":"t2"}`, "tabSelect tab=t2", "go to tab t2"},
 		{"tabs", `{"action":"close"}`, "tabClose tab=", "close tab"},
 		{"wait", `{"text":"Hello"}`, "wait text=Hello", `wait for "Hello"`},
@@ -61,6 +63,29 @@ func TestPasswordsAreNowhereForPeopleToRead(t *testing.T) {
 		if strings.Contains(s.Label+s.Text+string(s.Input), "hunter2") {
 			t.Errorf("step %d shows the password: %+v", s.N, s)
 		}
+	}
+}
+
+func TestAPasswordInAnAddressIsNowhereButInTheBrowser(t *testing.T) {
+	b := newBench(
+		call("open", `{"url":"http://ada:hunter2@shop.test/"}`), call("tabs", `{"action":"new","url":"ada:hunter2@x.test/?q=a@b"}`), say("ok"),
+	)
+	withPage(b, &page{on: on{
+		"navigate": func(context.Context, map[string]any) ([]string, error) {
+			return []string{"went by http://ada:hunter2@shop.test/login"}, nil
+		},
+		"tabNew": func(context.Context, map[string]any) ([]string, error) {
+			return nil, errors.New("cannot open ada:hunter2@x.test/")
+		},
+	}})
+	_, steps := b.answer(t)
+	for _, s := range steps {
+		if strings.Contains(s.Label+s.Text+string(s.Input)+string(s.Memory), "hunter2") {
+			t.Errorf("step %d shows the password: %+v", s.N, s)
+		}
+	}
+	if got := acts(steps)[1]; got.Label != "open a new tab x.test/?q=a@b" || !strings.Contains(string(got.Input), `"x.test/?q=a@b"`) || got.Text != "cannot open x.test/" {
+		t.Errorf("the step says %+v", got)
 	}
 }
 

@@ -112,19 +112,24 @@ type model struct {
 	reply llm.Reply
 	err   error
 	req   llm.Request
+	payer llm.Account
 }
 
 func (m *model) Name() string   { return "test:eyes" }
 func (m *model) Caps() llm.Caps { return m.caps }
-func (m *model) Generate(_ context.Context, req llm.Request, _ func(llm.Delta)) (llm.Reply, error) {
-	m.req = req
+func (m *model) Generate(ctx context.Context, req llm.Request, _ func(llm.Delta)) (llm.Reply, error) {
+	m.req, m.payer = req, llm.AccountOf(ctx)
 	return m.reply, m.err
 }
 
 func TestAModelDescribesAPicture(t *testing.T) {
 	say := llm.Reply{Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: "a form"}}}}
 	m := &model{caps: llm.Caps{Vision: true}, reply: say}
-	got, err := browsertool.ModelDescriber{Model: m}.Describe(t.Context(), png, "image/png", "what?")
+	ctx := llm.WithAccount(t.Context(), llm.Account{Task: "t", Purpose: "browse"})
+	got, err := browsertool.ModelDescriber{Model: m}.Describe(ctx, png, "image/png", "what?")
+	if want := (llm.Account{Task: "t", Purpose: "describe"}); m.payer != want {
+		t.Errorf("put down to %+v, want %+v", m.payer, want)
+	}
 	if err != nil || got != "a form" {
 		t.Errorf("got %q %v", got, err)
 	}

@@ -102,7 +102,9 @@ func (d ModelDescriber) Describe(ctx context.Context, image []byte, mediaType, p
 	if most <= 0 {
 		most = 800
 	}
-	reply, err := d.Model.Generate(ctx, llm.Request{
+	account := llm.AccountOf(ctx)
+	account.Purpose = "describe"
+	reply, err := d.Model.Generate(llm.WithAccount(ctx, account), llm.Request{
 		Messages: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{
 			{Text: prompt}, {Image: &llm.Image{MediaType: mediaType, Data: image}},
 		}}},

@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -77,12 +76,9 @@ func New(o Options) (*Model, error) {
 	if o.Model == "" {
 		return nil, errors.New("open model: no model is named")
 	}
-	u, err := url.Parse(o.BaseURL)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, errors.New("open model: the base URL must be http:// or https:// and name a host")
-	}
-	if u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("open model: the base URL must end with its path, without ? or #")
+	u, err := wire.BaseURL(o.BaseURL)
+	if err != nil {
+		return nil, err
 	}
 	if !slices.Contains(efforts, o.Effort) {
 		return nil, fmt.Errorf("open model: effort must be none, low, medium, high, xhigh or max, not %q", o.Effort)

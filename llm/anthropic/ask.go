@@ -112,7 +112,7 @@ func (m *Model) once(ctx context.Context, q Question, emit func(llm.Delta)) (ans
 		return answer{}, err
 	}
 	got := dec.answer()
-	got.Usage = m.charge(got.Usage)
+	got.Usage = wire.Charge(m.opts.Price, m.opts.Model, got.Usage)
 	return got, nil
 }
 
@@ -167,20 +167,4 @@ func endOf(err error, events int, empty bool) error {
 		return &wire.CutError{Err: err}
 	}
 	return err
-}
-
-// charge puts a price to what was used.
-func (m *Model) charge(u llm.Usage) llm.Usage {
-	counted := u.InputTokens+u.OutputTokens > 0
-	u.Calls = 1
-	switch {
-	case m.opts.Price != nil:
-		u.USD = m.opts.Price.Cost(u)
-		u.Unpriced = !counted && *m.opts.Price != llm.Price{}
-	case counted:
-		u = llm.Charge(m.opts.Model, u)
-	default:
-		u.Unpriced = true
-	}
-	return u
 }

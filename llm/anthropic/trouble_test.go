@@ -34,7 +34,7 @@ func TestFailuresAreToldForWhatTheyAre(t *testing.T) {
 		"limited long": {llmtest.Fault{Status: 429, Message: "slow down", Header: map[string]string{"Retry-After": "600"}}, llm.ErrRateLimited, "10m0s", 1},
 		"broken":       {llmtest.Fault{Status: 500, Message: "internal"}, llm.ErrUnavailable, "internal", 3},
 		"overloaded":   {llmtest.Fault{Status: 529, Message: "Overloaded"}, llm.ErrUnavailable, "Overloaded", 3},
-		"web page":     {llmtest.Fault{Body: &page, Header: map[string]string{"Content-Type": "text/html"}}, llm.ErrMalformed, "could not be understood", 1},
+		"web page":     {llmtest.Fault{Body: &page, Header: map[string]string{"Content-Type": "text/html"}}, llm.ErrMalformed, "a web page", 1},
 		"told midway":  {llmtest.Fault{At: 4, StreamError: "Overloaded"}, llm.ErrUnavailable, "broke off its answer: Overloaded", 1},
 		"told at once": {llmtest.Fault{At: 2, StreamError: "Overloaded"}, llm.ErrUnavailable, "broke off its answer: Overloaded", 3},
 		"cut midway":   {llmtest.Fault{At: 4, Cut: llmtest.CutClose}, llm.ErrCutOff, "cut off", 1},

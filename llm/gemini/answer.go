@@ -1,11 +1,13 @@
 package gemini
 
 import (
+	"cmp"
 	"slices"
 
 	"google.golang.org/genai"
 
 	"clank/llm"
+	"clank/llm/wire"
 )
 
 // collector puts an answer together from its events.
@@ -26,7 +28,7 @@ func (c *collector) add(event *genai.GenerateContentResponse, emit func(llm.Delt
 	}
 	if f := event.PromptFeedback; f != nil && f.BlockReason != "" {
 		c.block = f.BlockReason
-		c.note = orElse(f.BlockReasonMessage, c.note)
+		c.note = cmp.Or(f.BlockReasonMessage, c.note)
 	}
 	if len(event.Candidates) == 0 || event.Candidates[0] == nil {
 		return
@@ -41,7 +43,7 @@ func (c *collector) add(event *genai.GenerateContentResponse, emit func(llm.Delt
 	}
 	if candidate.FinishReason != "" && candidate.FinishReason != genai.FinishReasonUnspecified {
 		c.finish = candidate.FinishReason
-		c.note = orElse(candidate.FinishMessage, c.note)
+		c.note = cmp.Or(candidate.FinishMessage, c.note)
 	}
 }
 
@@ -82,7 +84,7 @@ func (c *collector) complete() bool { return c.finish != "" || c.block != "" }
 func (c *collector) answer() Answer {
 	return Answer{
 		Content: &genai.Content{Role: genai.RoleModel, Parts: c.parts},
-		Finish:  c.finish, Note: oneLine(c.note), Blocked: c.block, Usage: c.usage,
+		Finish:  c.finish, Note: wire.OneLine(c.note), Blocked: c.block, Usage: c.usage,
 	}
 }
 
@@ -137,9 +139,9 @@ func (a Answer) calls() bool {
 func (a Answer) Garbled() string {
 	switch a.Finish {
 	case genai.FinishReasonMalformedFunctionCall:
-		return orElse(a.Note, "a call that could not be read")
+		return cmp.Or(a.Note, "a call that could not be read")
 	case genai.FinishReasonUnexpectedToolCall:
-		return orElse(a.Note, "a call of a tool that is not there")
+		return cmp.Or(a.Note, "a call of a tool that is not there")
 	default:
 		return ""
 	}

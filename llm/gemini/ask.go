@@ -9,12 +9,7 @@ import (
 	"google.golang.org/genai"
 
 	"clank/llm"
-)
-
-// Causes that end a call from inside.
-var (
-	errTimeout = errors.New("the call took too long")
-	errIdle    = errors.New("the answer stalled")
+	"clank/llm/wire"
 )
 
 // Answer is what a model said, in the vendor's words.
@@ -35,44 +30,21 @@ type Answer struct {
 // are an [*llm.Error]. Only failures before the first event of an answer are
 // tried again, so nothing is delivered twice.
 func (m *Model) Ask(ctx context.Context, contents []*genai.Content, config genai.GenerateContentConfig, onDelta func(llm.Delta)) (Answer, error) {
-	callCtx, cancel := context.WithTimeoutCause(ctx, m.opts.Timeout, errTimeout)
-	defer cancel()
 	emit := func(d llm.Delta) {
 		if onDelta != nil && ctx.Err() == nil && (d.Text != "" || d.Reasoning != "") {
 			onDelta(d)
 		}
 	}
 	start := time.Now()
-	for try := 1; ; try++ {
-		answer, err := m.once(callCtx, contents, config, emit)
-		if ctx.Err() != nil {
-			return Answer{}, context.Cause(ctx)
-		}
-		if err == nil {
-			m.log.Debug("model answered", "model", m.Name(), "took", time.Since(start), "finish", string(answer.Finish),
-				"input_tokens", answer.Usage.InputTokens, "output_tokens", answer.Usage.OutputTokens)
-			return answer, nil
-		}
-		told, transient := m.explain(err)
-		if !transient || try == maxTries {
-			return Answer{}, told
-		}
-		wait, ok := m.waitFor(callCtx, try, told)
-		if !ok {
-			return Answer{}, told
-		}
-		m.log.Info("model call failed, trying again", "model", m.Name(), "try", try, "wait", wait,
-			"kind", told.Kind, "status", told.Status, "reason", told.Message)
-		if m.opts.OnRetry != nil {
-			m.opts.OnRetry(Retry{Try: try, Wait: wait, Err: told})
-		}
-		if !sleep(callCtx, wait) {
-			if ctx.Err() != nil {
-				return Answer{}, context.Cause(ctx)
-			}
-			return Answer{}, told
-		}
+	answer, err := wire.Call(ctx, m.patience, m.explain, func(ctx context.Context) (Answer, error) {
+		return m.once(ctx, contents, config, emit)
+	})
+	if err != nil {
+		return Answer{}, err
 	}
+	m.patience.Logger.Debug("model answered", "model", m.Name(), "took", time.Since(start), "finish", string(answer.Finish),
+		"input_tokens", answer.Usage.InputTokens, "output_tokens", answer.Usage.OutputTokens)
+	return answer, nil
 }
 
 // once asks one time. Its errors are for explain.
@@ -82,8 +54,11 @@ func (m *Model) once(ctx context.Context, contents []*genai.Content, config gena
 	if ctx.Err() != nil {
 		return Answer{}, context.Cause(ctx)
 	}
-	a := &attempt{http: m.http, idle: &idleClock{limit: m.opts.IdleTimeout, cancel: cancel}, clean: m.clean, anonymous: m.opts.Key == "", pictures: &pictures{}}
-	defer a.idle.stop()
+	a := &attempt{
+		Attempt:   wire.NewAttempt(m.http, m.patience.Idle, cancel, m.clean),
+		anonymous: m.opts.Key == "", pictures: &pictures{},
+	}
+	defer a.Stop()
 	client, err := m.client(ctx, a)
 	if err != nil {
 		return Answer{}, err
@@ -91,7 +66,7 @@ func (m *Model) once(ctx context.Context, contents []*genai.Content, config gena
 	c := &collector{}
 	said := a.pictures.without(m.signed(contents))
 	for event, err := range client.Models.GenerateContentStream(ctx, m.opts.Model, said, m.configured(config)) {
-		if ctx.Err() != nil && (!c.complete() || !errors.Is(context.Cause(ctx), errIdle)) {
+		if ctx.Err() != nil && (!c.complete() || !errors.Is(context.Cause(ctx), wire.ErrIdle)) {
 			return Answer{}, context.Cause(ctx)
 		}
 		if err != nil {
@@ -99,18 +74,20 @@ func (m *Model) once(ctx context.Context, contents []*genai.Content, config gena
 		}
 		c.add(event, emit)
 		if c.complete() {
-			a.idle.shorten(time.Second) // usage may follow; a server that never hangs up must not hold us
+			a.Shorten(time.Second) // usage may follow; a server that never hangs up must not hold us
 		}
 	}
 	switch {
-	case ctx.Err() != nil && (!c.complete() || !errors.Is(context.Cause(ctx), errIdle)):
+	case ctx.Err() != nil && (!c.complete() || !errors.Is(context.Cause(ctx), wire.ErrIdle)):
 		return Answer{}, context.Cause(ctx)
 	case c.complete():
-		return m.charge(c.answer()), nil
+		answer := c.answer()
+		answer.Usage = wire.Charge(m.opts.Price, m.opts.Model, answer.Usage)
+		return answer, nil
 	case a.body != nil && a.body.err != nil:
 		return Answer{}, a.body.err
 	}
-	return Answer{}, &cutError{}
+	return Answer{}, &wire.CutError{}
 }
 
 // keyless stands where the client library demands a key; it is never sent.
@@ -139,20 +116,4 @@ func (m *Model) configured(config genai.GenerateContentConfig) *genai.GenerateCo
 		}
 	}
 	return &config
-}
-
-// charge puts a price to what was used.
-func (m *Model) charge(a Answer) Answer {
-	counted := a.Usage.InputTokens+a.Usage.OutputTokens > 0
-	a.Usage.Calls = 1
-	switch {
-	case m.opts.Price != nil:
-		a.Usage.USD = m.opts.Price.Cost(a.Usage)
-		a.Usage.Unpriced = !counted && *m.opts.Price != llm.Price{}
-	case counted:
-		a.Usage = llm.Charge(m.opts.Model, a.Usage)
-	default:
-		a.Usage.Unpriced = true
-	}
-	return a
 }

@@ -1,12 +1,14 @@
 package gemini
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
 	"google.golang.org/genai"
 
 	"clank/llm"
+	"clank/llm/wire"
 )
 
 // What stands for nothing: the API wants each turn to have a part.
@@ -86,7 +88,7 @@ func (w *writer) modelParts(parts []llm.Part) []*genai.Part {
 		}
 		switch {
 		case p.Call != nil && p.Call.Malformed != "":
-			out = append(out, &genai.Part{Text: "(I called a tool in a way that could not be read: " + oneLine(p.Call.Malformed) + ")"})
+			out = append(out, &genai.Part{Text: "(I called a tool in a way that could not be read: " + wire.OneLine(p.Call.Malformed) + ")"})
 		case p.Call != nil:
 			call := &genai.FunctionCall{ID: wireID(p.Call.ID), Name: p.Call.Name, Args: argsOf(p.Call.Input)}
 			part := &genai.Part{FunctionCall: call}
@@ -177,7 +179,7 @@ func (w *writer) respond(i int, body map[string]any, inside []*genai.FunctionRes
 func response(r *llm.ToolResult) map[string]any {
 	switch {
 	case r.IsError:
-		return map[string]any{"error": orElse(r.Text, toolError)}
+		return map[string]any{"error": cmp.Or(r.Text, toolError)}
 	case strings.TrimSpace(r.Text) == "" && len(r.Images) == 0:
 		return map[string]any{"output": noOutput}
 	}

@@ -17,23 +17,20 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"google.golang.org/genai"
 
 	"clank/llm"
+	"clank/llm/wire"
 )
 
 // What applies when the options leave it open.
 const (
-	defaultBaseURL     = "https://generativelanguage.googleapis.com"
-	defaultKeyEnv      = "GEMINI_API_KEY"
-	defaultProvider    = "gemini"
-	defaultTimeout     = 10 * time.Minute
-	defaultIdleTimeout = 90 * time.Second
-	defaultBackoff     = 500 * time.Millisecond
+	defaultBaseURL  = "https://generativelanguage.googleapis.com"
+	defaultKeyEnv   = "GEMINI_API_KEY"
+	defaultProvider = "gemini"
 )
 
 // Options say which model to ask, where and how. Only Model is required.
@@ -51,29 +48,21 @@ type Options struct {
 	IdleTimeout time.Duration // between two bytes of an answer that has begun; 90 s if 0
 	Backoff     time.Duration // before the second try, unless the server says; doubled for the third; 0.5 s if 0
 
-	HTTPClient *http.Client // its Timeout should be 0; nil: a plain client on the default transport
-	Logger     *slog.Logger // nil: no log
-	Price      *llm.Price   // nil: by the table in package llm
-	Caps       *llm.Caps    // nil: by the table in package llm
-	OnRetry    func(Retry)  // called before each repeated try, on the goroutine that asks; may be nil
-}
-
-// Retry tells of a try that failed and is about to be repeated.
-type Retry struct {
-	Try  int           // the one that failed, from 1
-	Wait time.Duration // until the next
-	Err  error         // why, an [*llm.Error]
+	HTTPClient *http.Client     // its Timeout should be 0; nil: a plain client on the default transport
+	Logger     *slog.Logger     // nil: no log
+	Price      *llm.Price       // nil: by the table in package llm
+	Caps       *llm.Caps        // nil: by the table in package llm
+	OnRetry    func(wire.Retry) // called before each repeated try, on the goroutine that asks; may be nil
 }
 
 // Model asks one model of one server. It is safe for concurrent use.
 type Model struct {
-	opts  Options
-	host  string // of the base URL, with port
-	shown string // the base URL without credentials
-	caps  llm.Caps
-	http  *http.Client
-	log   *slog.Logger
-	clean func(string) string // removes secrets from text of the server
+	opts     Options
+	patience wire.Patience
+	place    wire.Place
+	caps     llm.Caps
+	http     *http.Client
+	clean    func(string) string // removes secrets from text of the server
 }
 
 // New checks the options. It does not reach for the network. A missing key for
@@ -86,19 +75,22 @@ func New(o Options) (*Model, error) {
 	if strings.ContainsAny(o.Model, "?&#%/\\ \t\r\n") || strings.Contains(o.Model, "..") {
 		return nil, fmt.Errorf("open model: %q is not a name of a Gemini model", o.Model)
 	}
-	u, err := url.Parse(o.BaseURL)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, errors.New("open model: the base URL must be http:// or https:// and name a host")
-	}
-	if u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("open model: the base URL must end with its path, without ? or #")
+	u, err := wire.BaseURL(o.BaseURL)
+	if err != nil {
+		return nil, err
 	}
 	if err := checkLevel(o); err != nil {
 		return nil, err
 	}
-	m := &Model{opts: o, host: u.Host, shown: u.Redacted(), http: noRedirects(o.HTTPClient), log: o.Logger}
-	m.clean = cleaner(o.Key, u)
-	m.caps = capsFor(o)
+	m := &Model{
+		opts: o, caps: capsFor(o), http: wire.NoRedirects(o.HTTPClient), clean: wire.Cleaner(o.Key, u),
+		patience: wire.Patience{
+			Timeout: o.Timeout, Idle: o.IdleTimeout, Backoff: o.Backoff, Logger: o.Logger, OnRetry: o.OnRetry,
+		}.WithDefaults(),
+		place: wire.Place{
+			Host: u.Host, Shown: u.Redacted(), Speaks: "Gemini API", KeyEnv: o.KeyEnv, HasKey: o.Key != "", Model: o.Model,
+		},
+	}
 	if o.Key == "" && u.Hostname() == "generativelanguage.googleapis.com" {
 		return nil, &llm.Error{Kind: llm.ErrAuth, Model: m.Name(), Message: "there is no key for " + u.Host, Hint: "set " + o.KeyEnv}
 	}
@@ -118,25 +110,11 @@ func withDefaults(o Options) Options {
 			*field = value
 		}
 	}
-	span := func(field *time.Duration, value time.Duration) {
-		if *field <= 0 {
-			*field = value
-		}
-	}
 	o.Key, o.BaseURL = strings.TrimSpace(o.Key), strings.TrimSuffix(strings.TrimSpace(o.BaseURL), "/")
 	o.Model = strings.TrimPrefix(strings.TrimSpace(o.Model), "models/")
 	text(&o.Provider, defaultProvider)
 	text(&o.BaseURL, defaultBaseURL)
 	text(&o.KeyEnv, defaultKeyEnv)
-	span(&o.Timeout, defaultTimeout)
-	span(&o.IdleTimeout, defaultIdleTimeout)
-	span(&o.Backoff, defaultBackoff)
-	if o.HTTPClient == nil {
-		o.HTTPClient = &http.Client{}
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
 	return o
 }
 
@@ -173,12 +151,4 @@ func checkLevel(o Options) error {
 func isOld(model string) bool {
 	name := strings.ToLower(model)
 	return strings.HasPrefix(name, "gemini-1") || strings.HasPrefix(name, "gemini-2")
-}
-
-// noRedirects is a copy of c that reports redirects instead of following them:
-// a request that was redirected has lost its body or its key.
-func noRedirects(c *http.Client) *http.Client {
-	copied := *c
-	copied.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &copied
 }

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -55,7 +56,7 @@ func Declare(tools []llm.Tool) ([]*genai.Tool, error) {
 }
 
 // owner marks what only this model of this server understands.
-func (m *Model) owner() string { return m.host + " " + m.opts.Model }
+func (m *Model) owner() string { return m.place.Host + " " + m.opts.Model }
 
 // note is our opaque part: a part of the vendor's that package llm has no words
 // for, the signature of the call that follows, or how the text that follows was
@@ -150,7 +151,7 @@ const (
 // CallOf is a call in the words of package llm. Ids missing or already in seen
 // are replaced; the id is added to seen.
 func CallOf(f *genai.FunctionCall, seen map[string]bool) llm.ToolCall {
-	call := llm.ToolCall{ID: f.ID, Name: orElse(f.Name, unnamed), Input: json.RawMessage("{}")}
+	call := llm.ToolCall{ID: f.ID, Name: cmp.Or(f.Name, unnamed), Input: json.RawMessage("{}")}
 	if call.ID == "" || seen[call.ID] {
 		call.ID = newCallID()
 	}

@@ -50,7 +50,7 @@ func TestTextArrivesInPiecesAndWholeWithItsPrice(t *testing.T) {
 	if r.System != "be brief" || r.MaxTokens != 77 || r.Header.Get("X-Goog-Api-Key") != testKey || !r.Stream {
 		t.Errorf("request = %+v", r)
 	}
-	think := wire(t, r).GenerationConfig.ThinkingConfig
+	think := sent(t, r).GenerationConfig.ThinkingConfig
 	if think == nil || !think.IncludeThoughts || think.ThinkingLevel != genai.ThinkingLevelLow {
 		t.Errorf("thinking = %+v", think)
 	}
@@ -80,7 +80,7 @@ func TestSignaturesComeBackWithThePartsTheyBelongTo(t *testing.T) {
 	req.Messages = append(req.Messages, stored(t, second.Message), llm.UserText("and now?"))
 	generate(t, m, req)
 
-	contents := wire(t, s.Requests()[2]).Contents
+	contents := sent(t, s.Requests()[2]).Contents
 	var signed []string
 	for _, c := range contents {
 		for _, p := range c.Parts {
@@ -179,7 +179,7 @@ func TestAHistoryOfAnotherModelIsTakenOver(t *testing.T) {
 		{Role: llm.RoleAssistant, Parts: []llm.Part{{Call: &llm.ToolCall{ID: "toolu_3", Name: "look", Input: json.RawMessage(`{}`)}}}},
 		llm.UserText("stop and tell me"),
 	}})
-	contents := wire(t, s.Requests()[0]).Contents
+	contents := sent(t, s.Requests()[0]).Contents
 	if len(contents) != 5 {
 		t.Fatalf("%d contents, want 5", len(contents))
 	}
@@ -256,7 +256,7 @@ func TestRequestsOfOneConversationBeginAlike(t *testing.T) {
 	first := generate(t, m, req)
 	req.Messages = append(req.Messages, first.Message, result(first.Calls()[0], "A"))
 	generate(t, m, req)
-	before, after := wire(t, s.Requests()[0]), wire(t, s.Requests()[1])
+	before, after := sent(t, s.Requests()[0]), sent(t, s.Requests()[1])
 	after.Contents = after.Contents[:1]
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("the beginning changed, so no cache can hold it (-first +second):\n%s", diff)
@@ -275,7 +275,7 @@ func TestATextWhoseEndIsSignedStaysOneAndComesBackDivided(t *testing.T) {
 	}
 	generate(t, m, llm.Request{Messages: []llm.Message{llm.UserText("hi"), stored(t, reply.Message), llm.UserText("and?")}})
 	want := []*genai.Part{{Text: "hel"}, {Text: "lo", ThoughtSignature: []byte("signed")}}
-	if diff := cmp.Diff(want, wire(t, s.Requests()[1]).Contents[1].Parts); diff != "" {
+	if diff := cmp.Diff(want, sent(t, s.Requests()[1]).Contents[1].Parts); diff != "" {
 		t.Errorf("parts (-want +got):\n%s", diff)
 	}
 	for i, p := range reply.Message.Parts { // as whoever shortens a history may
@@ -284,7 +284,7 @@ func TestATextWhoseEndIsSignedStaysOneAndComesBackDivided(t *testing.T) {
 		}
 	}
 	generate(t, m, llm.Request{Messages: []llm.Message{llm.UserText("hi"), reply.Message, llm.UserText("and?")}})
-	if diff := cmp.Diff([]*genai.Part{{Text: "help"}}, wire(t, s.Requests()[2]).Contents[1].Parts); diff != "" {
+	if diff := cmp.Diff([]*genai.Part{{Text: "help"}}, sent(t, s.Requests()[2]).Contents[1].Parts); diff != "" {
 		t.Errorf("changed parts (-want +got):\n%s", diff)
 	}
 }

@@ -61,8 +61,8 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// wire is a request's body in the vendor's types.
-func wire(t *testing.T, r llmtest.Request) server.Wire {
+// sent is a request's body in the vendor's types.
+func sent(t *testing.T, r llmtest.Request) server.Wire {
 	t.Helper()
 	w, err := server.Decode(r.Body)
 	if err != nil {

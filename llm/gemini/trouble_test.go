@@ -12,6 +12,7 @@ import (
 	"clank/llm/gemini"
 	"clank/llm/llmtest"
 	server "clank/llm/llmtest/gemini"
+	"clank/llm/wire"
 )
 
 func TestFailuresAreSorted(t *testing.T) {
@@ -60,8 +61,8 @@ func TestFailuresAreSorted(t *testing.T) {
 
 func TestPassingFailuresAreTriedAgainInSight(t *testing.T) {
 	s := server.NewServer(t, llmtest.Fail(503, "", "overloaded"), server.Exhausted("0.002s"), llmtest.Say("at last"))
-	var told []gemini.Retry
-	m := open(t, s, func(o *gemini.Options) { o.OnRetry = func(r gemini.Retry) { told = append(told, r) } })
+	var told []wire.Retry
+	m := open(t, s, func(o *gemini.Options) { o.OnRetry = func(r wire.Retry) { told = append(told, r) } })
 	if got := generate(t, m, ask("hello")).Text(); got != "at last" {
 		t.Errorf("reply = %q", got)
 	}

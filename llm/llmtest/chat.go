@@ -3,6 +3,7 @@ package llmtest
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 
 	"clank/llm"
 )
@@ -17,7 +18,7 @@ func (chatAPI) form() form {
 	}
 }
 
-func (chatAPI) failed(message string) object {
+func (chatAPI) failed(_, message string) object {
 	return object{"error": object{"message": message, "type": "server_error", "code": nil, "param": nil}}
 }
 
@@ -105,7 +106,7 @@ func chatUsage(u llm.Usage) object {
 	}
 }
 
-func (chatAPI) decode(body []byte, into *Request) error {
+func (chatAPI) decode(_ *http.Request, body []byte, into *Request) error {
 	var in struct {
 		Model               string
 		Stream              bool

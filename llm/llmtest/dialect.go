@@ -1,31 +1,37 @@
 package llmtest
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"testing"
 )
 
 // Dialect is the wire format of another vendor. Packages below this one fill it
 // in, so that every vendor's server shares scripts, faults and records with
-// this one. All fields but Check and Done are required; functions may be called
-// from several goroutines at once.
+// this one. All fields but Check, Raw and Done are required; functions may be
+// called from several goroutines at once.
 type Dialect struct {
 	Path  string // pattern of net/http without a method, such as "/v1/messages"
+	Line  string // what ends a line of a stream; "\n" if empty
 	Named bool   // events carry an "event:" line with their type
 	Done  string // what is sent after the last event
 
 	// Decode reads a request, whose Path and Header are set already, and fails
 	// if it is not one that the vendor would take.
-	Decode func(body []byte, into *Request) error
+	Decode func(r *http.Request, body []byte, into *Request) error
 	// Whole is an answer in one piece, to request n (from 0).
 	Whole func(req Request, reply Reply, n int) map[string]any
 	// Events is the same as a stream.
 	Events func(req Request, reply Reply, n int) []map[string]any
 	// Failed is an error told in a stream, Error one told with a status.
-	Failed func(message string) map[string]any
+	// Code may be empty.
+	Failed func(code, message string) map[string]any
 	Error  func(status int, code, message string) map[string]any
-	// Check looks at messages: what is "request", "whole" or "event".
-	Check func(what string, message []byte) error
+	// Check looks at messages about a request: what is "request", "whole" or
+	// "event".
+	Check func(what string, req Request, message []byte) error
+	// Raw sees each event that a reply has written out.
+	Raw func(req Request, event []byte)
 }
 
 // OpenDialect starts a server as [Open] does, for another vendor.
@@ -48,13 +54,15 @@ func NewDialect(tb testing.TB, d Dialect, script ...Turn) *Server {
 func (s *Server) URL() string { return s.srv.URL }
 
 func (d *Dialect) form() form {
-	return form{request: "request", whole: "whole", event: "event", named: d.Named, done: d.Done}
+	return form{request: "request", whole: "whole", event: "event", named: d.Named, line: d.Line, done: d.Done}
 }
 
-func (d *Dialect) decode(body []byte, into *Request) error { return d.Decode(body, into) }
+func (d *Dialect) decode(r *http.Request, body []byte, into *Request) error {
+	return d.Decode(r, body, into)
+}
 
 func (d *Dialect) whole(req Request, reply Reply, n int) object { return d.Whole(req, reply, n) }
 
 func (d *Dialect) events(req Request, reply Reply, n int) []object { return d.Events(req, reply, n) }
 
-func (d *Dialect) failed(message string) object { return d.Failed(message) }
+func (d *Dialect) failed(code, message string) object { return d.Failed(code, message) }

@@ -41,7 +41,7 @@ func (p *player) play(wire api, req Request, reply Reply, n int) {
 		p.stream(wire, req, reply, n)
 	default:
 		data := encode(wire.whole(req, reply, n))
-		p.validate(wire.form().whole, data, n)
+		p.validate(wire.form().whole, req, data, n)
 		p.body(f, "application/json", data)
 	}
 }
@@ -87,6 +87,9 @@ func (p *player) frames(wire api, req Request, reply Reply, n int) []string {
 	form := wire.form()
 	if reply.Events != nil {
 		for _, e := range reply.Events {
+			if d := p.s.dialect; d != nil && d.Raw != nil {
+				d.Raw(req, []byte(e))
+			}
 			head := object{"type": "message"}
 			_ = json.Unmarshal([]byte(e), &head) // it may be malformed on purpose
 			frames = append(frames, form.frame(head, []byte(e)))
@@ -95,7 +98,7 @@ func (p *player) frames(wire api, req Request, reply Reply, n int) []string {
 	}
 	for _, e := range wire.events(req, reply, n) {
 		data := encode(e)
-		p.validate(form.event, data, n)
+		p.validate(form.event, req, data, n)
 		frames = append(frames, form.frame(e, data))
 	}
 	return frames
@@ -105,7 +108,7 @@ func (p *player) frames(wire api, req Request, reply Reply, n int) []string {
 func (p *player) interrupt(wire api, f Fault) error {
 	switch {
 	case f.StreamError != "":
-		e := wire.failed(f.StreamError)
+		e := wire.failed(f.Code, f.StreamError)
 		_ = p.send(f, wire.form().frame(e, encode(e)))
 		return errOver
 	case f.Hang == InStream:
@@ -175,8 +178,8 @@ func (p *player) send(f Fault, data string) error {
 	return nil
 }
 
-func (p *player) validate(root string, data []byte, n int) {
-	if err := p.s.check(root, data); err != nil {
+func (p *player) validate(root string, req Request, data []byte, n int) {
+	if err := p.s.check(root, req, data); err != nil {
 		p.s.problem("reply %d is itself wrong: %v", n, err)
 	}
 }

@@ -3,6 +3,7 @@ package llmtest
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 
 	"clank/llm"
 )
@@ -14,7 +15,7 @@ func (responsesAPI) form() form {
 	return form{request: "CreateResponse", whole: "Response", event: "ResponseStreamEvent", named: true}
 }
 
-func (responsesAPI) failed(message string) object {
+func (responsesAPI) failed(_, message string) object {
 	return object{"type": "error", "code": "server_error", "message": message, "param": nil, "sequence_number": 0}
 }
 
@@ -97,7 +98,7 @@ func responseUsage(u llm.Usage) object {
 	}
 }
 
-func (responsesAPI) decode(body []byte, into *Request) error {
+func (responsesAPI) decode(_ *http.Request, body []byte, into *Request) error {
 	var in struct {
 		Model            string
 		Stream           bool

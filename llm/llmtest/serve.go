@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,9 @@ import (
 
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.writeError(w, http.StatusNotFound, "", fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path))
+	})
 	if s.dialect != nil {
 		mux.HandleFunc("POST "+s.dialect.Path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, s.dialect) })
 		return mux
@@ -21,35 +25,33 @@ func (s *Server) routes() http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"scripted","object":"model","created":1700000000,"owned_by":"llmtest"}]}`)
 	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.writeError(w, http.StatusNotFound, "", fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path))
-	})
 	return mux
 }
 
 // api is one of the two wire formats.
 type api interface {
 	form() form
-	decode(body []byte, into *Request) error
+	decode(r *http.Request, body []byte, into *Request) error
 	whole(req Request, reply Reply, n int) object // the answer in one piece
 	events(req Request, reply Reply, n int) []object
-	failed(message string) object // an error told in the stream
+	failed(code, message string) object // an error told in the stream
 }
 
 // form is what else tells the formats apart.
 type form struct {
 	request, whole, event string // names of schemas
 	named                 bool   // events carry an "event:" line
+	line                  string // what ends a line; "\n" if empty
 	done                  string // what is sent after the last event
 }
 
 // frame is an event as it goes over the wire.
 func (f form) frame(e object, data []byte) string {
-	head := ""
+	head, end := "", cmp.Or(f.line, "\n")
 	if f.named {
-		head = fmt.Sprintf("event: %s\n", e["type"])
+		head = fmt.Sprintf("event: %s%s", e["type"], end)
 	}
-	return head + "data: " + string(data) + "\n\n"
+	return head + "data: " + string(data) + end + end
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire api) {
@@ -66,8 +68,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire api) {
 		return
 	}
 	var decodeErr error
-	s.update(func() { decodeErr = wire.decode(body, rec) })
-	if err := s.check(wire.form().request, body); err != nil || decodeErr != nil {
+	s.update(func() { decodeErr = wire.decode(r, body, rec) })
+	if err := s.check(wire.form().request, *rec, body); err != nil || decodeErr != nil {
 		if err == nil {
 			err = decodeErr
 		}
@@ -129,9 +131,9 @@ func (s *Server) problem(format string, args ...any) {
 	s.problems = append(s.problems, fmt.Sprintf(format, args...))
 }
 
-func (s *Server) check(root string, body []byte) error {
+func (s *Server) check(root string, req Request, body []byte) error {
 	if s.dialect != nil && s.dialect.Check != nil {
-		return s.dialect.Check(root, body)
+		return s.dialect.Check(root, req, body)
 	}
 	if s.schema == nil {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"clank/llm"
+	"clank/llm/wire"
 )
 
 // reasoningNote is what is kept of readable reasoning, to be replayed.
@@ -73,10 +74,10 @@ func newChatDecoder(owner string) *chatDecoder { return &chatDecoder{owner: owne
 func (d *chatDecoder) event(data []byte, emit func(llm.Delta)) error {
 	var c chatChunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		return &malformedError{err: fmt.Errorf("decode chunk: %w", err)}
+		return &wire.MalformedError{Err: fmt.Errorf("decode chunk: %w", err)}
 	}
 	if isSet(c.Error) {
-		return newStreamError(c.Error)
+		return streamError(c.Error)
 	}
 	if c.Usage != nil {
 		d.usage = c.Usage.usage()
@@ -86,10 +87,10 @@ func (d *chatDecoder) event(data []byte, emit func(llm.Delta)) error {
 	}
 	choice := c.Choices[0]
 	if isSet(choice.Error) {
-		return newStreamError(choice.Error)
+		return streamError(choice.Error)
 	}
 	if choice.FinishReason == "error" {
-		return newStreamError(nil)
+		return streamError(nil)
 	}
 	if err := d.piece(choice.Delta, emit); err != nil {
 		return err
@@ -106,7 +107,7 @@ func (d *chatDecoder) event(data []byte, emit func(llm.Delta)) error {
 func (d *chatDecoder) piece(delta chatDelta, emit func(llm.Delta)) error {
 	text, err := contentText(delta.Content)
 	if err != nil {
-		return &malformedError{err: fmt.Errorf("decode content: %w", err)}
+		return &wire.MalformedError{Err: fmt.Errorf("decode content: %w", err)}
 	}
 	if delta.Refusal != "" {
 		d.refused = true

@@ -7,64 +7,33 @@ import (
 	"time"
 
 	"clank/llm"
+	"clank/llm/wire"
 
 	client "github.com/sashabaranov/go-openai"
-)
-
-// Causes that end a call from inside.
-var (
-	errTimeout = errors.New("the call took too long")
-	errIdle    = errors.New("the answer stalled")
 )
 
 // Generate implements llm.Model. Only failures before the first event of an
 // answer are tried again, so nothing is delivered twice. An answer without any content is a reply
 // without parts, not an error.
 func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
-	callCtx, cancel := context.WithTimeoutCause(ctx, m.opts.Timeout, errTimeout)
-	defer cancel()
 	emit := func(d llm.Delta) {
 		if onDelta != nil && ctx.Err() == nil && (d.Text != "" || d.Reasoning != "") {
 			onDelta(d)
 		}
 	}
-	return m.tries(ctx, callCtx, func() (llm.Reply, error) { return m.once(callCtx, req, emit) })
+	return m.call(ctx, func(ctx context.Context) (llm.Reply, error) { return m.once(ctx, req, emit) })
 }
 
-// tries makes a call until it succeeds or cannot. callCtx is ctx with the deadline
-// of the whole call. Its errors are those of Generate.
-func (m *Model) tries(ctx, callCtx context.Context, once func() (llm.Reply, error)) (llm.Reply, error) {
+// call makes a call and logs that it was answered. Its errors are those of
+// Generate.
+func (m *Model) call(ctx context.Context, once func(context.Context) (llm.Reply, error)) (llm.Reply, error) {
 	start := time.Now()
-	for try := 1; ; try++ {
-		reply, err := once()
-		if ctx.Err() != nil {
-			return llm.Reply{}, context.Cause(ctx)
-		}
-		if err == nil {
-			m.log.Debug("model answered", "model", m.Name(), "took", time.Since(start), "stop", reply.Stop,
-				"input_tokens", reply.Usage.InputTokens, "output_tokens", reply.Usage.OutputTokens)
-			return reply, nil
-		}
-		told, transient := m.explain(err)
-		if !transient || try == maxTries {
-			return llm.Reply{}, told
-		}
-		wait, ok := m.waitFor(callCtx, try, told)
-		if !ok {
-			return llm.Reply{}, told
-		}
-		m.log.Info("model call failed, trying again", "model", m.Name(), "try", try, "wait", wait,
-			"kind", told.Kind, "status", told.Status, "reason", told.Message)
-		if m.opts.OnRetry != nil {
-			m.opts.OnRetry(Retry{Try: try, Wait: wait, Err: told})
-		}
-		if !sleep(callCtx, wait) {
-			if ctx.Err() != nil {
-				return llm.Reply{}, context.Cause(ctx)
-			}
-			return llm.Reply{}, told
-		}
+	reply, err := wire.Call(ctx, m.patience, m.explain, once)
+	if err == nil {
+		m.patience.Logger.Debug("model answered", "model", m.Name(), "took", time.Since(start), "stop", reply.Stop,
+			"input_tokens", reply.Usage.InputTokens, "output_tokens", reply.Usage.OutputTokens)
 	}
+	return reply, err
 }
 
 // decoder puts an answer together from the data of its events.
@@ -86,7 +55,7 @@ func (m *Model) once(ctx context.Context, req llm.Request, emit func(llm.Delta))
 	if err != nil {
 		return llm.Reply{}, err
 	}
-	return m.charge(dec.reply()), nil
+	return m.priced(dec), nil
 }
 
 // exchange sends a request and takes in the whole answer.
@@ -98,8 +67,8 @@ func (m *Model) exchange(
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	a := &attempt{http: m.http, idle: &idleClock{limit: m.opts.IdleTimeout, cancel: cancel}, clean: m.clean}
-	defer a.idle.stop()
+	a := &carrier{wire.NewAttempt(m.http, m.patience.Idle, cancel, m.clean)}
+	defer a.Stop()
 	s, dec, err := open(ctx, m.client(a))
 	if err != nil {
 		if ctx.Err() != nil {
@@ -114,11 +83,11 @@ func (m *Model) exchange(
 	return dec, nil
 }
 
-func (m *Model) client(a *attempt) *client.Client {
+func (m *Model) client(a *carrier) *client.Client {
 	config := client.DefaultConfig(m.opts.Key)
 	config.BaseURL = m.opts.BaseURL
 	config.HTTPClient = a
-	config.EmptyMessagesLimit = ^uint(0) // silence is measured in time, by the idle clock
+	config.EmptyMessagesLimit = ^uint(0) // silence is measured in time, by the attempt
 	return client.NewClientWithConfig(config)
 }
 
@@ -140,19 +109,19 @@ func (m *Model) open(ctx context.Context, c *client.Client, req llm.Request) (st
 
 // receive reads events until the answer is complete and the body ends. Once it
 // is complete, what happens to the connection no longer matters.
-func (m *Model) receive(ctx context.Context, s stream, dec decoder, a *attempt, emit func(llm.Delta)) error {
+func (m *Model) receive(ctx context.Context, s stream, dec decoder, a *carrier, emit func(llm.Delta)) error {
 	for events := 0; ; events++ {
 		data, err := s.RecvRaw()
-		if ctx.Err() != nil && (!dec.complete() || !errors.Is(context.Cause(ctx), errIdle)) {
+		if ctx.Err() != nil && (!dec.complete() || !errors.Is(context.Cause(ctx), wire.ErrIdle)) {
 			return context.Cause(ctx)
 		}
 		switch {
 		case err != nil && dec.complete():
 			return nil
 		case errors.Is(err, io.EOF):
-			return &cutError{}
-		case err != nil && events > 0 && !errors.Is(err, errLineTooLong):
-			return &cutError{err: err}
+			return &wire.CutError{}
+		case err != nil && events > 0 && !errors.Is(err, wire.ErrLineTooLong):
+			return &wire.CutError{Err: err}
 		case err != nil:
 			return err
 		case len(data) == 0: // a sign of life
@@ -162,27 +131,17 @@ func (m *Model) receive(ctx context.Context, s stream, dec decoder, a *attempt, 
 			return err
 		}
 		if dec.complete() {
-			a.idle.shorten(time.Second) // usage may follow; a server that never hangs up must not hold us
+			a.Shorten(time.Second) // usage may follow; a server that never hangs up must not hold us
 		}
 	}
 }
 
-// charge puts a price to what was used.
-func (m *Model) charge(r llm.Reply) llm.Reply {
-	counted := r.Usage.InputTokens+r.Usage.OutputTokens > 0
-	r.Usage.Calls = 1
-	switch {
-	case m.opts.Price != nil:
-		r.Usage.USD = m.opts.Price.Cost(r.Usage)
-		r.Usage.Unpriced = !counted && *m.opts.Price != llm.Price{}
-	case r.Usage.USD > 0: // the server told what it cost
-	case counted:
-		r.Usage = llm.Charge(m.opts.Model, r.Usage)
-	default:
-		r.Usage.Unpriced = true
-	}
+// priced is the reply that came together in dec, with what it cost.
+func (m *Model) priced(dec decoder) llm.Reply {
+	r := dec.reply()
+	r.Usage = wire.Charge(m.opts.Price, m.opts.Model, r.Usage)
 	return r
 }
 
 // owner marks what only this model of this server understands.
-func (m *Model) owner() string { return m.host + " " + string(m.opts.API) + " " + m.opts.Model }
+func (m *Model) owner() string { return m.place.Host + " " + string(m.opts.API) + " " + m.opts.Model }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"clank/llm"
+	"clank/llm/wire"
 
 	client "github.com/sashabaranov/go-openai"
 )
@@ -24,13 +25,11 @@ type Response struct {
 // model's name is filled in. Tries, deadlines and errors are those of
 // [Model.Generate].
 func (m *Model) Respond(ctx context.Context, req client.CreateResponseRequest) (Response, error) {
-	callCtx, cancel := context.WithTimeoutCause(ctx, m.opts.Timeout, errTimeout)
-	defer cancel()
 	req.Model = m.opts.Model
 	var dec *responsesDecoder
-	reply, err := m.tries(ctx, callCtx, func() (llm.Reply, error) {
+	reply, err := m.call(ctx, func(ctx context.Context) (llm.Reply, error) {
 		dec = newResponsesDecoder(m.owner())
-		_, err := m.exchange(callCtx, func(ctx context.Context, c *client.Client) (stream, decoder, error) {
+		_, err := m.exchange(ctx, func(ctx context.Context, c *client.Client) (stream, decoder, error) {
 			s, err := c.CreateResponseStream(ctx, req)
 			if err != nil {
 				return nil, nil, err
@@ -40,7 +39,7 @@ func (m *Model) Respond(ctx context.Context, req client.CreateResponseRequest) (
 		if err != nil {
 			return llm.Reply{}, err
 		}
-		return m.charge(dec.reply()), nil
+		return m.priced(dec), nil
 	})
 	if err != nil {
 		return Response{}, err
@@ -58,10 +57,10 @@ func (m *Model) Reasons() bool { return reasons(m.opts.Model) }
 // IsLost says whether a call failed because the vendor does not have the response
 // any more that it was to go on from, or may not keep any.
 func IsLost(err error) bool {
-	var status *statusError
-	if !errors.As(err, &status) || status.status != 404 && status.status != 400 {
+	var status *wire.StatusError
+	if !errors.As(err, &status) || status.Status != 404 && status.Status != 400 {
 		return false
 	}
-	said := strings.ToLower(status.message)
-	return status.code == "previous_response_not_found" || strings.Contains(said, "previous response") || strings.Contains(said, "previous_response_id")
+	said := strings.ToLower(status.Message)
+	return status.Code == "previous_response_not_found" || strings.Contains(said, "previous response") || strings.Contains(said, "previous_response_id")
 }

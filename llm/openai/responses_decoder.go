@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"clank/llm"
+	"clank/llm/wire"
 )
 
 // phaseNote is the type of an Opaque that remembers the phase of the text that
@@ -76,15 +77,15 @@ func newResponsesDecoder(owner string) *responsesDecoder {
 func (d *responsesDecoder) event(data []byte, emit func(llm.Delta)) error {
 	var e responsesEvent
 	if err := json.Unmarshal(data, &e); err != nil {
-		return &malformedError{err: fmt.Errorf("decode event: %w", err)}
+		return &wire.MalformedError{Err: fmt.Errorf("decode event: %w", err)}
 	}
 	switch {
 	case e.Type == "error":
-		return newStreamError(data)
+		return streamError(data)
 	case e.Object == "response":
 		return d.end(data, emit)
 	case e.Type == "" && isSet(e.Error):
-		return newStreamError(e.Error)
+		return streamError(e.Error)
 	}
 	switch e.Type {
 	case "response.output_text.delta", "response.refusal.delta":
@@ -108,14 +109,14 @@ func (d *responsesDecoder) event(data []byte, emit func(llm.Delta)) error {
 func (d *responsesDecoder) end(data []byte, emit func(llm.Delta)) error {
 	var w wholeResponse
 	if err := json.Unmarshal(data, &w); err != nil {
-		return &malformedError{err: fmt.Errorf("decode response: %w", err)}
+		return &wire.MalformedError{Err: fmt.Errorf("decode response: %w", err)}
 	}
 	switch w.Status {
 	case "failed":
-		return newStreamError(w.Error)
+		return streamError(w.Error)
 	case "completed", "incomplete":
 	default:
-		return &cutError{err: fmt.Errorf("the response is %q", w.Status)}
+		return &wire.CutError{Err: fmt.Errorf("the response is %q", w.Status)}
 	}
 	if len(w.Output) == 0 {
 		for _, i := range slices.Sorted(maps.Keys(d.items)) {
@@ -137,7 +138,7 @@ func (d *responsesDecoder) end(data []byte, emit func(llm.Delta)) error {
 func (d *responsesDecoder) item(raw json.RawMessage) error {
 	var it outputItem
 	if err := json.Unmarshal(raw, &it); err != nil {
-		return &malformedError{err: fmt.Errorf("decode output item: %w", err)}
+		return &wire.MalformedError{Err: fmt.Errorf("decode output item: %w", err)}
 	}
 	switch it.Type {
 	case "reasoning":
@@ -169,7 +170,7 @@ func (d *responsesDecoder) message(it outputItem) error {
 	if it.Phase != "" {
 		note, err := json.Marshal(map[string]string{"type": phaseNote, "phase": it.Phase})
 		if err != nil {
-			return &malformedError{err: err}
+			return &wire.MalformedError{Err: err}
 		}
 		d.keep(note)
 	}

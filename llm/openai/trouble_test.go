@@ -15,6 +15,7 @@ import (
 	"clank/llm"
 	"clank/llm/llmtest"
 	"clank/llm/openai"
+	"clank/llm/wire"
 )
 
 func TestFailuresSayWhatHappenedAndWhatToDo(t *testing.T) {
@@ -71,10 +72,10 @@ func TestPassingTroubleIsTriedAgainAndTold(t *testing.T) {
 			for _, status := range []int{429, 500, 502, 503, 504} {
 				server := llmtest.NewServer(t, llmtest.Fail(status, "", "busy"), llmtest.Fail(status, "", "busy"), llmtest.Say("fine"))
 				var log bytes.Buffer
-				var retries []openai.Retry
+				var retries []wire.Retry
 				m := open(t, server, api, func(o *openai.Options) {
 					o.Logger = slog.New(slog.NewTextHandler(&log, nil))
-					o.OnRetry = func(r openai.Retry) { retries = append(retries, r) }
+					o.OnRetry = func(r wire.Retry) { retries = append(retries, r) }
 				})
 				reply, err := m.Generate(t.Context(), ask("hi"), nil)
 				if err != nil || reply.Text() != "fine" {
@@ -204,7 +205,7 @@ func TestNobodyAtTheAddress(t *testing.T) {
 	}
 	tries := 0
 	m, err := openai.New(openai.Options{
-		BaseURL: "http://" + addr + "/v1", Model: "m", Backoff: time.Millisecond, OnRetry: func(openai.Retry) { tries++ },
+		BaseURL: "http://" + addr + "/v1", Model: "m", Backoff: time.Millisecond, OnRetry: func(wire.Retry) { tries++ },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -276,9 +277,9 @@ func TestSilenceIsBounded(t *testing.T) {
 
 func TestASlowButLivelyAnswerOutlastsTheIdleTimeout(t *testing.T) {
 	server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{
-		Events: []string{`{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}`}, Fault: llmtest.Fault{Trickle: 5 * time.Millisecond},
+		Events: []string{`{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}`}, Fault: llmtest.Fault{Trickle: 10 * time.Millisecond},
 	}))
-	m := open(t, server, openai.APIChat, func(o *openai.Options) { o.IdleTimeout = 150 * time.Millisecond })
+	m := open(t, server, openai.APIChat, func(o *openai.Options) { o.IdleTimeout = 500 * time.Millisecond })
 	start := time.Now()
 	reply, err := m.Generate(t.Context(), ask("hi"), nil)
 	if err != nil || reply.Text() != "x" || time.Since(start) < 150*time.Millisecond {
@@ -310,7 +311,7 @@ func TestStopIsImmediateAndClosesTheConnection(t *testing.T) {
 					ctx, cancel := context.WithCancelCause(t.Context())
 					defer cancel(nil)
 					waiting := make(chan struct{}, 8)
-					m := open(t, server, api, func(o *openai.Options) { o.OnRetry = func(openai.Retry) { waiting <- struct{}{} } })
+					m := open(t, server, api, func(o *openai.Options) { o.OnRetry = func(wire.Retry) { waiting <- struct{}{} } })
 					done := make(chan error, 1)
 					go func() {
 						_, err := m.Generate(ctx, ask("hi"), func(llm.Delta) { waiting <- struct{}{} })

@@ -14,8 +14,11 @@ import (
 
 const maxErrorBody = 64 << 10
 
-// ErrNotEvents is an answer that is no stream of events.
-var ErrNotEvents = errors.New("not an answer of a model server")
+// Answers that are none of a model server's.
+var (
+	ErrWebPage   = errors.New("the answer is a web page")
+	ErrNotEvents = errors.New("the answer is no stream of events")
+)
 
 // Attempt carries one request of a vendor's client library. It stands between
 // the library and the network: it turns error statuses into [StatusError] and
@@ -37,11 +40,26 @@ func NewAttempt(client *http.Client, limit time.Duration, cancel context.CancelC
 	return &Attempt{http: client, limit: limit, cancel: cancel, clean: clean}
 }
 
-// Do sends req. It is what client libraries want of an HTTP client.
+// Do sends req, whose answer must be a stream of events. It is what client
+// libraries want of an HTTP client.
 func (a *Attempt) Do(req *http.Request) (*http.Response, error) {
-	resp, err := a.http.Do(req)
+	resp, kind, err := a.Send(req)
 	if err != nil {
 		return nil, err
+	}
+	if isWhole(kind) {
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("%w: its type is %s", ErrNotEvents, kind)
+	}
+	return resp, nil
+}
+
+// Send sends req. The answer may be a stream of events or come in one piece, as
+// its media type says, which is returned; [Events] reads either.
+func (a *Attempt) Send(req *http.Request) (*http.Response, string, error) {
+	resp, err := a.http.Do(req)
+	if err != nil {
+		return nil, "", err
 	}
 	a.mu.Lock()
 	a.timer = time.AfterFunc(a.limit, func() { a.cancel(ErrIdle) })
@@ -51,16 +69,27 @@ func (a *Attempt) Do(req *http.Request) (*http.Response, error) {
 		defer func() { _ = resp.Body.Close() }() // read as far as we want it
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 		if req.Context().Err() != nil {
-			return nil, context.Cause(req.Context())
+			return nil, "", context.Cause(req.Context())
 		}
-		return nil, newStatusError(resp, body, a.clean)
+		return nil, "", newStatusError(resp, body, a.clean)
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if strings.HasSuffix(kind, "html") || strings.HasSuffix(kind, "json") {
+	if strings.HasSuffix(kind, "html") {
 		_ = resp.Body.Close()
-		return nil, fmt.Errorf("%w: its type is %s", ErrNotEvents, kind)
+		return nil, "", ErrWebPage
 	}
-	return resp, nil
+	return resp, kind, nil
+}
+
+// Shorten lowers the limit from here on: what may still follow a whole answer
+// is not waited for as long as the answer.
+func (a *Attempt) Shorten(limit time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.limit = min(a.limit, limit)
+	if a.timer != nil {
+		a.timer.Reset(a.limit)
+	}
 }
 
 // Stop ends the watch. It is called once the answer is read.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -15,16 +16,6 @@ import (
 	"clank/llm"
 )
 
-// Place names the server that was called, for what a person reads.
-type Place struct {
-	Host   string // with port
-	Shown  string // the base URL without credentials
-	Speaks string // what is spoken there: "Messages API"
-	KeyEnv string // where its key is set
-	HasKey bool   // one was sent
-	Model  string // as the server calls it
-}
-
 // Describe fills e with what can be said of err without knowing the vendor:
 // waiting, cut or malformed answers, statuses by their number, the network. It
 // says whether the same call may well succeed if it is made again.
@@ -33,6 +24,7 @@ func Describe(e *llm.Error, err error, at Place, p Patience) (transient bool) {
 		status    *StatusError
 		cut       *CutError
 		malformed *MalformedError
+		inStream  *StreamError
 	)
 	switch {
 	case errors.Is(err, ErrTimeout):
@@ -43,9 +35,14 @@ func Describe(e *llm.Error, err error, at Place, p Patience) (transient bool) {
 		e.Hint = "ask again"
 	case errors.As(err, &status):
 		return describeStatus(e, status, at)
+	case errors.As(err, &inStream):
+		e.Kind, e.Hint = llm.ErrUnavailable, "ask again"
+		e.Message = at.Host + " broke off its answer: " + cmp.Or(inStream.Message, "no reason given")
 	case errors.As(err, &cut):
 		e.Kind, e.Message, e.Hint = llm.ErrCutOff, "the answer was cut off in the middle", "ask again"
-	case errors.Is(err, ErrNotEvents), errors.As(err, &malformed):
+	case errors.Is(err, ErrWebPage):
+		e.Kind, e.Message, e.Hint = llm.ErrMalformed, at.Shown+" answered with a web page", at.wrong()
+	case errors.Is(err, ErrNotEvents), errors.Is(err, ErrLineTooLong), errors.As(err, &malformed):
 		e.Kind, e.Message = llm.ErrMalformed, "the answer could not be understood"
 		e.Hint = "check that " + at.Shown + " speaks the " + at.Speaks
 	default:
@@ -56,11 +53,11 @@ func Describe(e *llm.Error, err error, at Place, p Patience) (transient bool) {
 
 func describeStatus(e *llm.Error, s *StatusError, at Place) (transient bool) {
 	e.Status, e.RetryAfter = s.Status, s.RetryAfter
-	e.Message = fmt.Sprintf("%s answered %d: %s", at.Host, s.Status, orElse(s.Message, orElse(http.StatusText(s.Status), "no reason given")))
+	e.Message = fmt.Sprintf("%s answered %d: %s", at.Host, s.Status, cmp.Or(s.Message, cmp.Or(http.StatusText(s.Status), "no reason given")))
 	said := strings.ToLower(s.Message)
 	switch {
 	case s.Status < http.StatusBadRequest:
-		e.Kind, e.Message = llm.ErrRejected, fmt.Sprintf("%s redirects to %s", at.Shown, orElse(s.Location, "somewhere else"))
+		e.Kind, e.Message = llm.ErrRejected, fmt.Sprintf("%s redirects to %s", at.Shown, cmp.Or(s.Location, "somewhere else"))
 		e.Hint = "set the base URL to the address meant"
 	case s.Status == http.StatusUnauthorized:
 		e.Kind = llm.ErrAuth
@@ -77,10 +74,10 @@ func describeStatus(e *llm.Error, s *StatusError, at Place) (transient bool) {
 		e.Kind, e.Message = llm.ErrNotFound, fmt.Sprintf("there is no model %q at %s", at.Model, at.Shown)
 		e.Hint = "check the name; it may have been retired"
 	case s.Status == http.StatusNotFound, s.Status == http.StatusMethodNotAllowed:
-		e.Kind, e.Message, e.Hint = llm.ErrNotFound, fmt.Sprintf("%s has no %s", at.Shown, at.Speaks), "check the server's address"
+		e.Kind, e.Message, e.Hint = llm.ErrNotFound, fmt.Sprintf("%s has no %s", at.Shown, at.Speaks), at.wrong()
 	case s.Status == http.StatusTooManyRequests:
 		e.Kind, transient = llm.ErrRateLimited, true
-		e.Message, e.Hint = "too many requests at "+at.Host+": "+orElse(s.Message, "no reason given"), "wait a little"
+		e.Message, e.Hint = "too many requests at "+at.Host+": "+cmp.Or(s.Message, "no reason given"), "wait a little"
 		if s.RetryAfter > 0 {
 			e.Hint = fmt.Sprintf("it asks to wait %v", s.RetryAfter.Round(100*time.Millisecond))
 		}
@@ -125,11 +122,4 @@ func describeNetwork(e *llm.Error, err error, at string) (transient bool) {
 		e.Message, e.Hint = at+" cannot be reached", "check the server's address and the network"
 	}
 	return false
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

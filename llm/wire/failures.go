@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 type StatusError struct {
 	Status     int
 	Code       string // of the error object, or its type
+	Reason     string // finer than the code, where the server gives one
 	Message    string
 	Location   string        // where a redirect points
 	RetryAfter time.Duration // 0 if the server does not say
@@ -31,9 +33,9 @@ func (e *StatusError) Error() string {
 func newStatusError(resp *http.Response, body []byte, clean func(string) string) *StatusError {
 	told := ReadTold(body)
 	return &StatusError{
-		Status: resp.StatusCode, Code: told.Code, Message: clean(told.Message),
+		Status: resp.StatusCode, Code: told.Code, Reason: told.Reason, Message: clean(told.Message),
 		Location:   clean(OneLine(resp.Header.Get("Location"))),
-		RetryAfter: RetryAfter(resp.Header, time.Now()),
+		RetryAfter: cmp.Or(RetryAfter(resp.Header, time.Now()), told.Wait),
 	}
 }
 
@@ -60,8 +62,19 @@ func (e *MalformedError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *MalformedError) Unwrap() error { return e.Err }
 
-// Told is what a server says of an error: a code or type, and a line of text.
-type Told struct{ Code, Message string }
+// StreamError is an error told inside an answer that began well.
+type StreamError struct{ Told }
+
+// Error implements error.
+func (e *StreamError) Error() string { return "error in the stream: " + e.Message }
+
+// Told is what a server says of an error.
+type Told struct {
+	Code    string        // or status, or type
+	Message string        // one line
+	Reason  string        // of google.rpc.ErrorInfo
+	Wait    time.Duration // of google.rpc.RetryInfo
+}
 
 // ReadTold finds what a server has to say. Servers and the gateways before them
 // wrap it differently: {"error":{"type","code","status","message"}},
@@ -89,9 +102,32 @@ func readWrapped(body []byte, layers int) Told {
 		}
 		return told
 	}
-	return Told{
+	told := Told{
 		Code:    first(o, "status", "code", "type"),
 		Message: OneLine(first(o, "message", "detail", "error_description")),
+	}
+	told.readDetails(o["details"])
+	return told
+}
+
+// readDetails reads those of google.rpc.Status, which Google's servers send.
+func (t *Told) readDetails(raw json.RawMessage) {
+	var details []json.RawMessage
+	if json.Unmarshal(raw, &details) != nil {
+		return
+	}
+	for _, raw := range details {
+		var detail struct {
+			Reason     string `json:"reason"`
+			RetryDelay string `json:"retryDelay"`
+		}
+		if json.Unmarshal(raw, &detail) != nil {
+			continue
+		}
+		t.Reason = cmp.Or(detail.Reason, t.Reason)
+		if d, err := time.ParseDuration(detail.RetryDelay); err == nil {
+			t.Wait = Seconds(d.Seconds())
+		}
 	}
 }
 

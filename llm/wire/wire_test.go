@@ -194,6 +194,13 @@ func TestWhatServersSayIsFoundInAnyWrapping(t *testing.T) {
 		`{"error":null,"message":"m"}`:         {Message: "m"},
 		`{"error":{"error":{"message":"in"}}}`: {Message: "in"},
 		``:                                     {},
+		`{"error":{"message":"m","type":"t","code":"c"}}`:  {Code: "c", Message: "m"},
+		`{"error":{"message":"m","type":"t","code":null}}`: {Code: "t", Message: "m"},
+		`{"error":{"message":"m","code":429}}`:             {Code: "429", Message: "m"},
+		`{"detail":[{"loc":["body"]}]}`:                    {Message: `[{"loc":["body"]}]`},
+		`{"error":{"message":"m","status":"S","details":[3,null,{"reason":"R"},{"retryDelay":"34.5s"}]}}`: {
+			Code: "S", Message: "m", Reason: "R", Wait: 34500 * time.Millisecond,
+		},
 	} {
 		if got := wire.ReadTold([]byte(body)); got != want {
 			t.Errorf("%s: %+v, want %+v", body, got, want)
@@ -225,4 +232,55 @@ func FuzzToldIsOneShortLine(f *testing.F) {
 			t.Errorf("message %q", got)
 		}
 	})
+}
+
+func TestSecretsAreCutOutOfServersWords(t *testing.T) {
+	for _, tt := range []struct{ key, base, in, want string }{
+		{"abcdefgh1234", "http://x", "bad key abcdefgh1234!", "bad key [key]!"},
+		{"k", "http://x", "Incorrect API key provided: sk-proj-****abcd.", "Incorrect API key provided: [key]"},
+		{"ollama", "http://x", "ollama says no", "ollama says no"},
+		{"", "http://u:hunter2hunter2@x", "u:hunter2hunter2", "u:[key]"},
+		{"", "http://x", "a skateboarding-skeleton", "a skateboarding-skeleton"},
+	} {
+		u, err := url.Parse(tt.base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := wire.Cleaner(tt.key, u)(tt.in); got != tt.want {
+			t.Errorf("%q = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestABaseURLEndsWithItsPath(t *testing.T) {
+	for in, ok := range map[string]bool{
+		"https://host/v1": true, "http://host:8080": true, "host/v1": false, "ftp://host": false, "http:///v1": false,
+		"https://host/v1?x=1": false, "https://host/v1#x": false, ":": false,
+	} {
+		if _, err := wire.BaseURL(in); (err == nil) != ok {
+			t.Errorf("%s: err = %v, want ok %v", in, err, ok)
+		}
+	}
+}
+
+func TestWhatACallCostsIsSaidByWhoKnowsIt(t *testing.T) {
+	free, dear := llm.Price{}, llm.Price{Input: 1, Output: 1}
+	for name, tt := range map[string]struct {
+		price    *llm.Price
+		told     float64
+		tokens   int
+		unpriced bool
+	}{
+		"by the operator's price":      {price: &dear, tokens: 10},
+		"nothing counted has no price": {price: &dear, unpriced: true},
+		"what is free needs no count":  {price: &free},
+		"as the server told":           {told: 0.5},
+		"nobody knows the model":       {tokens: 10, unpriced: true},
+		"nobody said anything":         {unpriced: true},
+	} {
+		got := wire.Charge(tt.price, "model-nobody-knows", llm.Usage{USD: tt.told, InputTokens: tt.tokens})
+		if got.Unpriced != tt.unpriced || got.Calls != 1 || tt.told > 0 && got.USD != tt.told {
+			t.Errorf("%s: %+v, want unpriced %v", name, got, tt.unpriced)
+		}
+	}
 }

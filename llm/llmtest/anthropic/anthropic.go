@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -47,14 +48,14 @@ func dialect() llmtest.Dialect {
 	said := &memory{thoughts: map[string]string{}, within: map[string][]string{}}
 	return llmtest.Dialect{
 		Path: "/v1/messages", Named: true,
-		Decode: func(body []byte, into *llmtest.Request) error { return decode(body, into, said) },
+		Decode: func(_ *http.Request, body []byte, into *llmtest.Request) error { return decode(body, into, said) },
 		Whole: func(req llmtest.Request, reply llmtest.Reply, n int) map[string]any {
 			return message(req, reply, said.blocks(reply, n), n)
 		},
 		Events: func(req llmtest.Request, reply llmtest.Reply, n int) []map[string]any {
 			return events(req, reply, said.blocks(reply, n), n)
 		},
-		Failed: func(message string) map[string]any { return failure("overloaded_error", message) },
+		Failed: func(_, message string) map[string]any { return failure("overloaded_error", message) },
 		Error:  func(status int, code, message string) map[string]any { return failure(kindOf(status, code), message) },
 		Check:  check,
 	}

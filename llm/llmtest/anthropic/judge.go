@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"clank/llm/llmtest"
+
 	sdk "github.com/anthropics/anthropic-sdk-go"
 )
 
@@ -252,7 +254,7 @@ func judgeResults(before, content []block) error {
 }
 
 // check decodes what the server sends with the client library's types.
-func check(what string, data []byte) error {
+func check(what string, _ llmtest.Request, data []byte) error {
 	switch what {
 	case "whole":
 		var m sdk.Message

@@ -1,6 +1,6 @@
-// Package gemini is a scripted server of the Gemini API for tests: chat and
-// computer use through generateContent and streamGenerateContent, over real
-// HTTP and server-sent events. Its scripts are those of package llmtest.
+// Package gemini is the scripted model server of llmtest in the dialect of the
+// Gemini API: chat and computer use through generateContent and
+// streamGenerateContent.
 //
 // Each request is decoded strictly with the types of the vendor's library and
 // checked as the vendor would: roles, an answer for every call, thought
@@ -9,157 +9,167 @@
 package gemini
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
-	"net/http/httptest"
-	"slices"
+	"net/http"
+	"strings"
 	"sync"
 	"testing"
+
+	"google.golang.org/genai"
 
 	"clank/llm/llmtest"
 )
 
-// Server is a scripted model server. Its methods are safe for concurrent use.
-type Server struct {
-	srv  *httptest.Server
-	quit chan struct{}
+// Server is a scripted model server.
+type Server struct{ *llmtest.Server }
 
-	mu       sync.Mutex
-	script   []llmtest.Turn
-	fallback llmtest.Turn
-	requests []*llmtest.Request
-	problems []string
-	issued   signatures
-	changed  chan struct{} // closed and replaced when requests change
-	closed   bool
-}
+// BaseURL is what a client is configured with.
+func (s *Server) BaseURL() string { return s.URL() }
 
 // NewServer starts a server for the duration of a test. When the test ends,
 // what was wrong with requests, answers and the script fails it.
 func NewServer(tb testing.TB, script ...llmtest.Turn) *Server {
 	tb.Helper()
-	s := Open(script...)
-	tb.Cleanup(func() {
-		s.Close()
-		for _, p := range s.Problems() {
-			tb.Errorf("model server: %s", p)
-		}
-	})
-	return s
+	return &Server{llmtest.NewDialect(tb, dialect(), script...)}
 }
 
 // Open starts a server that plays script, a turn for each request. The caller
 // closes it.
-func Open(script ...llmtest.Turn) *Server {
-	s := &Server{quit: make(chan struct{}), script: script, changed: make(chan struct{}), issued: newSignatures()}
-	s.srv = httptest.NewServer(s.routes())
-	return s
-}
+func Open(script ...llmtest.Turn) *Server { return &Server{llmtest.OpenDialect(dialect(), script...)} }
 
-// Close ends all answers under way and the server. It may be called twice.
-func (s *Server) Close() {
-	s.mu.Lock()
-	closed := s.closed
-	s.closed = true
-	s.mu.Unlock()
-	if !closed {
-		close(s.quit)
-		s.srv.CloseClientConnections()
-		s.srv.Close()
+func dialect() llmtest.Dialect {
+	said := &memory{issued: newSignatures()}
+	return llmtest.Dialect{
+		Path: "/v1beta/models/{call}", Line: "\r\n",
+		Decode: said.decode,
+		Whole: func(req llmtest.Request, reply llmtest.Reply, n int) map[string]any {
+			return said.object(req, whole(req.Model, reply, n))
+		},
+		Events: func(req llmtest.Request, reply llmtest.Reply, n int) []map[string]any {
+			var events []map[string]any
+			for _, r := range responses(req.Model, reply, n) {
+				events = append(events, said.object(req, r))
+			}
+			return events
+		},
+		Failed: func(code, message string) map[string]any {
+			return errorObject(http.StatusServiceUnavailable, code, message)
+		},
+		Error: func(status int, code, message string) map[string]any { return errorObject(status, code, message) },
+		Check: check,
+		Raw: func(req llmtest.Request, event []byte) {
+			var r genai.GenerateContentResponse
+			if strings.HasPrefix(string(event), "{") && json.Unmarshal(event, &r) == nil { // the library panics at null
+				said.issue(req.Model, &r)
+			}
+		},
 	}
 }
 
-// BaseURL is what a client is configured with.
-func (s *Server) BaseURL() string { return s.srv.URL }
-
-// Add appends turns to the script.
-func (s *Server) Add(script ...llmtest.Turn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.script = append(s.script, script...)
+// memory is what the server signed, to know it again.
+type memory struct {
+	mu     sync.Mutex
+	issued signatures
 }
 
-// Otherwise sets the turn that answers requests beyond the script. Without it
-// they get status 500 and are a problem.
-func (s *Server) Otherwise(turn llmtest.Turn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fallback = turn
-}
-
-// Requests are the calls so far, in order of arrival.
-func (s *Server) Requests() []llmtest.Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := make([]llmtest.Request, len(s.requests))
-	for i, r := range s.requests {
-		all[i] = *r
+// decode reads a request and checks it against the rules of the API and against
+// what was said before.
+func (m *memory) decode(r *http.Request, body []byte, into *llmtest.Request) error {
+	model, method, _ := strings.Cut(r.PathValue("call"), ":")
+	stream := method == "streamGenerateContent" && r.URL.Query().Get("alt") == "sse"
+	into.Model, into.Stream = model, stream
+	if !stream && method != "generateContent" {
+		return fmt.Errorf("there is no method at %q", r.URL)
 	}
-	return all
+	wire, err := Decode(body)
+	if err != nil {
+		return err
+	}
+	if err := wire.check(); err != nil {
+		return err
+	}
+	into.Request = wire.plain()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.issued.check(model, wire.Contents)
 }
 
-// Problems are what was wrong with requests, answers and the script.
-func (s *Server) Problems() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.problems)
-}
-
-// Await waits until request i (from 0) satisfies ok and returns it. It fails
-// with the context's cause.
-func (s *Server) Await(ctx context.Context, i int, ok func(llmtest.Request) bool) (llmtest.Request, error) {
-	for {
-		s.mu.Lock()
-		changed := s.changed
-		if i < len(s.requests) && ok(*s.requests[i]) {
-			r := *s.requests[i]
-			s.mu.Unlock()
-			return r, nil
-		}
-		s.mu.Unlock()
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return llmtest.Request{}, fmt.Errorf("await request %d: %w", i, context.Cause(ctx))
+func (m *memory) issue(model string, r *genai.GenerateContentResponse) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range r.Candidates {
+		if c != nil && c.Content != nil {
+			m.issued.add(model, c.Content.Parts)
 		}
 	}
 }
 
-func (s *Server) next() llmtest.Turn {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.script) == 0 {
-		return s.fallback
+// object is an answer, or a piece of one, as it is sent. What it signs is
+// remembered.
+func (m *memory) object(req llmtest.Request, r *genai.GenerateContentResponse) map[string]any {
+	m.issue(req.Model, r)
+	var o map[string]any
+	if err := json.Unmarshal(encode(r), &o); err != nil {
+		return nil
 	}
-	turn := s.script[0]
-	s.script = s.script[1:]
-	return turn
+	return o
 }
 
-// record returns the request's number.
-func (s *Server) record(r *llmtest.Request) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.requests = append(s.requests, r)
-	s.wake()
-	return len(s.requests) - 1
+// check looks at answers; requests are checked as they are decoded.
+func check(what string, req llmtest.Request, message []byte) error {
+	if what == "request" {
+		return nil
+	}
+	wire, err := Decode(req.Body)
+	if err != nil {
+		return err
+	}
+	var r genai.GenerateContentResponse
+	if err := json.Unmarshal(message, &r); err != nil {
+		return err
+	}
+	return checkAnswer(wire, &r)
 }
 
-// update changes a recorded request under the lock and wakes who waits.
-func (s *Server) update(change func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	change()
-	s.wake()
+// isOld says whether a model is from before Gemini 3: its calls have neither
+// ids nor signatures.
+func isOld(model string) bool {
+	return strings.HasPrefix(model, "gemini-1") || strings.HasPrefix(model, "gemini-2")
 }
 
-func (s *Server) wake() {
-	close(s.changed)
-	s.changed = make(chan struct{})
+// errorObject is google.rpc.Status as the API wraps it.
+func errorObject(status int, code, message string, details ...any) map[string]any {
+	if code == "" || code == "invalid_request" {
+		code = map[int]string{
+			http.StatusBadRequest: "INVALID_ARGUMENT", http.StatusForbidden: "PERMISSION_DENIED",
+			http.StatusNotFound: "NOT_FOUND", http.StatusTooManyRequests: "RESOURCE_EXHAUSTED",
+			http.StatusServiceUnavailable: "UNAVAILABLE", http.StatusGatewayTimeout: "DEADLINE_EXCEEDED",
+		}[status]
+	}
+	if code == "" {
+		code = "INTERNAL"
+	}
+	o := map[string]any{"code": status, "message": message, "status": code}
+	if details != nil {
+		o["details"] = details
+	}
+	return map[string]any{"error": o}
 }
 
-func (s *Server) problem(format string, args ...any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.problems = append(s.problems, fmt.Sprintf(format, args...))
+// encode is JSON of values made here, which always marshal.
+func encode(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return []byte("null")
+	}
+	return data
+}
+
+// Exhausted answers 429 with google.rpc.RetryInfo that asks to wait for delay,
+// such as "34.5s", and without a Retry-After header.
+func Exhausted(delay string) llmtest.Turn {
+	body := string(encode(errorObject(http.StatusTooManyRequests, "", "You exceeded your current quota.",
+		map[string]any{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay})))
+	return llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{Status: http.StatusTooManyRequests, Body: &body}})
 }

@@ -1,4 +1,4 @@
-package openai
+package wire
 
 import (
 	"bufio"
@@ -7,13 +7,54 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
-// maxLine bounds one line of a stream. The final event of the Responses API
-// repeats the whole answer in one.
-const maxLine = 32 << 20
+// maxLine bounds one line of a stream: some vendors repeat the whole answer in
+// the last event.
+const (
+	maxLine   = 32 << 20
+	maxAnswer = 64 << 20 // of an answer in one piece
+)
 
-var errLineTooLong = errors.New("a line of the stream is too long")
+// ErrLineTooLong is a stream that is not divided as it should be.
+var ErrLineTooLong = errors.New("a line of the stream is too long")
+
+// Events gives the data of each event of an answer, whose media type is kind, in
+// turn, and in the end io.EOF. An answer that came as JSON in one piece is one
+// event, or, as an array, one for each of its elements.
+func Events(kind string, body io.Reader) (next func() ([]byte, error)) {
+	if isWhole(kind) {
+		return wholeBody(body)
+	}
+	e := &eventReader{r: bufio.NewReader(body)}
+	return e.next
+}
+
+func isWhole(kind string) bool { return strings.HasSuffix(kind, "json") }
+
+func wholeBody(body io.Reader) func() ([]byte, error) {
+	var events []json.RawMessage
+	read := false
+	return func() ([]byte, error) {
+		if !read {
+			read = true
+			data, err := io.ReadAll(io.LimitReader(body, maxAnswer))
+			if err != nil {
+				return nil, err
+			}
+			if json.Unmarshal(data, &events) != nil {
+				events = []json.RawMessage{data}
+			}
+		}
+		if len(events) == 0 {
+			return nil, io.EOF
+		}
+		event := events[0]
+		events = events[1:]
+		return event, nil
+	}
+}
 
 // eventReader reads server-sent events as the HTML standard defines them
 // (section 9.2.6, without carriage returns as line ends of their own). Comments
@@ -22,8 +63,6 @@ type eventReader struct {
 	r     *bufio.Reader
 	begun bool
 }
-
-func newEventReader(r io.Reader) *eventReader { return &eventReader{r: bufio.NewReader(r)} }
 
 // next returns the data of the next event that has any. Data of several lines
 // is joined by line ends. An unfinished event at the end of the stream counts
@@ -94,7 +133,7 @@ func (e *eventReader) line() ([]byte, error) {
 		part, err := e.r.ReadSlice('\n')
 		line = append(line, part...)
 		if len(line) > maxLine {
-			return nil, errLineTooLong
+			return nil, ErrLineTooLong
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
@@ -108,48 +147,4 @@ func (e *eventReader) line() ([]byte, error) {
 		}
 		return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")), nil
 	}
-}
-
-// dataLines is a body made of nothing but "data:" lines, one for each event.
-// The client library counts other lines and gives up after some, and cannot
-// read an error that follows one; it gets none to see.
-type dataLines struct {
-	next  func() ([]byte, error)
-	close func() error
-	left  []byte
-	err   error
-}
-
-func (d *dataLines) Read(p []byte) (int, error) {
-	for len(d.left) == 0 {
-		if d.err != nil {
-			return 0, d.err
-		}
-		data, err := d.next()
-		if err != nil {
-			d.err = err
-			continue
-		}
-		d.left = dataLine(data)
-	}
-	n := copy(p, d.left)
-	d.left = d.left[n:]
-	return n, nil
-}
-
-func (d *dataLines) Close() error { return d.close() }
-
-// dataLine is an event in one line. A space after the brace keeps the library
-// from taking {"error": for its own.
-func dataLine(data []byte) []byte {
-	flat := bytes.TrimSpace(bytes.Map(func(r rune) rune {
-		if r == '\n' || r == '\r' {
-			return ' '
-		}
-		return r
-	}, data))
-	if rest, ok := bytes.CutPrefix(flat, []byte("{")); ok {
-		flat = append([]byte("{ "), rest...)
-	}
-	return append(append([]byte("data: "), flat...), '\n')
 }

@@ -1,0 +1,36 @@
+package working
+
+import (
+	"strings"
+
+	"clank/llm"
+)
+
+// Ending is what a task ends with.
+type Ending struct {
+	Text   string // "" if the model said nothing
+	Limit  string // the limit that cut it off, if one did
+	Failed bool   // the model declined, or could not do it
+}
+
+// FinalText is what an answer without calls says to the person.
+func FinalText(text string, stop llm.StopReason) Ending {
+	text = strings.TrimSpace(text)
+	switch stop {
+	case llm.StopLength:
+		return Ending{Text: text, Limit: "length limit of one answer"}
+	case llm.StopRefused:
+		return Ending{Text: orText(text, "The model declined to go on."), Failed: true}
+	case llm.StopFilter:
+		return Ending{Text: orText(text, "The provider of the model withheld the answer."), Failed: true}
+	default:
+		return Ending{Text: text}
+	}
+}
+
+func orText(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}

@@ -1,0 +1,66 @@
+// Package working is what backends have in common in which a model works a page:
+// actions that are held to what people agreed to, a page that is opened again, a
+// model that goes in circles, and the words for how a task ends.
+//
+// It has no loop and no conversation; those differ from backend to backend. It
+// knows no browser and no vendor.
+package working
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"clank/llm"
+	"clank/sessions"
+)
+
+// Ended returns why ctx ended if it has, else err.
+func Ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// Timed does something within limit. What took longer is told as such, and not
+// by what was under way then.
+func Timed(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+	acting, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := do(acting)
+	if err != nil && acting.Err() != nil {
+		return fmt.Errorf("no result within %s", limit)
+	}
+	return err
+}
+
+// Usage is what a call of a model used, as a session counts it.
+func Usage(u llm.Usage) sessions.Usage {
+	return sessions.Usage{
+		Calls: u.Calls, InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens, USD: u.USD, Unpriced: u.Unpriced,
+	}
+}
+
+// EndUser is a hashed id of the person served, for vendors that ask for one; ""
+// if nobody is.
+func EndUser(o sessions.Origin) string {
+	if o.User == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte("clank\x00" + string(o.Kind) + "\x00" + o.User))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Account is whom the model calls of a task are for.
+func Account(s sessions.Session, t sessions.Task) llm.Account {
+	user := t.Origin.User
+	if user != "" {
+		user = string(t.Origin.Kind) + ":" + user
+	}
+	return llm.Account{
+		Task: t.ID, Session: s.ID, Guild: t.Origin.Guild, Channel: t.Origin.Channel, User: user, Purpose: "browse",
+	}
+}

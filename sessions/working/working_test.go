@@ -1,0 +1,141 @@
+package working_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/llm"
+	"clank/sessions"
+	"clank/sessions/working"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRepeatsAndCirclesAreCounted(t *testing.T) {
+	for done, want := range map[string]int{
+		"a": 1, "aa": 2, "aaaaa": 5, "aab": 1, "abab": 2, "ababab": 3, "abcabc": 2, "abcdabcd": 1, "baaa": 3, "abcabcabcabcabc": 5,
+		"abababababababababababababab": 7,
+	} {
+		var r working.Repeats
+		got := 0
+		for what := range strings.SplitSeq(done, "") {
+			got = r.Add(what)
+		}
+		if got != want {
+			t.Errorf("%s: %d, want %d", done, got, want)
+		}
+	}
+}
+
+// opener opens what it has, and keeps what it was asked for.
+type opener struct {
+	pages map[string]string
+	asked []sessions.Opening
+	slow  time.Duration
+}
+
+func (o *opener) open(ctx context.Context, want sessions.Opening) (string, bool, error) {
+	o.asked = append(o.asked, want)
+	if o.slow > 0 {
+		select {
+		case <-time.After(o.slow):
+		case <-ctx.Done():
+			return "", false, ctx.Err()
+		}
+	}
+	p, ok := o.pages[want.URL]
+	if !ok {
+		return "", false, errors.New("no such page")
+	}
+	return p, false, nil
+}
+
+func TestAPageThatIsGoneIsOpenedEmpty(t *testing.T) {
+	o := opener{pages: map[string]string{"": "empty", "http://a/": "a"}}
+	p, restored, lost, err := working.Open(t.Context(), time.Minute, o.open, sessions.Opening{Key: "s", URL: "http://a/"})
+	if p != "a" || restored || lost != nil || err != nil {
+		t.Errorf("got %q, %v, %v, %v", p, restored, lost, err)
+	}
+	p, restored, lost, err = working.Open(t.Context(), time.Minute, o.open, sessions.Opening{Key: "s", URL: "http://gone/"})
+	if p != "empty" || !restored || lost == nil || err != nil {
+		t.Errorf("gone: got %q, %v, %v, %v", p, restored, lost, err)
+	}
+	if got := o.asked[len(o.asked)-1]; got.Key != "s" || got.URL != "" {
+		t.Errorf("asked for %+v", got)
+	}
+	if said := working.Reopened("http://gone/", lost); !strings.Contains(said, "no such page") || !strings.Contains(said, "empty") {
+		t.Errorf("said %q", said)
+	}
+}
+
+func TestABrowserThatDoesNotOpenIsNotTriedTwice(t *testing.T) {
+	o := opener{}
+	if _, _, _, err := working.Open(t.Context(), time.Minute, o.open, sessions.Opening{}); err == nil || !strings.Contains(err.Error(), "open the browser: no such page") {
+		t.Errorf("err = %v", err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		slow := opener{slow: time.Hour}
+		_, _, _, err := working.Open(t.Context(), time.Minute, slow.open, sessions.Opening{URL: "http://a/"})
+		if err == nil || !strings.Contains(err.Error(), "did not open in time") || len(slow.asked) != 1 {
+			t.Errorf("err = %v after %d tries", err, len(slow.asked))
+		}
+	})
+	stopped, stop := context.WithCancelCause(t.Context())
+	cause := errors.New("a person said stop")
+	stop(cause)
+	before := len(o.asked)
+	if _, _, _, err := working.Open(stopped, time.Minute, o.open, sessions.Opening{}); !errors.Is(err, cause) || len(o.asked) != before {
+		t.Errorf("stopped: err = %v", err)
+	}
+}
+
+func TestHowAnAnswerEndedIsSaid(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text string
+		stop llm.StopReason
+		want working.Ending
+	}{
+		"an answer":            {" yes ", llm.StopEnd, working.Ending{Text: "yes"}},
+		"nothing":              {"", llm.StopEnd, working.Ending{}},
+		"cut off":              {"ye", llm.StopLength, working.Ending{Text: "ye", Limit: "length limit of one answer"}},
+		"declined":             {"", llm.StopRefused, working.Ending{Text: "The model declined to go on.", Failed: true}},
+		"declined with reason": {"no", llm.StopRefused, working.Ending{Text: "no", Failed: true}},
+		"withheld":             {"", llm.StopFilter, working.Ending{Text: "The provider of the model withheld the answer.", Failed: true}},
+	} {
+		if diff := cmp.Diff(tt.want, working.FinalText(tt.text, tt.stop)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestWhoIsServedIsTheSameForAllAndNotTold(t *testing.T) {
+	ada := sessions.Origin{Kind: "discord", User: "ada"}
+	id := working.EndUser(ada)
+	if id == "" || id != working.EndUser(ada) || strings.Contains(id, "ada") || id == working.EndUser(sessions.Origin{Kind: "web", User: "ada"}) {
+		t.Errorf("id = %q", id)
+	}
+	if got := working.EndUser(sessions.Origin{Kind: "discord"}); got != "" {
+		t.Errorf("nobody has the id %q", got)
+	}
+	want := llm.Account{Task: "t", Session: "s", Guild: "g", Channel: "c", User: "discord:ada", Purpose: "browse"}
+	got := working.Account(sessions.Session{ID: "s"}, sessions.Task{ID: "t", Origin: sessions.Origin{Kind: "discord", User: "ada", Guild: "g", Channel: "c"}})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("account (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheCauseOfAStopComesFirst(t *testing.T) {
+	cause, other := errors.New("a person said stop"), errors.New("other")
+	if got := working.Ended(t.Context(), other); !errors.Is(got, other) {
+		t.Errorf("running: %v", got)
+	}
+	ctx, stop := context.WithCancelCause(t.Context())
+	stop(cause)
+	if got := working.Ended(ctx, other); !errors.Is(got, cause) {
+		t.Errorf("stopped: %v", got)
+	}
+}
