@@ -37,7 +37,7 @@ func (w *Window) Shot(ctx context.Context) (data []byte, mediaType string, width
 	return data, "image/jpeg", width, height, nil
 }
 
-// scaleLimit is how long a page may take to say what it is scaled by.
+// scaleLimit is how long a page may take to say what it is scaled by, or what is where in it.
 const scaleLimit = 5 * time.Second
 
 // pixelScale is how many pixels of a picture of the viewport make one CSS pixel of it.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func (r *run) act(ctx context.Context, t Turn) (refused *ending, err error) {
 		}
 		failed = o.Err != ""
 		for _, a := range c.Actions {
-			fmt.Fprintf(done, "%s%s\x00", a.Kind, a.input())
+			fmt.Fprintf(done, "%s%s\x00", a.Kind, a.input(target{}))
 		}
 		fmt.Fprintf(done, "%q\x00", o.Err)
 	}
@@ -110,7 +111,7 @@ func (r *run) call(ctx context.Context, c Call, last bool) (o Outcome, refused *
 		if len(c.Actions) > 0 {
 			a = c.Actions[0]
 		}
-		step := r.step(a, c.Intent)
+		step := r.step(a, target{}, c.Intent)
 		return o, nil, r.around(ctx, step, func() error {
 			step.Text, step.Failed = o.Err, true
 			return nil
@@ -136,12 +137,12 @@ func (r *run) call(ctx context.Context, c Call, last bool) (o Outcome, refused *
 }
 
 // step is the act of an action, about to begin.
-func (r *run) step(a Action, intent string) *sessions.Step {
+func (r *run) step(a Action, on target, intent string) *sessions.Step {
 	kind := a.Kind
 	if kind == "" {
 		kind = ActUnknown
 	}
-	return &sessions.Step{Kind: sessions.StepAct, Tool: string(kind), Input: a.input(), Label: a.label(intent)}
+	return &sessions.Step{Kind: sessions.StepAct, Tool: string(kind), Input: a.input(on), Label: a.label(on, intent)}
 }
 
 // around tells people of an act before and after it.
@@ -160,11 +161,11 @@ func (r *run) around(ctx context.Context, step *sessions.Step, do func() error) 
 
 // action does one action of a batch and adds to its outcome.
 func (r *run) action(ctx context.Context, s Screen, p planned, intent string, o *Outcome, last bool) error {
-	shown := p.Action
-	if r.secret(ctx, s, p) {
-		shown.Text = mask
+	on := r.meets(ctx, s, p)
+	if on.secret {
+		r.held.memory.secrets.learn(p.Text)
 	}
-	step := r.step(shown, intent)
+	step := r.step(p.as(on), on, intent)
 	return r.around(ctx, step, func() error {
 		d := r.do(ctx, s, p, o)
 		if ctx.Err() != nil {
@@ -220,34 +221,21 @@ func (r *run) do(ctx context.Context, s Screen, p planned, o *Outcome) (d deed) 
 		return d
 	default:
 	}
-	for _, m := range p.moves {
+	for i, m := range p.moves {
 		r.fresh = false
+		given := r.given(m, i > 0 && p.Kind == ActType)
+		down := slices.Clone(r.held.down)
 		r.note(m)
-		one := r.attempt(ctx, s, m, r.set.StepTimeout+p.wait)
+		one := r.attempt(ctx, s, m, given, r.set.StepTimeout+p.wait)
+		if one.refused != "" { // it was not done
+			r.held.down = down
+		}
 		d.add(one)
 		if d.failed() {
 			break
 		}
 	}
 	return d
-}
-
-// discreet is a [Screen] that can tell whether what is typed now goes into a
-// password field.
-type discreet interface {
-	Secret(ctx context.Context) (bool, error)
-}
-
-// secret reports whether an action types a password, as far as the screen can tell.
-func (r *run) secret(ctx context.Context, s Screen, p planned) bool {
-	d, ok := s.(discreet)
-	if !ok || p.Kind != ActType {
-		return false
-	}
-	looking, cancel := context.WithTimeout(ctx, lookTimeout)
-	defer cancel()
-	secret, err := d.Secret(looking)
-	return secret || err != nil // rather too careful than not
 }
 
 // sleep waits; it ends with ctx.

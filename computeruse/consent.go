@@ -23,9 +23,32 @@ type judge interface {
 // and again does so on purpose.
 const maxJudged = 2
 
+// agreed is a yes of people to the beginning of a deed.
+type agreed struct{ kind, mark string }
+
+// releases are the moves that end what the others begin.
+var releases = map[string]string{"pointerUp": "pointerDown", "keyUp": "keyDown"}
+
+// given is the mark of a yes that covers m already: one deed is asked about once.
+// It is given to a press for its release, and to a text for the Enter after it
+// (goesOn).
+func (r *run) given(m move, goesOn bool) (mark string) {
+	switch {
+	case goesOn:
+		return r.agreed.mark
+	case m.kind == "pointerMove": // on the way to the release
+		return ""
+	case releases[m.kind] == r.agreed.kind:
+		mark = r.agreed.mark
+	}
+	r.agreed = agreed{}
+	return mark
+}
+
 // attempt performs a move within its time, after people were asked where they want
-// to be. The time they take does not count.
-func (r *run) attempt(ctx context.Context, s Screen, m move, limit time.Duration) (d deed) {
+// to be and have not agreed to it as given stands for. The time they take does not
+// count.
+func (r *run) attempt(ctx context.Context, s Screen, m move, given string, limit time.Duration) (d deed) {
 	j, judges := s.(judge)
 	plainly := func() {
 		d.err = timed(ctx, limit, func(ctx context.Context) (err error) {
@@ -53,6 +76,11 @@ func (r *run) attempt(ctx context.Context, s Screen, m move, limit time.Duration
 			return err
 		})
 	}
+	if given != "" {
+		if do(given); same || d.err != nil {
+			return d
+		}
+	}
 	if do(""); same || d.err != nil { // most actions set nothing off: one look says so and holds them to it
 		return d
 	}
@@ -63,6 +91,7 @@ func (r *run) attempt(ctx context.Context, s Screen, m move, limit time.Duration
 			return *no
 		}
 		d.consent = orText(decision, d.consent)
+		r.agreed = agreed{m.kind, mark}
 		if do(mark); same || d.err != nil {
 			return d
 		}
@@ -130,7 +159,7 @@ func (r *run) safety(ctx context.Context, c Call) (acknowledged []Safety, no str
 	}
 	what := "act"
 	if len(c.Actions) > 0 {
-		what = c.Actions[0].label(c.Intent)
+		what = c.Actions[0].label(target{}, c.Intent)
 	}
 	decision, refusal := r.askPeople(ctx, sessions.Question{
 		Classes: []string{safetyClass}, Text: "The provider of the model wants a person to look before it goes on: " + what,

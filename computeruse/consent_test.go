@@ -139,7 +139,13 @@ func TestOnlyAYesOfSomebodyAcknowledgesASafetyCheck(t *testing.T) {
 // hiding is a screen whose focus is in a password field.
 type hiding struct{ *computerusetest.Screen }
 
-func (hiding) Secret(context.Context) (bool, error) { return true, nil }
+func (hiding) Field(context.Context, string) (role, name string, secret bool, err error) {
+	return "textbox", "PIN", true, nil
+}
+
+func (hiding) Under(context.Context, float64, float64) (role, name string, err error) {
+	return "button", `Sign "in"`, nil
+}
 
 func TestPasswordsAreNotShown(t *testing.T) {
 	b := newBench(t, do(computeruse.Action{Kind: computeruse.ActType, Text: "hunter2"}), say("done"))

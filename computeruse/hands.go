@@ -2,6 +2,8 @@ package computeruse
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
 
 	"clank/computeruse/picture"
@@ -38,14 +40,35 @@ func (r *run) letGo(ctx context.Context, s Screen) {
 			up.args["x"], up.args["y"] = at.X, at.Y
 		}
 		r.fresh = false
-		if err := timed(ctx, r.set.StepTimeout, func(ctx context.Context) error {
-			_, err := s.Act(ctx, up.kind, up.args)
-			return err
-		}); err != nil {
+		if err := timed(ctx, r.set.StepTimeout, func(ctx context.Context) error { return r.release(ctx, s, up) }); err != nil {
 			r.log.Debug("a key or button stays down", "err", err)
 		}
 	}
 	r.held.down = nil
+}
+
+var errSetsOff = errors.New("letting go would set off what nobody agreed to")
+
+// release lets go of a key or button without setting off what people decide about:
+// a button of the mouse is let go elsewhere then, which is no click.
+func (r *run) release(ctx context.Context, s Screen, up move) error {
+	j, judges := s.(judge)
+	if !judges || r.agent.Consent == nil {
+		_, err := s.Act(ctx, up.kind, up.args)
+		return err
+	}
+	_, same, err := j.ActIf(ctx, up.kind, maps.Clone(up.args), "")
+	if err != nil || same {
+		return err
+	}
+	if up.kind != "pointerUp" {
+		return errSetsOff
+	}
+	up.args["x"], up.args["y"] = 0, 0
+	if _, same, err = j.ActIf(ctx, up.kind, up.args, ""); err == nil && !same {
+		return errSetsOff
+	}
+	return err
 }
 
 // mouse is where the mouse was last seen.

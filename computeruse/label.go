@@ -9,28 +9,26 @@ import (
 	"clank/computeruse/keys"
 )
 
-// mask stands for what is typed into a password field, wherever people can read it.
-const mask = "••••"
-
-// label is the action as people read it.
-func (a Action) label(intent string) string {
-	s := a.words()
+// label is the action as people read it: what is done, to what the page calls
+// so, and what for.
+func (a Action) label(on target, intent string) string {
+	s := a.words(on)
 	if intent = cut(oneLine(intent), 80); intent != "" {
 		s += " (" + intent + ")"
 	}
 	return s
 }
 
-func (a Action) words() string {
+func (a Action) words(on target) string {
 	switch a.Kind {
 	case ActClick:
-		return a.clickWords()
+		return a.clickWords(on)
 	case ActMove:
 		return "point" + a.where()
 	case ActDown:
-		return "hold the mouse down" + a.where()
+		return "hold the mouse down" + a.where() + on.over()
 	case ActUp:
-		return "let the mouse go" + a.where()
+		return "let the mouse go" + a.where() + on.over()
 	case ActDrag:
 		if len(a.Path) == 0 {
 			return "drag"
@@ -45,7 +43,7 @@ func (a Action) words() string {
 	case ActKeyUp:
 		return "let go of " + a.keyWords()
 	case ActType:
-		return a.typeWords()
+		return a.typeWords(on)
 	case ActWait:
 		return "wait"
 	case ActScreenshot:
@@ -59,6 +57,9 @@ func (a Action) words() string {
 	case ActReveal:
 		return "scroll to " + cut(a.Ref, 20)
 	case ActFill:
+		if on.name != "" {
+			return "fill " + quote(a.Text) + on.into()
+		}
 		return "fill " + quote(a.Text) + " into " + cut(a.Ref, 20)
 	case ActBack:
 		return "go back"
@@ -69,7 +70,7 @@ func (a Action) words() string {
 	return "use " + quote(string(a.Kind)+" "+a.Text)
 }
 
-func (a Action) clickWords() string {
+func (a Action) clickWords(on target) string {
 	switch a.Button {
 	case ButtonBack, ButtonForward:
 		return "go " + string(a.Button)
@@ -88,11 +89,11 @@ func (a Action) clickWords() string {
 	if len(a.Held) > 0 {
 		verb = cut(strings.Join(a.Held, "+"), 40) + "+" + verb
 	}
-	return verb + a.where()
+	return verb + on.named() + a.where()
 }
 
-func (a Action) typeWords() string {
-	s := "type " + quote(a.Text)
+func (a Action) typeWords(on target) string {
+	s := "type " + quote(a.Text) + on.into()
 	if a.Enter {
 		s += " and press Enter"
 	}
@@ -140,8 +141,9 @@ func direction(d image.Point) string {
 	return strings.Join(words, " and ")
 }
 
-// input is the action as a step keeps it: its fields that are set.
-func (a Action) input() json.RawMessage {
+// input is the action as a step keeps it: its fields that are set, and what it
+// is done to. Keys have the names of the control API, where they have one.
+func (a Action) input(on target) json.RawMessage {
 	m := map[string]any{}
 	set := func(name string, v any, given bool) {
 		if given {
@@ -160,7 +162,11 @@ func (a Action) input() json.RawMessage {
 	set("button", a.Button, a.Button != "")
 	set("clicks", a.Clicks, a.Clicks > 1)
 	set("held", a.Held, len(a.Held) > 0)
-	set("keys", a.Keys, len(a.Keys) > 0)
+	pressed := a.Keys
+	if chords, err := keys.Chords(a.Keys); err == nil {
+		pressed = chords
+	}
+	set("keys", pressed, len(a.Keys) > 0)
 	set("repeat", a.Repeat, a.Repeat > 1)
 	set("text", a.Text, a.Text != "")
 	set("enter", true, a.Enter)
@@ -169,6 +175,7 @@ func (a Action) input() json.RawMessage {
 	set("ms", a.For.Milliseconds(), a.For > 0)
 	set("region", [4]int{a.Region.Min.X, a.Region.Min.Y, a.Region.Max.X, a.Region.Max.Y}, !a.Region.Empty())
 	set("url", a.URL, a.URL != "")
+	set("on", map[string]string{"role": on.role, "name": on.name}, on.name != "")
 	raw, err := json.Marshal(m)
 	if err != nil {
 		return json.RawMessage("{}") // strings, ints and bools always marshal

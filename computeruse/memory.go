@@ -28,6 +28,8 @@ type memory struct {
 	Talk    json.RawMessage `json:"talk,omitempty"`
 	Next    pending         `json:"next"`
 	Said    []said          `json:"said,omitempty"`
+
+	secrets secrets // what must not be stored
 }
 
 // said is a task of the session and its answer, if it has one.
@@ -150,6 +152,10 @@ func (m *memory) anew() {
 	}
 }
 
+// keep takes in the conversation. Whoever goes on with it reads that a password
+// was typed, and not which.
+func (m *memory) keep(talk json.RawMessage) { m.Talk = m.secrets.cleanJSON(talk, password) }
+
 // store is the memory as it is kept with the session.
 func (m *memory) store() (json.RawMessage, error) {
 	kept := *m
@@ -158,7 +164,7 @@ func (m *memory) store() (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store the conversation: %w", err)
 	}
-	return raw, nil
+	return m.secrets.cleanJSON(raw, password), nil
 }
 
 // readMemory returns what was stored, ready to go on: calls that were running when

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"strings"
 	"time"
 
 	"clank/computeruse/keys"
@@ -61,6 +62,9 @@ func plan(actions []Action, g picture.Geometry, mouse picture.Point) ([]planned,
 
 // fill finds out what the action takes.
 func (p *planned) fill(g picture.Geometry) error {
+	if strings.Contains(p.Text, password) && (p.Kind == ActType || p.Kind == ActFill) {
+		return fmt.Errorf("%s: %s stands for a password that is not kept: ask the person for it", p.Kind, password)
+	}
 	switch p.Kind {
 	case ActClick, ActMove, ActDown, ActUp, ActDrag, ActScroll:
 		return p.pointer(g)

@@ -36,6 +36,7 @@ type run struct {
 	fresh   bool  // nothing was done since the photo was taken
 	shown   []sessions.Image
 	seen    map[[sha256.Size]byte]bool // pictures in shown
+	agreed  agreed
 	repeats repeats
 	repeat  int    // how often the newest turn has been repeated
 	useless int    // replies in a row with which nothing could be done
@@ -160,7 +161,7 @@ func (r *run) settle(ctx context.Context) {
 		m.anew()
 		return
 	}
-	m.Talk = talk
+	m.keep(talk)
 }
 
 // ask asks the model once.
@@ -283,13 +284,14 @@ func (r *run) emit(ctx context.Context, s sessions.Step) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	m := &r.held.memory
+	s.Label, s.Text, s.Input = m.secrets.clean(s.Label, mask), m.secrets.clean(s.Text, mask), m.secrets.cleanJSON(s.Input, mask)
 	if s.Phase == sessions.Done && s.Kind != sessions.StepNotice {
-		m := &r.held.memory
 		talk, err := r.talk.Memory()
 		if err != nil {
 			return fmt.Errorf("store the conversation: %w", err)
 		}
-		m.Talk = talk
+		m.keep(talk)
 		if s.Memory, err = m.store(); err != nil {
 			return err
 		}

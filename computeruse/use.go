@@ -57,7 +57,7 @@ func (r *run) use(ctx context.Context, c llm.ToolCall, last bool) (res llm.ToolR
 func (r *run) tool(ctx context.Context, s Screen, in toolInput, name string) (d deed) {
 	if m := in.move(name); m != nil {
 		r.fresh = false
-		return r.attempt(ctx, s, *m, r.set.StepTimeout)
+		return r.attempt(ctx, s, *m, "", r.set.StepTimeout)
 	}
 	looking, cancel := context.WithTimeout(ctx, r.set.StepTimeout)
 	defer cancel()

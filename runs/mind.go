@@ -62,7 +62,7 @@ func (r *run) turned(name string, b computeruse.Brief, in computeruse.Input, ans
 		r.typed = r.typed[:0]
 		for _, c := range answer.Calls {
 			for _, a := range c.Actions {
-				if a.Text != "" {
+				if a.Kind == computeruse.ActType || a.Kind == computeruse.ActFill {
 					r.typed = append(r.typed, typed{text: a.Text})
 				}
 			}

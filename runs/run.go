@@ -9,9 +9,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"clank/computeruse"
 	"clank/sessions"
 )
 
@@ -235,18 +238,40 @@ func (r *run) words() []string {
 func (r *run) reached(s sessions.Step) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s.Kind == sessions.StepAct && (bytes.Contains(s.Input, []byte(Mask)) || bytes.Contains([]byte(s.Label), []byte(Mask))) {
+	masked := bytes.Contains(s.Input, []byte(Mask)) || bytes.Contains([]byte(s.Label), []byte(Mask))
+	if s.Kind == sessions.StepAct && masked {
 		var input struct {
 			Ref string `json:"ref"`
 		}
 		_ = json.Unmarshal(s.Input, &input) // without one, every text of that tool counts
 		for _, t := range r.typed {
-			if t.tool == "" || (t.tool == s.Tool && (input.Ref == "" || input.Ref == t.ref)) {
+			if t.tool != "" && t.tool == s.Tool && (input.Ref == "" || input.Ref == t.ref) {
 				r.learn(t.text)
 			}
 		}
 	}
+	if s.Kind == sessions.StepAct && s.Phase == sessions.Begun && (s.Tool == string(computeruse.ActType) || s.Tool == string(computeruse.ActFill)) {
+		r.keyed(masked)
+	}
 	r.add(Entry{Kind: KindStep, Step: r.step(s)})
+}
+
+// keyed takes in that the next of the texts is typed that a model has for the
+// keyboard: they come in the order of its answer. The run is locked.
+func (r *run) keyed(masked bool) {
+	i := slices.IndexFunc(r.typed, func(t typed) bool { return t.tool == "" })
+	if i < 0 {
+		return
+	}
+	text := r.typed[i].text
+	r.typed = slices.Delete(r.typed, i, i+1)
+	if !masked {
+		return
+	}
+	r.learn(text)
+	for _, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune("\t\r\n", c) }) {
+		r.learn(part) // of several fields
+	}
 }
 
 // learn takes a password out of what was written, and out of what will be. The

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"strings"
 	"testing"
+	"time"
 
 	"clank/computeruse"
 	"clank/llm"
@@ -47,7 +48,7 @@ func TestBundleHoldsNoSecret(t *testing.T) {
 	for i, p := range planted {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			rec := &runs.Recorder{Dir: t.TempDir()}
+			rec := &runs.Recorder{Dir: t.TempDir(), Now: func() time.Time { return time.Unix(1, 0) }} // a time may hold a short secret
 			prompt := "log in"
 			if len(p.secret) > 3 && len(p.replies) == 3 {
 				prompt = "log in with " + p.secret // it is only known to be one when it is typed
@@ -144,12 +145,12 @@ func (m *screenMind) Next(context.Context, computeruse.Input) (computeruse.Turn,
 	return t, nil
 }
 
-// screenBackend asks a mind twice, and shows what it typed as a step.
+// screenBackend asks a mind twice, and shows what it typed as steps.
 type screenBackend struct {
 	sessions.Backend
 
-	talk  func() computeruse.Talk
-	label string
+	talk   func() computeruse.Talk
+	labels []string
 }
 
 func (b screenBackend) Run(ctx context.Context, _ sessions.Session, _ sessions.Task) iter.Seq2[sessions.Step, error] {
@@ -161,8 +162,15 @@ func (b screenBackend) Run(ctx context.Context, _ sessions.Session, _ sessions.T
 				yield(sessions.Step{}, err)
 				return
 			}
-			if !yield(sessions.Step{N: n + 1, Kind: sessions.StepAct, Phase: sessions.Done, Tool: "type", Label: b.label}, nil) {
-				return
+			for _, label := range b.labels {
+				act := sessions.Step{N: n + 1, Kind: sessions.StepAct, Phase: sessions.Begun, Tool: "type", Label: label}
+				if !yield(act, nil) {
+					return
+				}
+				act.Phase = sessions.Done
+				if !yield(act, nil) {
+					return
+				}
 			}
 		}
 		yield(sessions.Step{N: 3, Kind: sessions.StepAnswer, Phase: sessions.Done, Text: "done"}, nil)
@@ -173,10 +181,10 @@ func TestTurnsOfAScreenAreRecordedWithoutPasswords(t *testing.T) {
 	t.Parallel()
 	rec := &runs.Recorder{Dir: t.TempDir()}
 	m := &screenMind{turns: []computeruse.Turn{
-		{Calls: []computeruse.Call{{ID: "c1", Actions: []computeruse.Action{{Kind: computeruse.ActType, Text: "hunter2"}}}}},
+		{Calls: []computeruse.Call{{ID: "c1", Actions: []computeruse.Action{{Kind: computeruse.ActType, Text: "standing desk"}, {Kind: computeruse.ActType, Text: "ada\thunter2"}}}}},
 		{Text: "hunter2 it was"},
 	}}
-	b := rec.Backend("screen", screenBackend{label: "type " + runs.Mask, talk: func() computeruse.Talk {
+	b := rec.Backend("screen", screenBackend{labels: []string{`type "standing desk"`, `type "` + runs.Mask + `"`}, talk: func() computeruse.Talk {
 		talk, err := rec.Mind(m).Begin(computeruse.Brief{System: "work"})
 		if err != nil {
 			t.Error(err)
@@ -188,6 +196,9 @@ func TestTurnsOfAScreenAreRecordedWithoutPasswords(t *testing.T) {
 	}
 	if strings.Contains(everything(t, rec.Dir), "hunter2") {
 		t.Error("the password is in the bundle")
+	}
+	if all := everything(t, rec.Dir); strings.Count(all, "standing desk") < 2 {
+		t.Errorf("what is no password is not in the bundle: %s", all)
 	}
 	turns := 0
 	for _, e := range open(t, rec.Dir+"/t1").Entries {

@@ -27,7 +27,7 @@ const worldName = "clank"
 var source = sync.OnceValue(func() string {
 	var b strings.Builder
 	b.WriteString("globalThis.__clankScripts ??= (TOKEN) => {\n")
-	for _, name := range []string{"world", "names", "roles", "walk", "snapshot", "target", "input", "wait", "read"} {
+	for _, name := range []string{"world", "names", "roles", "walk", "snapshot", "target", "input", "wait", "meet", "read"} {
 		text, err := scripts.ReadFile("js/" + name + ".js")
 		if err != nil {
 			return "throw new Error('missing script " + name + "')"

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"clank/browseagent"
+	"clank/computeruse"
 	"clank/llm"
 	"clank/runs"
 	"clank/runs/replay"
@@ -43,9 +44,10 @@ func (a *app) newRecorder() *runs.Recorder {
 const replayIntro = `clank sessions replay [flags] <id|file>
 
 Opens a fresh window and does what the model of the run answered, step by step, on the
-pages as they are now. No model is asked. Elements are found by their names. It says
-where a step comes out otherwise: an element that is missing, another text, another
-address, another title. What people are asked about is asked again.
+pages as they are now. No model is asked. Elements are found by their names; what a
+model that sees the screen did is done at the same points, and its steps say what is
+there now. It says where a step comes out otherwise: an element that is missing, another
+text, another address, another title. What people are asked about is asked again.
 
 Exit codes: 0 as recorded, 1 failed, 2 wrong usage, 4 something differs, 130 stopped.`
 
@@ -76,9 +78,6 @@ func replayRun(ctx context.Context, e *env, args []string) (err error) {
 	p, err := replay.New(b, mappings)
 	if err != nil {
 		return err
-	}
-	if p.Screen() {
-		return errors.New("the run was worked by a model that sees the screen, and this program cannot replay it by its points yet")
 	}
 	if b.Cut {
 		fmt.Fprintln(e.stderr, "the record ends in the middle; it is replayed as far as it goes")
@@ -152,10 +151,22 @@ func (a *app) takeSettings(ctx context.Context, h *home) (err error) {
 	return nil
 }
 
-// replayer is the backend of the local loop, with the player as its model.
+// replayer is the backend that worked the run, with the player as its model: the
+// local loop, or that of computer use.
 func (a *app) replayer(p *replay.Player, allow []string) sessions.Backend {
+	w := windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.desk.Forget, ephemeral: true}
+	if p.Screen() {
+		return &computeruse.Agent{
+			Browser:  screens{w},
+			Mind:     func(context.Context, string) (computeruse.Mind, error) { return p.Mind(), nil },
+			Settings: func() computeruse.Settings { return computeruse.Settings{StepTimeout: a.settings.Now().StepTimeout} },
+			Places:   a.places(),
+			Consent:  allowed{a.programs, allow},
+			Logger:   slog.New(slog.DiscardHandler),
+		}
+	}
 	agent := &browseagent.Agent{
-		Browser:  p.Browser(windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.desk.Forget, ephemeral: true}),
+		Browser:  p.Browser(w),
 		Model:    func(context.Context, string) (llm.Model, error) { return p.Model(), nil },
 		Settings: a.agentSettings,
 		Places:   a.places(),

@@ -64,7 +64,7 @@ func (t *talk) Next(ctx context.Context, in computeruse.Input) (computeruse.Turn
 	t.hear(in)
 	q := anthropic.Question{
 		System: t.brief.System, Messages: t.messages, Stable: t.forget(maxPictures), Tools: offer(t.mind.tools, t.brief.Tools, t.size),
-		MaxTokens: t.brief.MaxTokens, EndUser: t.brief.EndUser,
+		MaxTokens: t.brief.MaxTokens, EndUser: t.brief.EndUser, NoCalls: in.Final,
 	}
 	if beta := betas[t.mind.tools]; beta != "" {
 		q.Betas = []string{beta}

@@ -25,6 +25,7 @@ type Question struct {
 	Betas     []string // values of the header anthropic-beta
 	MaxTokens int      // 0: as the options say
 	EndUser   string   // hashed id of the person served; may be empty
+	NoCalls   bool     // an answer in words is wanted; models that nobody knows are not told so
 
 	// Stable are indexes of up to two messages of the user: the conversation up
 	// to and with them will be sent again as it is, so it is worth caching.

@@ -31,6 +31,9 @@ func (m *Model) params(q Question, pictures *pictures) sdk.MessageNewParams {
 	if q.EndUser != "" {
 		p.Metadata.UserID = param.NewOpt(q.EndUser)
 	}
+	if q.NoCalls && len(q.Tools) > 0 && m.traits.prefix != "" { // no choice is forced by it, which some models refuse
+		p.ToolChoice.OfNone = new(sdk.NewToolChoiceNoneParam())
+	}
 	m.think(&p, maxTokens)
 	return p
 }

@@ -161,7 +161,7 @@ func (m *maker) say(s sessions.Step) ([]string, error) {
 	case "browser_snapshot", "browser_close", "screenshot", "read_text", "read_page", "list_tabs", "wait":
 		return nil, nil
 	}
-	return m.onScreen(s)
+	return m.screen(s)
 }
 
 func one(step string) ([]string, error) { return []string{step}, nil }
@@ -232,18 +232,24 @@ var slug = regexp.MustCompile(`[a-z0-9]+`)
 
 // value gives a typed text a name after its field, and returns the place for it.
 func (m *maker) value(ref, text string) (string, error) {
+	field := ""
+	for _, r := range outline.Refs(m.state) {
+		if r.Ref == ref {
+			field = r.Name
+		}
+	}
+	return m.called(field, text)
+}
+
+// called is value for a field of that name.
+func (m *maker) called(field, text string) (string, error) {
 	switch {
 	case text == "":
 		return "", nil
 	case strings.HasSuffix(text, `\`):
 		return "", errors.New("its text ends with a backslash, which no step can say")
 	}
-	name := ""
-	for _, r := range outline.Refs(m.state) {
-		if r.Ref == ref {
-			name = strings.Join(slug.FindAllString(strings.ToLower(r.Name), 3), "_")
-		}
-	}
+	name := strings.Join(slug.FindAllString(strings.ToLower(field), 3), "_")
 	if len(name) > 24 || !valueName.MatchString(name) {
 		name = "text"
 	}

@@ -128,7 +128,12 @@ func TestWhatCannotBeAScriptIsSaidPlainly(t *testing.T) {
 		"a password":           {fine, []act{{tool: "browser_type", input: `{"ref":"e2","text":"••••"}`}}, "typed a password"},
 		"a thing without name": {fine, []act{{tool: "browser_click", input: `{"ref":"e7"}`, label: "click e7"}}, "step 1, click e7, cannot"},
 		"a point":              {fine, []act{{tool: "click", input: `{"at":{"X":1,"Y":2}}`, label: `click at 1, 2 (the "Buy" button)`}}, "point of the screen"},
-		"a drag":               {fine, []act{{tool: "drag", input: `{}`, label: "drag"}}, "point of the screen"},
+		"a drag":               {fine, []act{{tool: "drag", input: `{}`, label: "drag"}}, "no words for pressing, dragging"},
+		"a text somewhere":     {fine, []act{{tool: "type", input: `{"text":"ada"}`, label: `type "ada" (into "Name")`}}, "point of the screen"},
+		"a text of two lines":  {fine, []act{{tool: "type", input: `{"text":"a\nb","on":{"name":"Name"}}`}}, "one line into one field"},
+		"a password by point":  {fine, []act{{tool: "type", input: `{"text":"••••","on":{"name":"Name"}}`}}, "typed a password"},
+		"a click with Shift":   {fine, []act{{tool: "click", input: `{"held":["shift"],"on":{"name":"Buy"}}`}}, "no words for such a click"},
+		"a key nobody knows":   {fine, []act{{tool: "keys", input: `{"keys":["Hyper+x"]}`}}, "no words for the key"},
 		"a code":               {fine, []act{{tool: "fill_totp", input: `{"entry":"shop"}`}}, "no words for fill_totp"},
 		"no answer":            {nil, nil, "no answer"},
 		"a failure":            {&sessions.Step{Text: "not found", Failed: true}, nil, "did not do"},
@@ -146,14 +151,25 @@ func TestWhatCannotBeAScriptIsSaidPlainly(t *testing.T) {
 
 func TestPointsWithANameBecomeSteps(t *testing.T) {
 	t.Parallel()
-	s, _, err := script.Make(bundle(t, &sessions.Step{Text: "done"},
+	s, notes, err := script.Make(bundle(t, &sessions.Step{Text: "done"},
 		act{tool: "navigate", input: `{"url":"http://shop.test/"}`},
-		act{tool: "click", label: `click "Buy \"now\"" at 10, 20 (to buy)`},
-		act{tool: "keys", input: `{"keys":["Enter"]}`, label: "press Enter"},
+		act{tool: "click", input: `{"x":10,"y":20,"on":{"role":"button","name":"Buy \"now\""}}`, label: `click "Buy 'now'" at 10, 20 (to buy)`},
+		act{tool: "click", input: `{"clicks":2,"on":{"name":"Word"}}`},
+		act{tool: "click", input: `{"button":"right","on":{"name":"Word"}}`},
+		act{tool: "click", input: `{"button":"back"}`},
+		act{tool: "type", input: `{"text":"ada\n","on":{"role":"textbox","name":"Your name"}}`},
+		act{tool: "type", input: `{"enter":true}`},
+		act{tool: "fill", input: `{"ref":"e5","text":"bob","on":{"name":"Your name"}}`},
+		act{tool: "keys", input: `{"keys":["Control+a","Enter"],"repeat":2}`, label: "press Enter"},
+		act{tool: "scroll", label: "scroll down"},
 		act{tool: "screenshot"},
 	), "x")
-	want := []string{"open http://shop.test/", `click "Buy \"now\""`, "press Enter", "read"}
-	if d := cmp.Diff(want, s.Steps); d != "" || err != nil {
-		t.Errorf("%v\n%s", err, d)
+	want := []string{
+		"open http://shop.test/", `click "Buy \"now\""`, `double-click "Word"`, `right-click "Word"`, "go back",
+		`type "{your_name}" into "Your name"`, "press Enter", "press Enter", `type "{your_name_2}" into "Your name"`,
+		"press Control+a", "press Enter", "press Control+a", "press Enter", "read",
+	}
+	if d := cmp.Diff(want, s.Steps); d != "" || err != nil || len(notes) != 1 {
+		t.Errorf("%v, notes %q\n%s", err, notes, d)
 	}
 }

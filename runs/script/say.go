@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"clank/llm/plain"
+	"clank/runs"
 	"clank/sessions"
 )
 
@@ -97,33 +98,100 @@ func (m *maker) reading(tool string, in input) ([]string, error) {
 
 var errPoint = errors.New("it was done at a point of the screen, and the record does not say what was there")
 
-// onScreen says an act of a model that works a screen. A point can be said only
-// if the step's label names what was under it.
-func (m *maker) onScreen(s sessions.Step) ([]string, error) {
-	verb, rest, found := strings.Cut(s.Label, ` "`)
-	var words string
-	if !found || json.NewDecoder(strings.NewReader(`"`+rest)).Decode(&words) != nil {
-		words = ""
+// onScreen is what the steps of a model that works a screen were told.
+type onScreen struct {
+	On struct {
+		Name string `json:"name"`
+	} `json:"on"`
+	Text   string   `json:"text"`
+	Enter  bool     `json:"enter"`
+	Clicks int      `json:"clicks"`
+	Button string   `json:"button"`
+	Held   []string `json:"held"`
+	Keys   []string `json:"keys"`
+	Repeat int      `json:"repeat"`
+}
+
+// screen says an act of a model that works a screen. A point can be said only if
+// the step names what was there.
+func (m *maker) screen(s sessions.Step) ([]string, error) {
+	var in onScreen
+	if err := json.Unmarshal(s.Input, &in); err != nil && len(s.Input) > 0 {
+		return nil, errors.New("what it was told cannot be read")
 	}
 	switch s.Tool {
 	case "click":
-		if words != "" && (verb == "click" || verb == "double-click" || verb == "right-click") {
-			return one(verb + " " + plain.Quote(words))
-		}
-		return nil, errPoint
+		return in.click()
+	case "type", "fill":
+		return m.written(in)
 	case "keys":
-		var in struct {
-			Keys []string `json:"keys"`
-		}
-		if json.Unmarshal(s.Input, &in) != nil || len(in.Keys) == 0 {
-			return nil, errors.New("what it pressed cannot be read")
-		}
-		return pressing(strings.Join(in.Keys, "+"))
+		return in.press()
 	case "move", "cursor", "zoom", "scroll", "reveal":
 		m.notes = append(m.notes, clip(s.Label)+" is left out: steps find what they need")
 		return nil, nil
-	case "type", "fill", "down", "up", "drag", "key_down", "key_up", "forward":
-		return nil, errPoint
+	case "down", "up", "drag":
+		return nil, errors.New("scripts have no words for pressing, dragging and letting go of the mouse")
 	}
 	return nil, fmt.Errorf("scripts have no words for %s", s.Tool)
+}
+
+func (in onScreen) click() ([]string, error) {
+	verb := "click"
+	switch {
+	case in.Button == "back":
+		return one("go back")
+	case len(in.Held) > 0 || in.Button == "middle" || in.Button == "forward" || in.Clicks > 2:
+		return nil, errors.New("scripts have no words for such a click")
+	case in.Button == "right":
+		verb = "right-click"
+	case in.Clicks == 2:
+		verb = "double-click"
+	}
+	if in.On.Name == "" || strings.HasSuffix(in.On.Name, `\`) {
+		return nil, errPoint
+	}
+	return one(verb + " " + plain.Quote(in.On.Name))
+}
+
+// written says a text that was typed into a field with a name.
+func (m *maker) written(in onScreen) ([]string, error) {
+	var lines []string
+	switch {
+	case in.Text == runs.Mask:
+		return nil, errPassword
+	case in.Text != "" && (in.On.Name == "" || strings.HasSuffix(in.On.Name, `\`)):
+		return nil, errPoint
+	case in.Text != "":
+		text := strings.TrimRight(in.Text, "\r\n")
+		in.Enter = in.Enter || text != in.Text
+		if strings.ContainsAny(text, "\r\n\t") {
+			return nil, errors.New("scripts type one line into one field")
+		}
+		value, err := m.called(in.On.Name, text)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, `type "`+value+`" into `+plain.Quote(in.On.Name))
+	}
+	if in.Enter {
+		lines = append(lines, "press Enter")
+	}
+	return lines, nil
+}
+
+func (in onScreen) press() ([]string, error) {
+	if len(in.Keys) == 0 {
+		return nil, errors.New("what it pressed cannot be read")
+	}
+	var lines []string
+	for range max(1, in.Repeat) {
+		for _, chord := range in.Keys {
+			step, err := pressing(chord)
+			if err != nil {
+				return nil, err
+			}
+			lines = append(lines, step...)
+		}
+	}
+	return lines, nil
 }

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"image"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"clank/computeruse"
+	"clank/computeruse/computerusetest"
+	"clank/llm"
+	"clank/sessions"
+)
+
+// lampSite is a page whose field and button stand where points say.
+func lampSite(t *testing.T) (url string, changed *atomic.Bool) {
+	t.Helper()
+	changed = &atomic.Bool{}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		page := `<!doctype html><meta charset=utf-8><title>Lamp</title><link rel=icon href=data:,><style>body > * {position:fixed;left:20px;width:200px;height:30px}</style>
+<input aria-label="Your name" style="top:20px"><button style="top:80px" onclick="out.textContent='lit for '+document.querySelector('input').value"><b>Light it</b></button><p id=out style="top:140px"></p>`
+		if changed.Load() {
+			page = strings.Replace(page, "Light it", "Switch on", 1)
+		}
+		_, _ = w.Write([]byte(page))
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL, changed
+}
+
+// recordScreenRun has a mind that follows a script work the screen, recorded.
+func recordScreenRun(t *testing.T, environ []string, id string, turns ...computeruse.Turn) {
+	t.Helper()
+	e := environment(t, environ)
+	h, err := openHome(e.getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := openApp(t.Context(), e, h, newLogger(e, "error"), appOptions{shopAddr: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := a.close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}()
+	rec := a.newRecorder()
+	mind := rec.Mind(&computerusetest.Mind{Script: func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) { return turns[n], nil }})
+	agent := &computeruse.Agent{
+		Browser:  screens{windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.desk.Forget, ephemeral: true}},
+		Mind:     func(context.Context, string) (computeruse.Mind, error) { return mind, nil },
+		Settings: func() computeruse.Settings { return computeruse.Settings{StepTimeout: patience, OpenTimeout: patience} },
+	}
+	task := sessions.Task{ID: id, SessionID: "s" + id, Prompt: "light the lamp"}
+	for step, err := range rec.Backend(computeruse.RuntimeOpenAI, agent).Run(t.Context(), sessions.Session{ID: "s" + id}, task) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step.Failed {
+			t.Fatal(step.Text)
+		}
+	}
+	if err := agent.Close(t.Context(), "s"+id); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRunThatWorkedTheScreenIsReplayedAndSavedAsAScript(t *testing.T) {
+	t.Parallel()
+	home, environ := newPlace(t)
+	site, changed := lampSite(t)
+	act := func(id string, actions ...computeruse.Action) computeruse.Turn {
+		return computeruse.Turn{Calls: []computeruse.Call{{ID: id, Actions: actions}}, Stop: llm.StopTools}
+	}
+	recordScreenRun(t, environ, "t1",
+		act("c1", computeruse.Action{Kind: computeruse.ActNavigate, URL: site}),
+		act("c2", computeruse.Action{Kind: computeruse.ActClick, At: &image.Point{X: 60, Y: 35}}, computeruse.Action{Kind: computeruse.ActType, Text: "Ada"}),
+		act("c3", computeruse.Action{Kind: computeruse.ActClick, At: &image.Point{X: 60, Y: 95}}),
+		computeruse.Turn{Tools: []llm.ToolCall{{ID: "f1", Name: computeruse.ToolReadText, Input: []byte(`{}`)}}, Stop: llm.StopTools},
+		computeruse.Turn{Text: "it is lit", Stop: llm.StopEnd},
+	)
+	_, out, _ := inProcess(t, home, environ, "sessions", "show", "t1")
+	for _, want := range []string{`click "Your name" at 60, 35`, `type "Ada" into "Your name"`, `click "Light it" at 60, 95`, "lit for Ada"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("show has no %q in:\n%s", want, out)
+		}
+	}
+	if code, out, told := inProcess(t, home, environ, "sessions", "replay", "t1"); code != exitDone || !strings.Contains(out, "5 steps played: 5 as recorded") {
+		t.Errorf("replay: exit %d:\n%s%s", code, out, told)
+	}
+	if code, out, told := inProcess(t, home, environ, "sessions", "script", "t1", "light"); code != exitDone || !strings.Contains(out, `type "{your_name}" into "Your name"`) {
+		t.Errorf("script: exit %d:\n%s%s", code, out, told)
+	}
+	if code, out, told := inProcess(t, home, environ, "sessions", "scripts", "run", "--json", "light", "your_name = Eve"); code != exitDone || !strings.Contains(out, "lit for Eve") {
+		t.Errorf("scripts run: exit %d:\n%s%s", code, out, told)
+	}
+	if testing.Short() {
+		return
+	}
+	changed.Store(true)
+	if code, out, told := inProcess(t, home, environ, "sessions", "replay", "t1"); code != exitDiffers || !strings.Contains(out, `now:  click "Switch on" at 60, 95`) {
+		t.Errorf("replay of a page that has changed: exit %d:\n%s%s", code, out, told)
+	}
+}

@@ -1,0 +1,511 @@
+package computeruse_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/browseagent"
+	"clank/budget"
+	"clank/budget/budgettest"
+	"clank/cancel"
+	"clank/computeruse"
+	"clank/internal/browsertest"
+	"clank/llm"
+	"clank/llm/llmtest"
+	"clank/llm/openai"
+	"clank/runs"
+	"clank/sessions"
+	"clank/sqlite"
+)
+
+// house is the whole way of a task: a Manager with its database, a runtime with
+// its vendor's server, and a real browser.
+type house struct {
+	*sessions.Manager
+	t       *testing.T
+	vendor  vendor
+	windows windows
+	db      *sqlite.DB
+	file    string
+	agent   *computeruse.Agent
+	width   float64
+	height  float64
+	asked   func() []llmtest.Request
+	local   *browseagent.Agent // nil = there is none
+	around  func(sessions.Backend) sessions.Backend
+	mind    func(computeruse.Mind) computeruse.Mind
+}
+
+// newHouse opens one whose model plays these moves. It shuts at the end of the
+// test.
+func newHouse(t *testing.T, v vendor, consent sessions.Consent, moves ...move) *house {
+	t.Helper()
+	h := prepare(t, v, consent)
+	h.plays(v.turns(h.width, h.height, moves...)...)
+	h.open()
+	return h
+}
+
+// prepare makes a house that is not open yet.
+func prepare(t *testing.T, v vendor, consent sessions.Consent) *house {
+	t.Helper()
+	manager, _ := real.start(t)
+	h := &house{t: t, vendor: v, windows: windows{manager}, file: filepath.Join(t.TempDir(), "clank.db")}
+	measure, _, err := h.windows.window(t.Context(), sessions.Opening{Key: "measure"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, h.width, h.height, err = measure.Shot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.agent = &computeruse.Agent{Browser: h.windows, Consent: consent, Settings: h.settings}
+	t.Cleanup(func() { h.shut() })
+	return h
+}
+
+func (h *house) settings() computeruse.Settings {
+	s := computeruse.Settings{StepTimeout: time.Minute, OpenTimeout: time.Minute}
+	if h.local != nil {
+		s.HandOver = []string{browseagent.Runtime}
+	}
+	return s
+}
+
+// plays has the model's server answer with these turns.
+func (h *house) plays(script ...llmtest.Turn) {
+	h.t.Helper()
+	mind, asked := h.vendor.serve(h.t, script...)
+	h.asked = asked
+	if h.mind != nil {
+		mind = h.mind(mind)
+	}
+	h.agent.Mind = func(context.Context, string) (computeruse.Mind, error) { return mind, nil }
+}
+
+func (h *house) open() {
+	h.t.Helper()
+	var err error
+	if h.db, err = sqlite.Open(h.t.Context(), h.file); err != nil {
+		h.t.Fatal(err)
+	}
+	backends := map[string]sessions.Backend{h.vendor.runtime: h.agent}
+	if h.around != nil {
+		backends[h.vendor.runtime] = h.around(h.agent)
+	}
+	if h.local != nil {
+		backends[browseagent.Runtime] = h.local
+	}
+	h.Manager = &sessions.Manager{
+		Store: h.db, Backends: backends, DefaultRuntime: func() string { return h.vendor.runtime }, Scopes: &cancel.Scopes{},
+		Limits: func() sessions.Limits {
+			return sessions.Limits{Running: 4, Sessions: 8, MaxSteps: 20, TaskTimeout: 5 * time.Minute, SessionIdle: time.Hour, Views: 20}
+		},
+		HandOver: func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
+			return "", nil
+		},
+	}
+	if err := h.Open(h.t.Context()); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// shut closes all but the browser. Shutting twice is no error.
+func (h *house) shut() {
+	h.t.Helper()
+	if h.Manager == nil {
+		return
+	}
+	if err := errors.Join(h.Close(context.WithoutCancel(h.t.Context())), h.db.Close()); err != nil {
+		h.t.Error(err)
+	}
+	h.Manager = nil
+}
+
+// restarted is the same house after a restart of the program: of the agent
+// nothing is left.
+func (h *house) restarted() {
+	h.t.Helper()
+	h.shut()
+	h.agent = &computeruse.Agent{Browser: h.windows, Consent: h.agent.Consent, Settings: h.settings, Mind: h.agent.Mind}
+}
+
+var somebody = sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "ada", UserName: "@ada"}
+
+// work works a task. each is called with every step as it begins and is done.
+func (h *house) work(ctx context.Context, t sessions.Task, each func(sessions.Record, sessions.Step)) (sessions.Record, []sessions.Step) {
+	h.t.Helper()
+	t.Origin = somebody
+	if t.Prompt == "" {
+		t.Prompt = "work the desk"
+	}
+	rec, err := h.Run(ctx, t, func(e sessions.Event) {
+		if e.Step != nil && each != nil {
+			each(e.Record, *e.Step)
+		}
+	})
+	if err != nil && rec.ID == "" {
+		h.t.Fatal(err)
+	}
+	steps, err := h.Steps(context.WithoutCancel(h.t.Context()), rec.ID)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return rec, steps
+}
+
+// The places on the page.
+func opened(t *testing.T) move {
+	t.Helper()
+	_, url := real.start(t)
+	return move{act: "navigate", text: `{"url":"` + url + `"}`}
+}
+
+var (
+	onName   = move{act: "click", x: 60, y: 35}
+	typeName = move{act: "type", text: "Ada"}
+	onSecret = move{act: "click", x: 60, y: 85}
+	stroke   = move{act: "drag", x: 330, y: 60, toX: 460, toY: 180}
+	apply    = move{act: "click", x: 60, y: 135}
+	shoot    = move{act: "shot"}
+)
+
+func says(text string) move { return move{text: text} }
+
+func (m move) warning() move {
+	m.warned = true
+	return m
+}
+
+const allDone = "focus, stroke, apply Ada 0"
+
+func TestEveryRuntimeWorksAFormAndACanvas(t *testing.T) {
+	for i, v := range vendors() {
+		if i > 0 && testing.Short() {
+			continue
+		}
+		t.Run(v.name, func(t *testing.T) {
+			h := newHouse(t, v, nil, opened(t), onName, typeName, stroke, shoot, apply, says("it is applied"))
+			rec, steps := h.work(t.Context(), sessions.Task{}, nil)
+			if rec.State != sessions.TaskDone || rec.Answer != "it is applied" {
+				t.Fatalf("the task is %s (%s) with %q", rec.State, rec.Reason, rec.Answer)
+			}
+			if got := h.windows.done(t, rec.SessionID); got != allDone {
+				t.Errorf("the page has %q, want %q", got, allDone)
+			}
+			var labels []string
+			for _, s := range steps {
+				if s.Kind != sessions.StepAct {
+					continue
+				}
+				labels = append(labels, s.Label)
+				view, err := h.View(t.Context(), rec.ID, s.N)
+				if err != nil || len(view.Data) == 0 {
+					t.Errorf("%s has no picture for who watches: %v", s.Label, err)
+				}
+			}
+			for _, want := range []string{`click "Your name" at `, `type "Ada" into "Your name"`, `click "Apply" at `} {
+				if !strings.Contains(strings.Join(labels, "\n"), want) {
+					t.Errorf("no step says %q: %q", want, labels)
+				}
+			}
+			if len(rec.Images) != 1 || len(rec.Images[0].Data) == 0 {
+				t.Errorf("the answer has %d pictures, want the one that was taken", len(rec.Images))
+			}
+		})
+	}
+}
+
+// warned are people who decide about warnings alone.
+type warned struct{ people }
+
+func (w *warned) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q sessions.Question) (string, error) {
+	if q.Classes[0] != "safety" {
+		return "", nil
+	}
+	return w.people.Ask(ctx, s, t, q)
+}
+
+func TestWhatAVendorWarnsOfIsDoneOnlyWithAYes(t *testing.T) {
+	for i, v := range vendors() {
+		if !v.warns {
+			continue
+		}
+		for n, tc := range []struct {
+			name   string
+			people *warned
+			want   string
+		}{
+			{"no", &warned{people{no: errors.New("@ada said no")}}, ""},
+			{"yes", &warned{people{decision: "allowed by @ada"}}, "apply  0"},
+			{"silence", &warned{people{no: errors.New("nobody answered within 2 minutes")}}, ""},
+		} {
+			if i == 1 && n != 1 || testing.Short() && (i > 0 || n > 0) {
+				continue
+			}
+			t.Run(v.name+", "+tc.name, func(t *testing.T) {
+				moves := []move{opened(t), apply.warning()}
+				if tc.want != "" {
+					moves = append(moves, says("applied"))
+				}
+				h := newHouse(t, v, tc.people, moves...)
+				rec, _ := h.work(t.Context(), sessions.Task{}, nil)
+				if got := h.windows.done(t, rec.SessionID); got != tc.want {
+					t.Errorf("the page has %q, want %q", got, tc.want)
+				}
+				if len(tc.people.asked) != 1 || !strings.Contains(tc.people.asked[0].Detail, "Look at this first") {
+					t.Errorf("people were asked %+v", tc.people.asked)
+				}
+				if no := tc.people.no; no != nil && !strings.Contains(rec.Answer, strings.TrimPrefix(no.Error(), "n")) {
+					t.Errorf("the answer does not say who said no: %q", rec.Answer)
+				}
+			})
+		}
+	}
+}
+
+func TestNothingIsDoneAfterAStop(t *testing.T) {
+	for i, v := range vendors() {
+		h := newHouse(t, v, nil)
+		moves := []move{opened(t), onName, typeName, stroke, apply, says("applied")}
+		for n := range moves {
+			if i == 1 || i > 0 && n != len(moves)-2 || testing.Short() && (i > 0 || n != 3) {
+				continue // the first vendor is stopped everywhere
+			}
+			h.plays(v.turns(h.width, h.height, moves...)...)
+			ctx, stop := context.WithCancelCause(t.Context())
+			acts, before, after := 0, "", 0
+			rec, _ := h.work(ctx, sessions.Task{}, func(rec sessions.Record, s sessions.Step) {
+				switch {
+				case ctx.Err() != nil && s.Phase == sessions.Done && s.Kind == sessions.StepAct:
+					after++
+				case s.Kind != sessions.StepAct || s.Phase != sessions.Begun:
+				case acts == n:
+					before = h.windows.done(t, rec.SessionID)
+					stop(&cancel.Cause{Reason: cancel.Stopped, By: "@ada"})
+				default:
+					acts++
+				}
+			})
+			stop(nil)
+			if n == len(moves)-1 { // there is no act left
+				if rec.State != sessions.TaskDone {
+					t.Errorf("%s: a task that was not stopped is %s (%s)", v.name, rec.State, rec.Reason)
+				}
+				continue
+			}
+			if rec.State != sessions.TaskStopped || after > 0 {
+				t.Errorf("%s, stopped at act %d: it is %s (%s), and %d acts were told as done after", v.name, n, rec.State, rec.Reason, after)
+			}
+			if got := h.windows.done(t, rec.SessionID); got != before {
+				t.Errorf("%s, stopped at act %d: the page has %q, and had %q", v.name, n, got, before)
+			}
+		}
+	}
+}
+
+func TestWhatIsSaidToARunningTaskReachesItsModel(t *testing.T) {
+	for i, v := range vendors() {
+		if i == 1 || i > 0 && testing.Short() {
+			continue
+		}
+		t.Run(v.name, func(t *testing.T) {
+			h := newHouse(t, v, nil, opened(t), onName, says("done"))
+			said := false
+			h.work(t.Context(), sessions.Task{}, func(rec sessions.Record, s sessions.Step) {
+				if s.Kind == sessions.StepAct && !said {
+					said = true
+					if _, err := h.Say(t.Context(), rec.ID, somebody, "write Eve instead"); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			asked := h.asked()
+			if body := string(asked[1].Body); !strings.Contains(body, "write Eve instead") || strings.Contains(string(asked[0].Body), "write Eve") {
+				t.Errorf("the second question does not tell it: %.2000s", body)
+			}
+		})
+	}
+}
+
+func TestATaskGoesToTheLocalLoopAndBackOnTheSamePage(t *testing.T) {
+	for i, v := range vendors() {
+		if i == 1 || i > 0 && testing.Short() {
+			continue
+		}
+		t.Run(v.name, func(t *testing.T) {
+			h := prepare(t, v, nil)
+			server := llmtest.NewServer(t,
+				llmtest.Use("browser_open", opened(t).text),
+				llmtest.Use("hand_over", `{"runtime":"`+v.runtime+`","brief":"the page is open; the canvas is left"}`),
+				llmtest.Say("all is done"))
+			model, err := openai.New(openai.Options{BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "local-test", API: openai.APIChat})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.local = &browseagent.Agent{
+				Browser: pages{h.windows}, Model: func(context.Context, string) (llm.Model, error) { return model, nil },
+				Settings: func() browseagent.Settings { return browseagent.Settings{HandOver: []string{v.runtime}} },
+			}
+			h.plays(v.turns(h.width, h.height, stroke, move{act: "hand_over", text: `{"runtime":"` + browseagent.Runtime + `","brief":"the canvas is done"}`})...)
+			h.open()
+			rec, _ := h.work(t.Context(), sessions.Task{Runtime: browseagent.Runtime}, nil)
+			if rec.State != sessions.TaskDone || rec.Answer != "all is done" {
+				t.Fatalf("the task is %s (%s) with %q", rec.State, rec.Reason, rec.Answer)
+			}
+			if got := h.windows.done(t, rec.SessionID); got != "stroke" {
+				t.Errorf("the page has %q, want it to be the same, with a stroke", got)
+			}
+			if !strings.Contains(string(h.asked()[0].Body), "the canvas is left") {
+				t.Error("the model that sees the screen is not told what is left")
+			}
+		})
+	}
+}
+
+// pages are windows for the local loop.
+type pages struct{ windows }
+
+func (p pages) Open(ctx context.Context, o sessions.Opening) (browseagent.Page, bool, error) {
+	return p.window(ctx, o)
+}
+
+func TestATaskThatIsSpentEndsWithWhatThereIs(t *testing.T) {
+	for i, v := range vendors() {
+		if i == 1 || testing.Short() && i > 0 { // budgets look at no vendor
+			continue
+		}
+		t.Run(v.name, func(t *testing.T) {
+			keeper := &budget.Keeper{Ledger: &budgettest.Ledger{}, Rules: func() budget.Rules {
+				return budget.Rules{Limits: budget.Limits{budget.Task: {Calls: 2}}}
+			}}
+			h := prepare(t, v, nil)
+			h.around, h.mind = keeper.Backend, keeper.Mind
+			h.plays(v.turns(h.width, h.height, opened(t), onName, apply, says("done"))...)
+			h.open()
+			rec, steps := h.work(t.Context(), sessions.Task{}, nil)
+			last := steps[len(steps)-1]
+			if rec.State != sessions.TaskLimited || last.Kind != sessions.StepAnswer || !strings.Contains(last.Limit, "2 of 2 calls") {
+				t.Errorf("the task is %s (%s) and ends with %+v", rec.State, rec.Reason, last)
+			}
+			if got := h.windows.done(t, rec.SessionID); got != "focus" {
+				t.Errorf("the page has %q", got)
+			}
+			rec, _ = h.work(t.Context(), sessions.Task{SessionID: rec.SessionID, Prompt: "go on"}, nil) // with a budget of its own
+			if got := h.windows.done(t, rec.SessionID); rec.Answer != "done" || got != "focus, apply  0" {
+				t.Errorf("the next task is %s (%s) with %q, the page has %q", rec.State, rec.Reason, rec.Answer, got)
+			}
+		})
+	}
+}
+
+func TestATaskGoesOnAfterARestartInItsMiddle(t *testing.T) {
+	for i, v := range vendors() {
+		if i > 0 && testing.Short() {
+			continue
+		}
+		t.Run(v.name, func(t *testing.T) {
+			h := prepare(t, v, nil)
+			turns := v.turns(h.width, h.height, opened(t), onName)
+			turns = append(turns, llmtest.Misbehave("", llmtest.Fault{Hang: llmtest.BeforeHeaders}))
+			h.plays(append(turns, v.turns(h.width, h.height, onName, typeName, apply, says("applied"))...)...)
+			h.open()
+			reached, ended := make(chan struct{}), make(chan sessions.Record, 1)
+			go func() {
+				thoughts := 0
+				rec, _ := h.Run(t.Context(), sessions.Task{Prompt: "work the desk", Origin: somebody}, func(e sessions.Event) {
+					if e.Step != nil && e.Step.Kind == sessions.StepThink && e.Step.Phase == sessions.Begun {
+						if thoughts++; thoughts == 3 {
+							close(reached)
+						}
+					}
+				})
+				ended <- rec
+			}()
+			<-reached
+			browsertest.Eventually(t, "the model is asked a third time", func() bool { return len(h.asked()) == 3 })
+			h.shut()
+			first := <-ended
+			h.restarted()
+			h.open()
+			rec, _ := h.work(t.Context(), sessions.Task{SessionID: first.SessionID, Prompt: "go on"}, nil)
+			if rec.State != sessions.TaskDone || rec.Answer != "applied" {
+				t.Fatalf("the task is %s (%s) with %q", rec.State, rec.Reason, rec.Answer)
+			}
+			if got := h.windows.done(t, rec.SessionID); got != "focus, apply Ada 0" {
+				t.Errorf("the page has %q, want it to be opened again and worked", got)
+			}
+			asked := h.asked()
+			if last := string(asked[len(asked)-1].Body); v.name != "openai" && (!strings.Contains(last, "work the desk") || !strings.Contains(last, "go on")) {
+				t.Errorf("the conversation has lost what was asked first: %.1000s", last)
+			}
+		})
+	}
+}
+
+func TestAPasswordIsNowhereAfterwards(t *testing.T) {
+	const word = "hunter2-and-more"
+	for i, v := range vendors() {
+		if i != 1 && testing.Short() {
+			continue
+		}
+		t.Run(v.name, func(t *testing.T) {
+			rec := &runs.Recorder{Dir: t.TempDir()}
+			h := prepare(t, v, nil)
+			h.mind = rec.Mind
+			h.around = func(b sessions.Backend) sessions.Backend { return rec.Backend(v.runtime, b) }
+			typed := move{act: "type", text: word}
+			h.plays(v.turns(h.width, h.height, opened(t), onName, typeName, onSecret, typed, apply, says("signed in with "+word),
+				move{act: "type", text: "[password]"}, says("I do not know it any more"))...)
+			h.open()
+			first, steps := h.work(t.Context(), sessions.Task{}, nil)
+			if got := h.windows.done(t, first.SessionID); first.State != sessions.TaskDone || got != fmt.Sprintf("focus, apply Ada %d", len(word)) {
+				t.Fatalf("the task is %s (%s), the page has %q", first.State, first.Reason, got)
+			}
+			if !strings.Contains(fmt.Sprint(steps), `type "••••" into "Password"`) || !strings.Contains(fmt.Sprint(steps), `type "Ada" into "Your name"`) {
+				t.Errorf("the steps are %v", steps)
+			}
+			h.restarted()
+			for _, dir := range []string{filepath.Dir(h.file), rec.Dir} {
+				if name := holds(t, dir, word); name != "" {
+					t.Errorf("the password is in %s", name)
+				}
+			}
+			h.open()
+			h.work(t.Context(), sessions.Task{SessionID: first.SessionID, Prompt: "sign in again"}, nil)
+			asked := h.asked()
+			if told := string(asked[7].Body); strings.Contains(told, word) || i > 0 && !strings.Contains(told, "[password]") {
+				t.Errorf("what is gone on with: %.3000s", told)
+			}
+			if told := string(asked[8].Body); !strings.Contains(told, "stands for a password that is not kept") {
+				t.Errorf("what stands for it was typed: %.3000s", told)
+			}
+		})
+	}
+}
+
+// holds is the name of a file below dir that holds a text; "" if none does.
+func holds(t *testing.T, dir, text string) (found string) {
+	t.Helper()
+	files := 0
+	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files++
+		raw, err := os.ReadFile(name)
+		if strings.Contains(string(raw), text) {
+			found = name
+		}
+		return err
+	})
+	if err != nil || files == 0 {
+		t.Errorf("%d files below %s: %v", files, dir, err)
+	}
+	return found
+}

@@ -1,0 +1,120 @@
+package computeruse_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/browsermgr"
+	"clank/browsermgr/chrome"
+	"clank/computeruse"
+	"clank/sessions"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := real.close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// real is the browser of all tests here that need a real one, and the site that
+// it shows. Both start with the first of them.
+var real realBrowser
+
+type realBrowser struct {
+	once    sync.Once
+	manager *browsermgr.Manager
+	site    *httptest.Server
+	err     error
+}
+
+func (b *realBrowser) start(t *testing.T) (*browsermgr.Manager, string) {
+	t.Helper()
+	b.once.Do(func() {
+		ctx := context.WithoutCancel(t.Context())
+		var exe chrome.Executable
+		if exe, b.err = chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM")); b.err != nil {
+			return
+		}
+		home, err := os.MkdirTemp("", "clank")
+		if err != nil {
+			b.err = err
+			return
+		}
+		b.manager = &browsermgr.Manager{Home: home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18800, LastPort: 18849, LaunchTimeout: time.Minute}
+		b.err = b.manager.Open(ctx)
+		b.site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, desk) }))
+	})
+	if b.err != nil {
+		t.Fatal(b.err)
+	}
+	return b.manager, b.site.URL
+}
+
+func (b *realBrowser) close() error {
+	if b.site != nil {
+		b.site.Close()
+	}
+	if b.manager == nil {
+		return nil
+	}
+	defer os.RemoveAll(b.manager.Home)
+	return b.manager.Close(context.Background())
+}
+
+// desk is a form and a canvas at fixed places. The page writes down what is done
+// with it.
+const desk = `<!doctype html><meta charset=utf-8><title>Desk</title><link rel=icon href=data:,>
+<style>body > * {position:fixed; left:20px; width:200px; height:30px; margin:0}</style>
+<input id=who aria-label="Your name" style="top:20px">
+<input id=pass type=password aria-label=Password style="top:70px">
+<button style="top:120px" onclick="log.push('apply ' + who.value + ' ' + pass.value.length)">Apply</button>
+<canvas id=board aria-label=Board width=200 height=200 style="left:300px;top:20px;height:200px;background:#eee"></canvas>
+<script>
+var log = [], path = null;
+who.onfocus = () => log.push('focus');
+board.onpointerdown = (e) => { path = [e]; };
+board.onpointermove = (e) => { if (path) path.push(e); };
+onpointerup = (e) => { if (path && e.clientX - path[0].clientX > 50) log.push('stroke'); path = null; };
+</script>`
+
+// windows are the windows of a real browser, each with cookies of its own.
+type windows struct{ manager *browsermgr.Manager }
+
+func (w windows) Open(ctx context.Context, o sessions.Opening) (computeruse.Screen, bool, error) {
+	return w.window(ctx, o)
+}
+
+func (w windows) window(ctx context.Context, o sessions.Opening) (*browsermgr.Window, bool, error) {
+	return w.manager.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL, Ephemeral: true})
+}
+
+func (w windows) Close(ctx context.Context, key string) error {
+	if window, ok := w.manager.Lookup(key); ok {
+		return window.Close(ctx)
+	}
+	return nil
+}
+
+// done is what the page of a session has written down.
+func (w windows) done(t *testing.T, session string) string {
+	t.Helper()
+	window, ok := w.manager.Lookup(session)
+	if !ok {
+		return ""
+	}
+	notes, err := window.Act(context.WithoutCancel(t.Context()), "evaluate", map[string]any{"fn": "(globalThis.log ?? []).join(', ')"})
+	if err != nil {
+		t.Errorf("read what was done: %v", err)
+	}
+	return strings.Trim(strings.TrimPrefix(strings.Join(notes, ""), "result: "), `"`)
+}
