@@ -112,7 +112,8 @@ func (r *run) call(ctx context.Context, c Call, last bool) (o Outcome, refused *
 		if len(c.Actions) > 0 {
 			a = c.Actions[0]
 		}
-		step := r.step(a, target{}, c.Intent)
+		on := r.foresee(ctx, a)
+		step := r.step(a.as(on), on, c.Intent)
 		return o, nil, r.around(ctx, step, func() error {
 			step.Text, step.Failed = o.Err, true
 			return nil

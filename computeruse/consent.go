@@ -99,7 +99,8 @@ func (r *run) safety(ctx context.Context, c Call) (acknowledged []Safety, no str
 	}
 	what := "act"
 	if len(c.Actions) > 0 {
-		what = c.Actions[0].label(target{}, c.Intent)
+		on := r.foresee(ctx, c.Actions[0])
+		what = r.held.memory.secrets.clean(c.Actions[0].as(on).label(on, c.Intent), mask)
 	}
 	decision, refusal := r.askPeople(ctx, sessions.Question{
 		Classes: []string{safetyClass}, Text: "The provider of the model wants a person to look before it goes on: " + what,

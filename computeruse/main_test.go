@@ -39,25 +39,25 @@ type realBrowser struct {
 
 func (b *realBrowser) start(t *testing.T) (*browsermgr.Manager, string) {
 	t.Helper()
-	b.once.Do(func() {
-		ctx := context.WithoutCancel(t.Context())
-		var exe chrome.Executable
-		if exe, b.err = chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM")); b.err != nil {
-			return
-		}
-		home, err := os.MkdirTemp("", "clank")
-		if err != nil {
-			b.err = err
-			return
-		}
-		b.manager = &browsermgr.Manager{Home: home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18800, LastPort: 18849, LaunchTimeout: time.Minute}
-		b.err = b.manager.Open(ctx)
-		b.site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, desk) }))
-	})
+	b.once.Do(func() { b.err = b.launch(context.WithoutCancel(t.Context())) })
 	if b.err != nil {
 		t.Fatal(b.err)
 	}
 	return b.manager, b.site.URL
+}
+
+func (b *realBrowser) launch(ctx context.Context) error {
+	exe, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
+	if err != nil {
+		return err
+	}
+	home, err := os.MkdirTemp("", "clank")
+	if err != nil {
+		return err
+	}
+	b.manager = &browsermgr.Manager{Home: home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18800, LastPort: 18849, LaunchTimeout: time.Minute}
+	b.site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, desk) }))
+	return b.manager.Open(ctx)
 }
 
 func (b *realBrowser) close() error {

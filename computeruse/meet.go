@@ -58,6 +58,37 @@ func (r *run) meets(ctx context.Context, s Screen, p planned) (t target) {
 	return t
 }
 
+// foresee is meets for an action that is only talked about.
+func (r *run) foresee(ctx context.Context, a Action) (t target) {
+	if r.screen == nil {
+		return target{secret: a.Kind == ActType || a.Kind == ActFill}
+	}
+	p := planned{Action: a, mouse: r.mouse()}
+	if a.At != nil && r.photo.Known() {
+		p.mouse = r.photo.At(*a.At)
+	}
+	if t = r.meets(ctx, r.screen, p); t.secret {
+		r.held.memory.secrets.learn(a.Text)
+	}
+	return t
+}
+
+// forewarned learns which of the texts that a turn speaks of is a password, as far
+// as that can be known before the turn is acted on.
+func (r *run) forewarned(ctx context.Context, t Turn) {
+	for _, c := range t.Calls {
+		for _, a := range c.Actions {
+			switch {
+			case a.Kind == ActClick: // which may lead to another field
+				return
+			case a.Text == "" || a.Kind != ActType && a.Kind != ActFill:
+			case strings.Contains(t.Text+t.Reasoning, a.Text):
+				r.foresee(ctx, a)
+			}
+		}
+	}
+}
+
 // writes reports whether single keys are pressed that write something.
 func (p *planned) writes() bool {
 	if p.Kind != ActKeys && p.Kind != ActKeyDown {

@@ -76,6 +76,33 @@ func TestATextThatGoesOnInAnotherFieldIsNotShown(t *testing.T) {
 	}
 }
 
+func TestAPasswordThatIsTalkedOfIsNotShown(t *testing.T) {
+	typed := computeruse.Action{Kind: computeruse.ActType, Text: "hunter2"}
+	spoken := do(typed)
+	spoken.Text, spoken.Calls[0].Intent = "now I type hunter2", "enter hunter2"
+	warned := do(typed)
+	warned.Calls[0].Safety = []computeruse.Safety{{ID: "cu_1", Message: "a bank"}}
+	for name, turn := range map[string]computeruse.Turn{
+		"in words": spoken, "in a question": warned, "in what is not done": do(typed, computeruse.Action{Kind: computeruse.ActUnknown}),
+	} {
+		b := newBench(t, turn, say("done"))
+		p := &people{decision: "allowed by @ada"}
+		b.agent.Consent = p
+		b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen { return hiding{s} }
+		_, steps := b.answer(t)
+		for _, s := range steps {
+			if strings.Contains(s.Label+string(s.Input)+s.Text+string(s.Memory), "hunter2") {
+				t.Errorf("%s: step %d shows the password: %+v", name, s.N, s)
+			}
+		}
+		for _, q := range p.asked {
+			if strings.Contains(q.Text+q.Detail, "hunter2") || !strings.Contains(q.Text, `type "••••" into "PIN"`) {
+				t.Errorf("%s: people are asked %+v", name, q)
+			}
+		}
+	}
+}
+
 func TestAModelThatReadsThatAPasswordWasTypedDoesNotTypeThat(t *testing.T) {
 	for _, kind := range []computeruse.ActionKind{computeruse.ActType, computeruse.ActFill} {
 		b := newBench(t, do(computeruse.Action{Kind: kind, Ref: "e1", Text: "[password]"}), say("done"))

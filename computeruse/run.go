@@ -201,6 +201,7 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 		next.settle("not executed: the work has ended")
 	}
 	if len(turn.Calls)+len(turn.Tools) > 0 {
+		r.forewarned(ctx, turn)
 		step.Text = orText(strings.TrimSpace(turn.Text), strings.TrimSpace(turn.Reasoning))
 		r.beside = orText(strings.TrimSpace(turn.Text), r.beside)
 	}
