@@ -77,7 +77,7 @@ func (r *run) call(ctx context.Context, c llm.ToolCall) error {
 			return err
 		}
 	}
-	o.clean(credentials(a.str("url")))
+	o.clean(working.Credentials(a.str("url")))
 	brief := o.brief() // without what is for the model alone
 	if !o.failed() && (o.section == sectionText || o.section == sectionLinks) {
 		r.read = brief
@@ -222,9 +222,9 @@ func (r *run) without(t *tool, a args, raw json.RawMessage, placeholder string) 
 	switch {
 	case t.kind == "type" && r.held.view.names.secret(a.str("ref")):
 		return typed(a, placeholder)
-	case credentials(at) != "":
+	case working.Credentials(at) != "":
 		clean := maps.Clone(a)
-		clean["url"] = bare(at)
+		clean["url"] = working.Bare(at)
 		data, err := json.Marshal(clean)
 		if err != nil {
 			return nil // strings, ints and bools always marshal

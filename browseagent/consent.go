@@ -82,9 +82,9 @@ func judged(t *tool, a args) (kind string, input map[string]any) {
 	case t.kind == "click" || t.kind == "type" || t.kind == "press" || t.kind == "dialog":
 		return t.kind, a
 	case t.name == "browser_open":
-		return "navigate", map[string]any{"url": address(a.str("url"))}
+		return "navigate", map[string]any{"url": working.Address(a.str("url"))}
 	case t.name == "browser_tabs" && a.str("action") == "new" && a.str("url") != "":
-		return "tabNew", map[string]any{"url": address(a.str("url"))}
+		return "tabNew", map[string]any{"url": working.Address(a.str("url"))}
 	}
 	return "", nil
 }

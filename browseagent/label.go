@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"clank/sessions/working"
 )
 
 // mask stands for a password wherever people can read it.
@@ -98,30 +100,9 @@ func bareRef(ref string) string {
 // quote puts s in quotes, on one line and not too long.
 func quote(s string) string { return `"` + cut(oneLine(s), 60) + `"` }
 
-// credentials is what stands before the host of a URL, or of an address as people
-// write it, with its @: a name, and often a password. "" if nothing does.
-func credentials(u string) string {
-	_, rest, found := strings.Cut(u, "//")
-	if !found {
-		rest = u
-	}
-	if end := strings.IndexAny(rest, `/?#\`); end >= 0 {
-		rest = rest[:end]
-	}
-	return rest[:strings.LastIndex(rest, "@")+1]
-}
-
-// bare is a URL without credentials.
-func bare(u string) string {
-	if c := credentials(u); c != "" {
-		return strings.Replace(u, c, "", 1)
-	}
-	return u
-}
-
 // place is a URL as people read it in passing.
 func place(u string) string {
-	u = bare(strings.TrimSpace(u))
+	u = working.Bare(strings.TrimSpace(u))
 	u = strings.TrimPrefix(strings.TrimPrefix(u, "https://"), "http://")
 	return cut(strings.TrimSuffix(oneLine(u), "/"), 80)
 }

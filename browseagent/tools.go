@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/llm"
+	"clank/sessions/working"
 	"clank/untrusted"
 )
 
@@ -207,7 +208,7 @@ func act(ctx context.Context, p Page, kind string, a map[string]any) outcome {
 }
 
 func open(ctx context.Context, _ *run, p Page, a args) outcome {
-	return act(ctx, p, "navigate", map[string]any{"url": address(a.str("url"))})
+	return act(ctx, p, "navigate", map[string]any{"url": working.Address(a.str("url"))})
 }
 
 func tabs(ctx context.Context, r *run, p Page, a args) outcome {
@@ -219,7 +220,7 @@ func tabs(ctx context.Context, r *run, p Page, a args) outcome {
 	case "new":
 		at := a.str("url")
 		if at != "" {
-			at = address(at)
+			at = working.Address(at)
 		}
 		return act(ctx, p, "tabNew", map[string]any{"url": at})
 	}

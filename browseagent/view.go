@@ -3,10 +3,10 @@ package browseagent
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
+	"clank/sessions/working"
 	"clank/untrusted"
 )
 
@@ -78,7 +78,7 @@ func (r *run) locate(ctx context.Context, p Page, o *outcome) {
 		o.notes = append(o.notes, fmt.Sprintf("where the page is could not be read: %v", err))
 		return
 	}
-	at = bare(at)
+	at = working.Bare(at)
 	o.url = at
 	if title != v.title {
 		o.title = title
@@ -88,23 +88,4 @@ func (r *run) locate(ctx context.Context, p Page, o *outcome) {
 		v.unseen()
 	}
 	v.url = at
-}
-
-// address makes a URL of what people write as one: "shop.example/cart" becomes
-// https, a host of this machine http.
-func address(s string) string {
-	s = strings.TrimSpace(s)
-	scheme, rest, found := strings.Cut(s, ":")
-	port := found && rest != "" && rest[0] >= '0' && rest[0] <= '9'
-	if found && !port && !strings.ContainsAny(scheme, "./[") {
-		return s
-	}
-	host := s
-	if u, err := url.Parse("http://" + s); err == nil {
-		host = u.Hostname()
-	}
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasPrefix(host, "127.") || host == "::1" {
-		return "http://" + s
-	}
-	return "https://" + s
 }
