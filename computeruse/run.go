@@ -196,6 +196,7 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 		return Turn{}, err
 	}
 	r.fresh = false // it took its time
+	r.held.memory.secrets.learnAddresses(turn)
 	next.expect(turn)
 	if final {
 		next.settle("not executed: the work has ended")
