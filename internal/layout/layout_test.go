@@ -72,8 +72,8 @@ var table = map[string][]string{
 	},
 	"browsermgr/connect": {"browsermgr/cdp", "browsermgr/chrome", "browsermgr/endpoint", "browsermgr/page", "browsermgr/plan"},
 	"browsermgr": {
-		"browsermgr/arguments", "browsermgr/breaker", "browsermgr/cdp", "browsermgr/chrome", "browsermgr/connect", "browsermgr/doctor",
-		"browsermgr/endpoint", "browsermgr/fault", "browsermgr/frame", "browsermgr/graphics", "browsermgr/intent", "browsermgr/page",
+		"browsermgr/act", "browsermgr/arguments", "browsermgr/breaker", "browsermgr/cdp", "browsermgr/chrome", "browsermgr/connect", "browsermgr/doctor",
+		"browsermgr/endpoint", "browsermgr/fault", "browsermgr/frame", "browsermgr/graphics", "browsermgr/input", "browsermgr/intent", "browsermgr/page",
 		"browsermgr/plan", "browsermgr/report", "browsermgr/roster", "browsermgr/tabset", "browsermgr/trash", "browsermgr/upkeep",
 		"browsermgr/address", "browsermgr/arguments", "browsermgr/cdp", "browsermgr/chrome", "browsermgr/doctor", "browsermgr/endpoint", "browsermgr/fault",
 		"browsermgr/frame", "browsermgr/graphics", "browsermgr/page", "browsermgr/plan", "browsermgr/report", "browsermgr/roster", "browsermgr/tabset", "browsermgr/trash",
