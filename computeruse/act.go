@@ -13,6 +13,7 @@ import (
 	"clank/computeruse/picture"
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/working"
 )
 
 const (
@@ -27,7 +28,7 @@ const notTried = "Not executed: an earlier computer action in this turn failed."
 // act does what one turn asks for, in order, and takes one picture after it. An
 // error ends the task; what went wrong on the page goes back to the model. refused
 // is set if the task ends because a person did not agree.
-func (r *run) act(ctx context.Context, t Turn) (refused *ending, err error) {
+func (r *run) act(ctx context.Context, t Turn) (refused *working.Ending, err error) {
 	next := &r.held.memory.Next
 	r.useless++
 	if len(t.Calls)+len(t.Tools) == 0 {
@@ -83,15 +84,15 @@ func (r *run) after(ctx context.Context, done string) error {
 		}
 		r.look(ctx, s)
 	}
-	r.repeat = r.repeats.add(done + hex.EncodeToString(r.photo.sum[:]))
-	if r.repeat >= warnRepeats {
+	r.repeat = r.repeats.Add(done + hex.EncodeToString(r.photo.sum[:]))
+	if r.repeat >= working.WarnRepeats {
 		r.held.memory.Next.say(fmt.Sprintf("You have done this %d times now, and the screen is the same. Try something else, or answer.", r.repeat))
 	}
-	return ended(ctx, nil)
+	return working.Ended(ctx, nil)
 }
 
 // call does one batch of actions.
-func (r *run) call(ctx context.Context, c Call, last bool) (o Outcome, refused *ending, err error) {
+func (r *run) call(ctx context.Context, c Call, last bool) (o Outcome, refused *working.Ending, err error) {
 	o = Outcome{CallID: c.ID}
 	if len(c.Safety) > 0 {
 		acknowledged, no, err := r.safety(ctx, c)
@@ -100,7 +101,7 @@ func (r *run) call(ctx context.Context, c Call, last bool) (o Outcome, refused *
 			return o, nil, err
 		case no != "":
 			o.Err = "Not done: a person had to look at this first, and did not agree. " + no
-			return o, &ending{text: "I stopped before an action that a person must look at first, and nobody agreed to it. " + no, failed: true}, nil
+			return o, &working.Ending{Text: "I stopped before an action that a person must look at first, and nobody agreed to it. " + no, Failed: true}, nil
 		}
 		o.Acknowledged = acknowledged
 	}
@@ -185,7 +186,7 @@ func (r *run) action(ctx context.Context, s Screen, p planned, intent string, o 
 		if p.Kind == ActScreenshot {
 			r.show()
 		}
-		return ended(ctx, nil)
+		return working.Ended(ctx, nil)
 	})
 }
 
@@ -250,5 +251,3 @@ func sleep(ctx context.Context, d time.Duration) {
 }
 
 var errUnseen = errors.New("the screen could not be seen")
-
-var errTwoMinds = errors.New("the page changed what this does while it was being looked at: look again")

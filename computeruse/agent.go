@@ -3,14 +3,14 @@ package computeruse
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"log/slog"
-	"sync"
 	"time"
 
 	"clank/computeruse/picture"
+	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/working"
 )
 
 // The names under which this backend is known in [sessions.Task]: an [Agent] for
@@ -63,32 +63,20 @@ type Agent struct {
 	Logger   *slog.Logger      // nil means none
 	Now      func() time.Time  // nil means time.Now
 
-	mu   sync.Mutex
-	held map[string]*held
+	kept working.Keeper[*held]
 }
 
 var _ sessions.Backend = (*Agent)(nil)
 
-// held is what the agent keeps of a session between its tasks. Only the task
-// that runs touches memory, url, title, mouse and down.
+// held is what the agent keeps of a session between its tasks.
 type held struct {
 	memory     memory
 	url, title string
 	mouse      picture.Point // where it was last seen
 	down       []move        // what lets go of the keys and buttons that are held down
-
-	stop context.CancelCauseFunc // ends the running task; nil when none runs; guarded by Agent.mu
-
-	// page serialises opening and closing, so that a page which is being opened
-	// while the session is closed does not stay behind.
-	page sync.Mutex
 }
 
-var (
-	errClosed   = errors.New("the session was closed")
-	errGone     = errors.New("the consumer stopped ranging")
-	errLateOpen = errors.New("the browser did not open in time")
-)
+var errGone = errors.New("the consumer stopped ranging")
 
 // Run implements [sessions.Backend].
 func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
@@ -99,67 +87,42 @@ func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) it
 		}
 		ctx, stop := context.WithCancelCause(ctx)
 		defer stop(context.Canceled)
-		h, unread, err := a.hold(s, stop)
+		var unread error
+		h, err := a.kept.Begin(s.ID, stop, func() (begun *held) {
+			begun, unread = hold(s)
+			return begun
+		})
 		if err != nil {
 			yield(sessions.Step{}, err)
 			return
 		}
-		defer a.release(h)
-		r := &run{agent: a, held: h, session: s, task: t, yield: yield, log: a.logger().With("session", s.ID, "task", t.ID)}
-		if err := r.work(account(ctx, s, t), unread); err != nil && !errors.Is(err, errGone) {
+		defer a.kept.End(h)
+		if s.URL != "" { // another backend may have worked the page since
+			h.State.url, h.State.title = s.URL, s.Title
+		}
+		r := &run{
+			agent: a, held: h.State, opening: &h.Page, session: s, task: t, yield: yield,
+			log: a.logger().With("session", s.ID, "task", t.ID),
+		}
+		ctx = llm.WithAccount(ctx, working.Account(s, t))
+		if err := r.work(ctx, unread); err != nil && !errors.Is(err, errGone) {
 			yield(sessions.Step{}, err)
 		}
 	}
 }
 
-// hold returns what is kept of session s, made from its memory if need be, and
-// marks it as running. unread is why a memory could not be used.
-func (a *Agent) hold(s sessions.Session, stop context.CancelCauseFunc) (h *held, unread, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	h = a.held[s.ID]
-	if h == nil {
-		h = &held{url: s.URL, title: s.Title}
-		h.memory, unread = readMemory(s.Memory)
-		if a.held == nil {
-			a.held = make(map[string]*held)
-		}
-		a.held[s.ID] = h
-	}
-	if h.stop != nil {
-		return nil, nil, fmt.Errorf("session %s is busy with another task: wait for it or stop it", s.ID)
-	}
-	h.stop = stop
-	if s.URL != "" { // another backend may have worked the page since
-		h.url, h.title = s.URL, s.Title
-	}
-	return h, unread, nil
-}
-
-func (a *Agent) release(h *held) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	h.stop = nil
+// hold is what is kept of a session that was not kept, read from its memory.
+// unread is why that could not be used.
+func hold(s sessions.Session) (h *held, unread error) {
+	h = &held{url: s.URL, title: s.Title}
+	h.memory, unread = readMemory(s.Memory)
+	return h, unread
 }
 
 // Close implements [sessions.Backend]. A task that still runs in the session
 // ends.
 func (a *Agent) Close(ctx context.Context, sessionID string) error {
-	a.mu.Lock()
-	h := a.held[sessionID]
-	delete(a.held, sessionID)
-	if h != nil && h.stop != nil {
-		h.stop(errClosed)
-	}
-	a.mu.Unlock()
-	if h != nil {
-		h.page.Lock()
-		defer h.page.Unlock()
-	}
-	if err := a.Browser.Close(ctx, sessionID); err != nil {
-		return fmt.Errorf("close the browser of session %s: %w", sessionID, err)
-	}
-	return nil
+	return a.kept.Close(ctx, sessionID, a.Browser.Close)
 }
 
 func (a *Agent) settings() Settings {

@@ -2,26 +2,14 @@ package computeruse
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"net/url"
 	"strings"
 	"time"
 
 	"clank/sessions"
+	"clank/sessions/working"
 )
-
-// judge is a [Screen] that can tell what an action would set off. mark stands for
-// all that was judged. ActIf is Act, unless the action has come to mean something
-// else than mark: then same is false, and nothing was done.
-type judge interface {
-	Judge(ctx context.Context, kind string, args map[string]any) (classes []string, text, detail, origin, to, mark string, err error)
-	ActIf(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error)
-}
-
-// maxJudged is how often an action is judged: a page that changes its meaning again
-// and again does so on purpose.
-const maxJudged = 2
 
 // agreed is a yes of people to the beginning of a deed.
 type agreed struct{ kind, mark string }
@@ -49,87 +37,39 @@ func (r *run) given(m move, goesOn bool) (mark string) {
 // to be and have not agreed to it as given stands for. The time they take does not
 // count.
 func (r *run) attempt(ctx context.Context, s Screen, m move, given string, limit time.Duration) (d deed) {
-	j, judges := s.(judge)
 	plainly := func() {
-		d.err = timed(ctx, limit, func(ctx context.Context) (err error) {
+		d.err = working.Timed(ctx, limit, func(ctx context.Context) (err error) {
 			d.notes, err = s.Act(ctx, m.kind, maps.Clone(m.args))
 			return err
 		})
 	}
-	switch {
-	case !judges || r.agent.Consent == nil:
-		plainly()
-		return d
-	case m.kind == "navigate" || m.kind == "tabNew": // an address means the same whatever the page does
-		decision, _, no := r.consent(ctx, j, m, limit)
-		if no != nil {
-			return *no
-		}
-		d.consent = decision
+	j, judges := s.(working.Judge)
+	if !judges || r.agent.Consent == nil {
 		plainly()
 		return d
 	}
-	same := false
-	do := func(mark string) {
-		d.err = timed(ctx, limit, func(ctx context.Context) (err error) {
-			d.notes, same, err = j.ActIf(ctx, m.kind, maps.Clone(m.args), mark)
-			return err
-		})
-	}
-	if given != "" {
-		if do(given); same || d.err != nil {
-			return d
+	act := working.Act{Judge: j, Kind: m.kind, Args: m.args, Limit: limit, Ask: r.askPeople, Agreed: given}
+	if m.kind == "navigate" || m.kind == "tabNew" { // an address means the same whatever the page does
+		d.take(working.Consult(ctx, act))
+		if !d.failed() {
+			plainly()
 		}
-	}
-	if do(""); same || d.err != nil { // most actions set nothing off: one look says so and holds them to it
 		return d
 	}
-	for range maxJudged {
-		decision, mark, no := r.consent(ctx, j, m, limit)
-		if no != nil {
-			no.consent = d.consent
-			return *no
-		}
-		d.consent = orText(decision, d.consent)
-		r.agreed = agreed{m.kind, mark}
-		if do(mark); same || d.err != nil {
-			return d
-		}
+	done := working.Do(ctx, act)
+	if done.Mark != "" && done.Refused == nil {
+		r.agreed = agreed{m.kind, done.Mark}
 	}
-	d.err = errTwoMinds
+	d.take(done)
 	return d
 }
 
-// timed does something within a time.
-func timed(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
-	acting, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	err := do(acting)
-	if err != nil && acting.Err() != nil {
-		return fmt.Errorf("no result within %s", limit)
+// take takes over what came of an act.
+func (d *deed) take(done working.Done) {
+	d.notes, d.consent, d.err = done.Notes, done.Consent, done.Err
+	if done.Refused != nil {
+		d.refused = sentence(done.Refused.Error()) + " Do not try it in another way; tell the person if they need to know."
 	}
-	return err
-}
-
-// consent judges a move and asks where there is something to ask. no is set if it
-// must not be done.
-func (r *run) consent(ctx context.Context, j judge, m move, limit time.Duration) (decision, mark string, no *deed) {
-	var q sessions.Question
-	err := timed(ctx, limit, func(ctx context.Context) (err error) {
-		q.Classes, q.Text, q.Detail, q.Origin, q.To, mark, err = j.Judge(ctx, m.kind, maps.Clone(m.args))
-		return err
-	})
-	if err != nil {
-		return "", "", &deed{err: err}
-	}
-	if len(q.Classes) == 0 {
-		return "", mark, nil
-	}
-	decision, err = r.askPeople(ctx, q)
-	if err != nil {
-		return "", "", &deed{refused: sentence(err.Error()) + " Do not try it in another way; tell the person if they need to know."}
-	}
-	return decision, mark, nil
 }
 
 // askPeople asks a question. The decision is a sentence, "" if nobody had to be
@@ -139,7 +79,7 @@ func (r *run) askPeople(ctx context.Context, q sessions.Question) (string, error
 	decision, err := r.agent.Consent.Ask(ctx, r.session, r.task, q)
 	r.log.Debug("consent", "classes", strings.Join(q.Classes, " "), "took", time.Since(began), "err", err)
 	if err != nil {
-		return "", ended(ctx, err)
+		return "", working.Ended(ctx, err)
 	}
 	return sentence(decision), nil
 }

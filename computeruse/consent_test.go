@@ -160,3 +160,19 @@ func TestPasswordsAreNotShown(t *testing.T) {
 		t.Errorf("the screen got %q", got)
 	}
 }
+
+func TestAPasswordInAnAddressIsNowhereButInTheBrowser(t *testing.T) {
+	b := newBench(t,
+		do(computeruse.Action{Kind: computeruse.ActNavigate, URL: "http://ada:hunter2@shop.test/"}),
+		use(computeruse.ToolNavigate, `{"url":"http://bob:swordfish@shop.test/"}`), say("done"),
+	)
+	_, steps := b.answer(t)
+	for _, s := range steps {
+		if all := s.Label + string(s.Input) + s.Text + string(s.Memory); strings.Contains(all, "hunter2") || strings.Contains(all, "swordfish") {
+			t.Errorf("step %d shows a password: %+v", s.N, s)
+		}
+	}
+	if got := b.acts(); !strings.Contains(got, "http://ada:hunter2@shop.test/") || !strings.Contains(got, "http://bob:swordfish@shop.test/") {
+		t.Errorf("the screen got %q", got)
+	}
+}

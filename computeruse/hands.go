@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"clank/computeruse/picture"
+
+	"clank/sessions/working"
 )
 
 // note remembers what is held down.
@@ -40,7 +42,7 @@ func (r *run) letGo(ctx context.Context, s Screen) {
 			up.args["x"], up.args["y"] = at.X, at.Y
 		}
 		r.fresh = false
-		if err := timed(ctx, r.set.StepTimeout, func(ctx context.Context) error { return r.release(ctx, s, up) }); err != nil {
+		if err := working.Timed(ctx, r.set.StepTimeout, func(ctx context.Context) error { return r.release(ctx, s, up) }); err != nil {
 			r.log.Debug("a key or button stays down", "err", err)
 		}
 	}
@@ -52,7 +54,7 @@ var errSetsOff = errors.New("letting go would set off what nobody agreed to")
 // release lets go of a key or button without setting off what people decide about:
 // a button of the mouse is let go elsewhere then, which is no click.
 func (r *run) release(ctx context.Context, s Screen, up move) error {
-	j, judges := s.(judge)
+	j, judges := s.(working.Judge)
 	if !judges || r.agent.Consent == nil {
 		_, err := s.Act(ctx, up.kind, up.args)
 		return err

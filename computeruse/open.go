@@ -2,10 +2,10 @@ package computeruse
 
 import (
 	"context"
-	"fmt"
 
 	"clank/computeruse/picture"
 	"clank/sessions"
+	"clank/sessions/working"
 	"clank/untrusted"
 )
 
@@ -22,34 +22,17 @@ func (r *run) open(ctx context.Context) (Screen, error) {
 		return s, nil
 	}
 	r.fresh, r.held.mouse, r.held.down = false, picture.Point{}, nil
-	note := fmt.Sprintf("the page had been closed and was opened again at %s; what was entered on it may be lost", before)
+	note := working.Reopened(before, lost)
 	if lost != nil {
-		note = fmt.Sprintf("the page had been closed and could not be opened again at %s (%v); the browser starts empty", before, lost)
 		r.held.url, r.held.title = "", ""
 	}
 	r.held.memory.Next.say("About the browser:\n" + untrusted.Wrap(untrusted.Line(note, maxNote)))
 	return s, r.notice(ctx, note)
 }
 
-// openAt opens the page at the URL, or empty if that cannot be opened any more;
-// lost says why not.
 func (r *run) openAt(ctx context.Context, at string) (s Screen, restored bool, lost, err error) {
-	r.held.page.Lock()
-	defer r.held.page.Unlock()
-	if ctx.Err() != nil {
-		return nil, false, nil, context.Cause(ctx)
-	}
-	opening, cancel := context.WithTimeoutCause(ctx, r.set.OpenTimeout, errLateOpen)
-	defer cancel()
+	r.opening.Lock()
+	defer r.opening.Unlock()
 	want := sessions.Opening{Key: r.session.ID, Profile: r.session.Profile, URL: at, Headed: r.task.Headed}
-	s, restored, err = r.agent.Browser.Open(opening, want)
-	if err != nil && at != "" && opening.Err() == nil {
-		lost = err
-		want.URL = ""
-		s, restored, err = r.agent.Browser.Open(opening, want)
-	}
-	if err != nil {
-		return nil, false, nil, ended(ctx, fmt.Errorf("open the browser: %w", ended(opening, err)))
-	}
-	return s, restored || lost != nil, lost, nil
+	return working.Open(ctx, r.set.OpenTimeout, r.agent.Browser.Open, want)
 }

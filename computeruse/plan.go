@@ -9,6 +9,7 @@ import (
 
 	"clank/computeruse/keys"
 	"clank/computeruse/picture"
+	"clank/sessions/working"
 )
 
 // Bounds of what one batch may ask for.
@@ -86,7 +87,7 @@ func (p *planned) fill(g picture.Geometry) error {
 		if p.URL == "" {
 			return errors.New("navigate: the URL is missing")
 		}
-		p.add("navigate", map[string]any{"url": address(p.URL)})
+		p.add("navigate", map[string]any{"url": working.Address(p.URL)})
 	case ActReveal:
 		return p.onRef("scrollIntoView", nil)
 	case ActFill:

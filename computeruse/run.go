@@ -3,15 +3,16 @@ package computeruse
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/working"
 )
 
 // maxUseless is after how many replies in a row with which nothing can be done
@@ -22,6 +23,7 @@ const maxUseless = 3
 type run struct {
 	agent   *Agent
 	held    *held
+	opening *sync.Mutex // held while the session's page is opened
 	session sessions.Session
 	task    sessions.Task
 	yield   func(sessions.Step, error) bool
@@ -37,7 +39,7 @@ type run struct {
 	shown   []sessions.Image
 	seen    map[[sha256.Size]byte]bool // pictures in shown
 	agreed  agreed
-	repeats repeats
+	repeats working.Repeats
 	repeat  int    // how often the newest turn has been repeated
 	useless int    // replies in a row with which nothing could be done
 	beside  string // what the model last said beside its calls
@@ -58,7 +60,7 @@ func (r *run) work(ctx context.Context, unread error) error {
 			return r.spent(ctx, err)
 		}
 		idle := len(turn.Calls)+len(turn.Tools) == 0
-		if end := finalText(turn); idle && end.text != "" {
+		if end := working.FinalText(turn.Text, turn.Stop); idle && end.Text != "" {
 			heard, err := r.listen(ctx)
 			if err != nil {
 				return err
@@ -66,7 +68,7 @@ func (r *run) work(ctx context.Context, unread error) error {
 			if !heard || step == r.set.MaxSteps {
 				return r.answer(ctx, end)
 			}
-			r.beside = end.text
+			r.beside = end.Text
 			continue // somebody spoke while it was answering
 		}
 		if step == r.set.MaxSteps {
@@ -80,8 +82,8 @@ func (r *run) work(ctx context.Context, unread error) error {
 			return err
 		case refused != nil:
 			return r.answer(ctx, *refused)
-		case r.repeat >= maxRepeats:
-			return r.wrapUp(ctx, "You have done the same again and again without effect.", fmt.Sprintf("the same %d times without effect", maxRepeats))
+		case r.repeat >= working.MaxRepeats:
+			return r.wrapUp(ctx, "You have done the same again and again without effect.", fmt.Sprintf("the same %d times without effect", working.MaxRepeats))
 		case r.useless >= maxUseless:
 			return fmt.Errorf("model %s: %d replies in a row without an answer or a usable action (try another model)", r.mind.Name(), maxUseless)
 		}
@@ -99,7 +101,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	})
 	mind, err := r.agent.Mind(ctx, r.task.Model)
 	if err != nil {
-		return ended(ctx, err) // it names the model
+		return working.Ended(ctx, err) // it names the model
 	}
 	r.mind = mind
 	r.seen = make(map[[sha256.Size]byte]bool)
@@ -115,7 +117,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	}
 	brief := Brief{
 		System: systemPrompt(r.agent.now(), r.agent.Places, r.set), Tools: tools(r.set),
-		MaxTokens: r.set.MaxTokens, EndUser: endUser(r.task.Origin), Memory: m.Talk,
+		MaxTokens: r.set.MaxTokens, EndUser: working.EndUser(r.task.Origin), Memory: m.Talk,
 	}
 	if r.talk, err = mind.Begin(brief); err != nil && len(m.Talk) > 0 {
 		r.log.Warn("conversation cannot go on", "err", err)
@@ -143,7 +145,7 @@ func (r *run) begin(ctx context.Context) error {
 	}
 	r.letGo(ctx, s) // of what a task that was stopped has left down
 	r.look(ctx, s)
-	return ended(ctx, nil)
+	return working.Ended(ctx, nil)
 }
 
 // settle leaves the conversation in a state in which it can go on, however the
@@ -194,6 +196,7 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 		return Turn{}, err
 	}
 	r.fresh = false // it took its time
+	r.held.memory.secrets.learnAddresses(turn)
 	next.expect(turn)
 	if final {
 		next.settle("not executed: the work has ended")
@@ -203,7 +206,7 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 		step.Text = orText(strings.TrimSpace(turn.Text), strings.TrimSpace(turn.Reasoning))
 		r.beside = orText(strings.TrimSpace(turn.Text), r.beside)
 	}
-	step.Phase, step.Usage = sessions.Done, usage(turn.Usage)
+	step.Phase, step.Usage = sessions.Done, working.Usage(turn.Usage)
 	if err := r.emit(ctx, step); err != nil {
 		return Turn{}, err
 	}
@@ -235,7 +238,7 @@ func (r *run) spent(ctx context.Context, err error) error {
 	if !isSpent(err) || !errors.As(err, &told) {
 		return err
 	}
-	return r.answer(ctx, ending{text: orText(r.beside, noAnswer), limit: told.Message})
+	return r.answer(ctx, working.Ending{Text: orText(r.beside, noAnswer), Limit: told.Message})
 }
 
 // isSpent reports whether a question was not asked because the budget allows none.
@@ -255,22 +258,22 @@ func (r *run) wrapUp(ctx context.Context, why, limit string) error {
 	if err != nil {
 		return r.spent(ctx, err)
 	}
-	end := finalText(turn)
-	end.text = orText(orText(end.text, beside), noAnswer)
-	end.limit = limit
+	end := working.FinalText(turn.Text, turn.Stop)
+	end.Text = orText(orText(end.Text, beside), noAnswer)
+	end.Limit = limit
 	return r.answer(ctx, end)
 }
 
 // answer ends the task.
-func (r *run) answer(ctx context.Context, end ending) error {
+func (r *run) answer(ctx context.Context, end working.Ending) error {
 	if r.screen != nil {
 		r.letGo(ctx, r.screen)
 	}
 	r.n++
-	r.held.memory.answer(end.text)
+	r.held.memory.answer(end.Text)
 	return r.emit(ctx, sessions.Step{
 		N: r.n, Kind: sessions.StepAnswer, Phase: sessions.Done, Label: "answer",
-		Text: end.text, Images: r.shown, Failed: end.failed, Limit: end.limit, URL: r.held.url, Title: r.held.title,
+		Text: end.Text, Images: r.shown, Failed: end.Failed, Limit: end.Limit, URL: r.held.url, Title: r.held.title,
 	})
 }
 
@@ -303,65 +306,9 @@ func (r *run) emit(ctx context.Context, s sessions.Step) error {
 	return nil
 }
 
-// ending is what a task ends with.
-type ending struct {
-	text   string // "" if the model said nothing
-	limit  string // the limit that cut it off, if one did
-	failed bool   // the model declined, or could not do it
-}
-
-// finalText returns what a turn without calls says to the person.
-func finalText(t Turn) ending {
-	text := strings.TrimSpace(t.Text)
-	switch t.Stop {
-	case llm.StopLength:
-		return ending{text: text, limit: "length limit of one answer"}
-	case llm.StopRefused:
-		return ending{text: orText(text, "The model declined to go on."), failed: true}
-	case llm.StopFilter:
-		return ending{text: orText(text, "The provider of the model withheld the answer."), failed: true}
-	default:
-		return ending{text: text}
-	}
-}
-
 func orText(text, otherwise string) string {
 	if text == "" {
 		return otherwise
 	}
 	return text
-}
-
-// ended returns why ctx ended if it has, else err.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
-}
-
-func usage(u llm.Usage) sessions.Usage {
-	return sessions.Usage{
-		Calls: u.Calls, InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens, USD: u.USD, Unpriced: u.Unpriced,
-	}
-}
-
-// endUser is a hashed id of the person served, for vendors that ask for one.
-func endUser(o sessions.Origin) string {
-	if o.User == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte("clank\x00" + string(o.Kind) + "\x00" + o.User))
-	return hex.EncodeToString(sum[:16])
-}
-
-// account says whom the task's model calls are for.
-func account(ctx context.Context, s sessions.Session, t sessions.Task) context.Context {
-	user := t.Origin.User
-	if user != "" {
-		user = string(t.Origin.Kind) + ":" + user
-	}
-	return llm.WithAccount(ctx, llm.Account{
-		Task: t.ID, Session: s.ID, Guild: t.Origin.Guild, Channel: t.Origin.Channel, User: user, Purpose: "browse",
-	})
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"clank/sessions/working"
 )
 
 // What stands for a password: where people can read it, and where a model can.
@@ -29,6 +31,26 @@ func (s *secrets) learn(text string) {
 		}
 	}
 	slices.SortStableFunc(*s, func(a, b string) int { return len(b) - len(a) }) // a longer one may contain another
+}
+
+// learnAddresses adds the names and passwords that stand in addresses of a turn.
+func (s *secrets) learnAddresses(t Turn) {
+	learn := func(address string) {
+		if found := strings.TrimSuffix(working.Credentials(address), "@"); strings.Contains(found, ":") {
+			s.learn(found)
+		}
+	}
+	for _, c := range t.Calls {
+		for _, a := range c.Actions {
+			learn(a.URL)
+		}
+	}
+	for _, c := range t.Tools {
+		var in struct{ URL string }
+		if json.Unmarshal(c.Input, &in) == nil {
+			learn(in.URL)
+		}
+	}
 }
 
 // clean takes the secrets out of a text.

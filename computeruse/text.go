@@ -1,9 +1,10 @@
 package computeruse
 
 import (
-	"net/url"
 	"strings"
 	"unicode/utf8"
+
+	"clank/sessions/working"
 )
 
 // oneLine joins the lines of s.
@@ -35,25 +36,7 @@ func sentence(s string) string {
 
 // place is a URL as people read it in passing.
 func place(u string) string {
+	u = working.Bare(strings.TrimSpace(u))
 	u = strings.TrimPrefix(strings.TrimPrefix(u, "https://"), "http://")
 	return cut(strings.TrimSuffix(oneLine(u), "/"), 80)
-}
-
-// address makes a URL of what people write as one: "shop.example/cart" becomes
-// https, a host of this machine http.
-func address(s string) string {
-	s = strings.TrimSpace(s)
-	scheme, rest, found := strings.Cut(s, ":")
-	port := found && rest != "" && rest[0] >= '0' && rest[0] <= '9'
-	if found && !port && !strings.ContainsAny(scheme, "./[") {
-		return s
-	}
-	host := s
-	if u, err := url.Parse("http://" + s); err == nil {
-		host = u.Hostname()
-	}
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasPrefix(host, "127.") || host == "::1" {
-		return "http://" + s
-	}
-	return "https://" + s
 }

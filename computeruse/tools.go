@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"clank/llm"
+	"clank/sessions/working"
 	"clank/untrusted"
 )
 
@@ -106,11 +107,11 @@ func understand(c llm.ToolCall, set Settings) (in toolInput, wrong string) {
 func (in toolInput) move(name string) *move {
 	switch name {
 	case ToolNavigate:
-		return &move{"navigate", map[string]any{"url": address(in.URL)}}
+		return &move{"navigate", map[string]any{"url": working.Address(in.URL)}}
 	case ToolOpenTab:
 		m := &move{"tabNew", map[string]any{}}
 		if in.URL != "" {
-			m.args["url"] = address(in.URL)
+			m.args["url"] = working.Address(in.URL)
 		}
 		return m
 	case ToolSelectTab:

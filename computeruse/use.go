@@ -5,6 +5,7 @@ import (
 
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/working"
 )
 
 // use does one tool call and answers it.
@@ -48,7 +49,7 @@ func (r *run) use(ctx context.Context, c llm.ToolCall, last bool) (res llm.ToolR
 		if last {
 			step.View = r.look(ctx, s)
 		}
-		return ended(ctx, nil)
+		return working.Ended(ctx, nil)
 	})
 	return res, err
 }

@@ -128,7 +128,7 @@ var table = map[string][]string{
 	"llm/llmtest":           {"llm"},
 	"llm/llmtest/gemini":    {"llm", "llm/llmtest"},
 	"browseagent":           {"llm", "sessions", "sessions/working", "untrusted"},
-	"computeruse":           {"computeruse/keys", "computeruse/picture", "llm", "sessions", "untrusted"},
+	"computeruse":           {"computeruse/keys", "computeruse/picture", "llm", "sessions", "sessions/working", "untrusted"},
 	"computeruse/anthropic": {"computeruse", "llm", "llm/anthropic"},
 	"computeruse/gemini":    {"computeruse", "llm", "llm/gemini"},
 	"computeruse/openai":    {"computeruse", "llm", "llm/openai"},
