@@ -210,10 +210,9 @@ type Box struct{ X, Y, Width, Height float64 }
 // at is a point of the box as paths have them.
 func (b Box) at(x, y float64) string { return fmt.Sprintf("%g,%g", b.X+x, b.Y+y) }
 
-// boxScript is where an element is in its frame, brought into view. What embeds its frame adds to that; a frame of another
-// site cannot see what does.
+// boxScript is where an element is in its frame, and how large the viewport is. What embeds its frame adds to that; a frame
+// of another site cannot see what does.
 const boxScript = `(el) => {
-	el.scrollIntoView({block: 'nearest', inline: 'nearest', behavior: 'instant'});
 	const b = el.getBoundingClientRect();
 	let x = b.x, y = b.y, w = el.ownerDocument.defaultView;
 	for (; w.frameElement; w = w.parent) {
@@ -221,13 +220,17 @@ const boxScript = `(el) => {
 		x += f.x + parseFloat(s.borderLeftWidth) + parseFloat(s.paddingLeft);
 		y += f.y + parseFloat(s.borderTopWidth) + parseFloat(s.paddingTop);
 	}
-	return {x, y, width: b.width, height: b.height, far: w !== w.parent};
+	return {x, y, width: b.width, height: b.height, far: w !== w.parent, view: [w.innerWidth, w.innerHeight]};
 }`
 
-// farScript is where the frame of another site begins.
+// revealScript brings an element into view.
+const revealScript = `(el) => { el.scrollIntoView({block: 'nearest', inline: 'nearest', behavior: 'instant'}) }`
+
+// farScript is where the frame of another site begins, and how large the viewport is.
 const farScript = `() => {
 	const f = document.querySelector('iframe[data-far]'), b = f.getBoundingClientRect(), s = getComputedStyle(f);
-	return {x: b.x + parseFloat(s.borderLeftWidth) + parseFloat(s.paddingLeft), y: b.y + parseFloat(s.borderTopWidth) + parseFloat(s.paddingTop)};
+	return {x: b.x + parseFloat(s.borderLeftWidth) + parseFloat(s.paddingLeft), y: b.y + parseFloat(s.borderTopWidth) + parseFloat(s.paddingTop),
+		view: [innerWidth, innerHeight]};
 }`
 
 // Find is where the element of that name is in the page as it is, scrolled into view.
@@ -236,21 +239,44 @@ func Find(ctx context.Context, p Page, name string) (Box, error) {
 	if err != nil {
 		return Box{}, err
 	}
+	if err := do(ctx, p, "evaluate", map[string]any{"fn": revealScript, "ref": ref}); err != nil {
+		return Box{}, fmt.Errorf("find %q: %w", name, err)
+	}
+	in, err := look(ctx, p, name, ref)
+	return in.Box, err
+}
+
+// Sight is where an element is, be it in view or not, and the width and height of the viewport in CSS pixels.
+type Sight struct {
+	Box
+	View [2]float64
+}
+
+// Look is where the element of that name is in the page as it is. It moves nothing.
+func Look(ctx context.Context, p Page, name string) (Sight, error) {
+	ref, err := Ref(ctx, p, name)
+	if err != nil {
+		return Sight{}, err
+	}
+	return look(ctx, p, name, ref)
+}
+
+func look(ctx context.Context, p Page, name, ref string) (Sight, error) {
 	var in struct {
-		Box
+		Sight
 		Far bool
 	}
 	if err := evaluate(ctx, p, map[string]any{"fn": boxScript, "ref": ref}, &in); err != nil {
-		return Box{}, fmt.Errorf("find %q: %w", name, err)
+		return Sight{}, fmt.Errorf("find %q: %w", name, err)
 	}
 	if in.Far {
-		var frame Box
+		var frame Sight
 		if err := evaluate(ctx, p, map[string]any{"fn": farScript}, &frame); err != nil {
-			return Box{}, fmt.Errorf("find the frame of %q: %w", name, err)
+			return Sight{}, fmt.Errorf("find the frame of %q: %w", name, err)
 		}
-		in.X, in.Y = in.X+frame.X, in.Y+frame.Y
+		in.X, in.Y, in.View = in.X+frame.X, in.Y+frame.Y, frame.View
 	}
-	return in.Box, nil
+	return in.Sight, nil
 }
 
 func evaluate(ctx context.Context, p Page, args map[string]any, v any) error {
