@@ -41,6 +41,7 @@ func TestTheCorpusIsDoneByEveryBackend(t *testing.T) {
 	var passed, failed atomic.Int32
 	for b, backend := range minds.Backends() {
 		t.Run(backend.Name, func(t *testing.T) {
+			t.Parallel()
 			var did, able atomic.Int32
 			for i, task := range tasks.Corpus() {
 				if why := backend.Lacks(task); why != "" {

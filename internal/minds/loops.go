@@ -51,7 +51,7 @@ func noMouse(s tasks.Step) string {
 
 // loop is the local loop with a model behind a server.
 func loop(name string, serve func() (server, error), model func(base string) (llm.Model, error)) Backend {
-	return Backend{Name: name, Runtime: browseagent.Runtime, lacks: noMouse, open: func(task tasks.Task, url string, w *windows) (running, error) {
+	return Backend{Name: name, Runtime: browseagent.Runtime, lacks: noMouse, open: func(_ context.Context, task tasks.Task, url string, w *windows) (running, error) {
 		s, err := serve()
 		if err != nil {
 			return running{}, err
@@ -62,7 +62,7 @@ func loop(name string, serve func() (server, error), model func(base string) (ll
 			return running{}, err
 		}
 		s.Otherwise((&reader{task: task, url: url}).turn)
-		return over(s, agent(w, m), task, url), nil
+		return running{Backend: agent(w, m), prompt: asked(task, url), close: func() []string { s.Close(); return s.Problems() }}, nil
 	}}
 }
 
@@ -71,10 +71,7 @@ func agent(w *windows, m llm.Model) *browseagent.Agent {
 }
 
 // sentences opens the local loop with the built-in model, which is told the steps in words.
-func sentences(task tasks.Task, url string, w *windows) (running, error) {
+func sentences(_ context.Context, task tasks.Task, url string, w *windows) (running, error) {
 	prompt, _ := task.Sentences(url)
-	return running{
-		Backend: agent(w, plain.New(plain.Options{})), prompt: prompt,
-		problems: func() []string { return nil }, close: func() {},
-	}, nil
+	return running{Backend: agent(w, plain.New(plain.Options{})), prompt: prompt, close: func() []string { return nil }}, nil
 }

@@ -26,7 +26,7 @@ type Backend struct {
 	Runtime string
 	// lacks says why a step is beyond it by its nature; "" if it is not.
 	lacks func(tasks.Step) string
-	open  func(task tasks.Task, url string, w *windows) (running, error)
+	open  func(ctx context.Context, task tasks.Task, url string, w *windows) (running, error)
 }
 
 // Lacks says why a task is beyond the backend by its nature; "" if it is not.
@@ -50,9 +50,8 @@ func Backends() []Backend {
 // running is a backend with a model server of its own.
 type running struct {
 	sessions.Backend
-	prompt   string
-	problems func() []string
-	close    func()
+	prompt string
+	close  func() (problems []string) // what was wrong with what the server was asked
 }
 
 // server is what the servers of all dialects have.
@@ -63,9 +62,9 @@ type server interface {
 	Close()
 }
 
-// over is a running backend whose model is behind a server.
-func over(s server, b sessions.Backend, task tasks.Task, url string) running {
-	return running{Backend: b, prompt: fmt.Sprintf("%s The site is at %s", task.Prompt, url), problems: s.Problems, close: s.Close}
+// asked is what the person says.
+func asked(task tasks.Task, url string) string {
+	return fmt.Sprintf("%s The site is at %s", task.Prompt, url)
 }
 
 // windows is a browser as both loops want it. It knows the window that was opened last.

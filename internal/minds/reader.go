@@ -115,7 +115,7 @@ func use(tool string, in map[string]any) llmtest.Reply {
 
 var (
 	named = regexp.MustCompile(`^([+ -]?)\s*- \S+ ("(?:[^"\\]|\\.)*").*?\[ref=([^\]]+)\]`)
-	tab   = regexp.MustCompile(`(?m)^\s*(\S+).*current`)
+	tab   = regexp.MustCompile(`(?m)^\s*\* (\S+)`)
 )
 
 // refOf is the ref of the element of that name by the newest word of it; "" if it is not known, or is gone.

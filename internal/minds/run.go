@@ -20,11 +20,15 @@ const maxSteps = 80
 // ended, before the window is closed; it says what is not as it must be. The error says what went wrong on the way.
 func (b Backend) Run(ctx context.Context, m *browsermgr.Manager, task tasks.Task, url string, after func(*browsermgr.Window) error) (err error) {
 	w := &windows{manager: m}
-	r, err := b.open(task, url, w)
+	r, err := b.open(ctx, task, url, w)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", b.Name, err)
 	}
-	defer r.close()
+	defer func() {
+		for _, p := range r.close() {
+			err = errors.Join(err, fmt.Errorf("model server: %s", p))
+		}
+	}()
 	manager := &sessions.Manager{
 		Store: &sessionstest.Store{}, Backends: map[string]sessions.Backend{b.Runtime: r},
 		DefaultRuntime: func() string { return b.Runtime }, Limits: func() sessions.Limits { return sessions.Limits{} }, Scopes: &cancel.Scopes{},
@@ -50,9 +54,6 @@ func (b Backend) Run(ctx context.Context, m *browsermgr.Manager, task tasks.Task
 	defer func() { err = errors.Join(err, page.Close(context.WithoutCancel(ctx))) }()
 	if record.State != sessions.TaskDone {
 		err = fmt.Errorf("the task is %s: %s %s", record.State, record.Reason, record.Answer)
-	}
-	for _, p := range r.problems() {
-		err = errors.Join(err, fmt.Errorf("model server: %s", p))
 	}
 	err = errors.Join(err, after(page))
 	if err != nil {

@@ -144,7 +144,10 @@ func (w *watcher) pointed(ctx context.Context, s tasks.Step) ([]deed, error) {
 		return []deed{click}, nil
 	case tasks.DragAt:
 		d := deed{kind: deedDrag}
-		for _, p := range s.Points {
+		for i, p := range s.Points {
+			if i > 0 && len(s.Points) > 2 { // a hand does not jump
+				d.at = append(d.at, share(from, (p[0]+s.Points[i-1][0])/2, (p[1]+s.Points[i-1][1])/2))
+			}
 			d.at = append(d.at, share(from, p[0], p[1]))
 		}
 		return []deed{d}, nil

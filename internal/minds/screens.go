@@ -77,22 +77,37 @@ func screens() []Backend {
 	return all
 }
 
-// follow opens the backend with a mind that does a task.
-func (v Vendor) follow(task tasks.Task, url string, w *windows) (running, error) {
+// Open starts the vendor's server with a model that answers by turn, and returns the mind in front of it. close ends the
+// server and returns what was wrong with what it was asked.
+func (v Vendor) Open(turn llmtest.Turn) (mind computeruse.Mind, close func() []string, err error) {
 	s, err := v.serve()
 	if err != nil {
-		return running{}, err
+		return nil, nil, err
 	}
-	mind, err := v.mind(s.BaseURL())
-	if err != nil {
+	s.Otherwise(turn)
+	if mind, err = v.mind(s.BaseURL()); err != nil {
 		s.Close()
+		return nil, nil, err
+	}
+	return mind, func() []string { s.Close(); return s.Problems() }, nil
+}
+
+// Click is the answer of a model that clicks at each of the places of a picture of that size.
+func (v Vendor) Click(places []Place, size image.Point) llmtest.Reply {
+	var deeds []deed
+	for _, p := range places {
+		deeds = append(deeds, deed{kind: deedClick, at: []Place{p}})
+	}
+	return v.says(deeds, size)
+}
+
+// follow opens the backend with a mind that does a task.
+func (v Vendor) follow(ctx context.Context, task tasks.Task, url string, w *windows) (running, error) {
+	watch := &watcher{task: task, url: url, page: func() tasks.Page { return w.page() }, says: v.says}
+	mind, end, err := v.Open(watch.turn(ctx))
+	if err != nil {
 		return running{}, err
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	watch := &watcher{task: task, url: url, page: func() tasks.Page { return w.page() }, says: v.says}
-	s.Otherwise(watch.turn(ctx))
 	agent := &computeruse.Agent{Browser: glass{w}, Mind: func(context.Context, string) (computeruse.Mind, error) { return mind, nil }}
-	r := over(s, agent, task, url)
-	r.close = func() { stop(); s.Close() }
-	return r, nil
+	return running{Backend: agent, prompt: asked(task, url), close: end}, nil
 }
