@@ -6,31 +6,67 @@ package pixels
 
 import (
 	"image"
-	"math"
+	"image/color"
+	"image/draw"
 )
 
 // Middles are where the targets are on a picture of the page, as somebody sees it who knows their colours, in pixels from its
 // upper left corner: the middle of the first pixel is at 0.5, 0.5. Those that do not show are left out.
+//
+// A pixel at the edge of a target counts for as much of it as the target covers.
 func Middles(picture image.Image) map[string][2]float64 {
-	sums := map[string][3]float64{}
-	b := picture.Bounds()
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			red, green, blue, _ := picture.At(x, y).RGBA()
-			for _, t := range Targets() {
-				off := apart(red, t.Color.R) + apart(green, t.Color.G) + apart(blue, t.Color.B)
-				if off < 90 {
-					s := sums[t.Name]
-					sums[t.Name] = [3]float64{s[0] + float64(x-b.Min.X) + 0.5, s[1] + float64(y-b.Min.Y) + 0.5, s[2] + 1}
-				}
+	img := image.NewRGBA(image.Rectangle{Max: picture.Bounds().Size()})
+	draw.Draw(img, img.Rect, picture, picture.Bounds().Min, draw.Src)
+	found := map[string][2]float64{}
+	for name, box := range cores(img) {
+		i := 0
+		for i < len(Targets())-1 && Targets()[i].Name != name {
+			i++
+		}
+		var sx, sy, sum float64
+		box = box.Inset(-2).Intersect(img.Rect)
+		for y := box.Min.Y; y < box.Max.Y; y++ {
+			for x := box.Min.X; x < box.Max.X; x++ {
+				w := covered(img.RGBAAt(x, y), Targets()[i].Color)
+				sx, sy, sum = sx+w*(float64(x)+0.5), sy+w*(float64(y)+0.5), sum+w
 			}
 		}
-	}
-	found := map[string][2]float64{}
-	for name, s := range sums {
-		found[name] = [2]float64{s[0] / s[2], s[1] / s[2]}
+		found[name] = [2]float64{sx / sum, sy / sum}
 	}
 	return found
 }
 
-func apart(seen uint32, color uint8) float64 { return math.Abs(float64(seen>>8) - float64(color)) }
+// cores are the boxes around the pixels that are of a target without doubt.
+func cores(img *image.RGBA) map[string]image.Rectangle {
+	boxes := map[string]image.Rectangle{}
+	for y := range img.Rect.Max.Y {
+		for x := range img.Rect.Max.X {
+			seen := img.RGBAAt(x, y)
+			if min(seen.R, seen.G, seen.B) > 100 { // as most of the page
+				continue
+			}
+			for _, t := range Targets() {
+				if apart(seen.R, t.Color.R)+apart(seen.G, t.Color.G)+apart(seen.B, t.Color.B) < 90 {
+					boxes[t.Name] = boxes[t.Name].Union(image.Rect(x, y, x+1, y+1))
+				}
+			}
+		}
+	}
+	return boxes
+}
+
+func apart(a, b uint8) int { return max(int(a), int(b)) - min(int(a), int(b)) }
+
+// covered is how much of a pixel is of a colour, and not of the white page.
+func covered(seen, of color.RGBA) float64 {
+	var along, whole float64
+	for _, c := range [][2]uint8{{seen.R, of.R}, {seen.G, of.G}, {seen.B, of.B}} {
+		missing, all := float64(255-c[0]), float64(255-c[1])
+		along, whole = along+missing*all, whole+all*all
+	}
+	share := min(along/whole, 1)
+	if share < 0.05 { // what a lossy picture has around its edges
+		return 0
+	}
+	return share
+}
