@@ -26,10 +26,10 @@ func loops() []Backend {
 		return geminimodel.New(geminimodel.Options{BaseURL: base, Key: testKey, Model: "gemini-3.5-flash", IdleTimeout: idle})
 	}
 	return []Backend{
-		loop("loop over responses", openaiServer, openai(openaimodel.APIResponses)),
-		loop("loop over chat completions", openaiServer, openai(openaimodel.APIChat)),
-		loop("loop over anthropic", anthropicServer, claude),
-		loop("loop over gemini", geminiServer, gemini),
+		loop(0, "loop over responses", openaiServer, openai(openaimodel.APIResponses)),
+		loop(1, "loop over chat completions", openaiServer, openai(openaimodel.APIChat)),
+		loop(2, "loop over anthropic", anthropicServer, claude),
+		loop(3, "loop over gemini", geminiServer, gemini),
 		{Name: "plain sentences", Runtime: browseagent.Runtime, lacks: noMouse, open: sentences},
 	}
 }
@@ -50,8 +50,8 @@ func noMouse(s tasks.Step) string {
 }
 
 // loop is the local loop with a model behind a server.
-func loop(name string, serve func() (server, error), model func(base string) (llm.Model, error)) Backend {
-	return Backend{Name: name, Runtime: browseagent.Runtime, lacks: noMouse, open: func(_ context.Context, task tasks.Task, url string, w *windows) (running, error) {
+func loop(part int, name string, serve func() (server, error), model func(base string) (llm.Model, error)) Backend {
+	return Backend{Name: name, Runtime: browseagent.Runtime, part: part, lacks: noMouse, open: func(_ context.Context, task tasks.Task, url string, w *windows) (running, error) {
 		s, err := serve()
 		if err != nil {
 			return running{}, err

@@ -26,6 +26,7 @@ type Backend struct {
 	Runtime string
 	// lacks says why a step is beyond it by its nature; "" if it is not.
 	lacks func(tasks.Step) string
+	part  int // of the corpus, see Takes
 	open  func(ctx context.Context, task tasks.Task, url string, w *windows) (running, error)
 }
 
@@ -34,12 +35,28 @@ func (b Backend) Lacks(task tasks.Task) string {
 	if b.lacks == nil {
 		return ""
 	}
+	return lacking(b.lacks, task)
+}
+
+func lacking(lacks func(tasks.Step) string, task tasks.Task) string {
 	for _, s := range task.Steps {
-		if why := b.lacks(s); why != "" {
+		if why := lacks(s); why != "" {
 			return why
 		}
 	}
 	return ""
+}
+
+// parts is how many parts the corpus has where not each backend does all of it.
+const parts = 4
+
+// Takes says whether the n-th task of the corpus is in the backend's part of it. Every task is in the parts of two
+// backends: one that works elements and one that sees the screen, or, where that takes a mouse, two of these.
+func (b Backend) Takes(n int, task tasks.Task) bool {
+	if n%parts == b.part {
+		return true
+	}
+	return b.lacks == nil && lacking(noMouse, task) != "" && (n+1)%parts == b.part
 }
 
 // Backends are all of them: the local loop in four dialects and with the built-in model, then computer use.

@@ -71,8 +71,8 @@ func geminiMind(base string) (computeruse.Mind, error) {
 // screens are the backends of computer use.
 func screens() []Backend {
 	var all []Backend
-	for _, v := range Vendors() {
-		all = append(all, Backend{Name: v.Name, Runtime: v.Runtime, open: v.follow})
+	for i, v := range Vendors() {
+		all = append(all, Backend{Name: v.Name, Runtime: v.Runtime, part: i % parts, open: v.follow})
 	}
 	return all
 }
