@@ -8,30 +8,60 @@ import (
 	"clank/llm"
 	anthropicmodel "clank/llm/anthropic"
 	geminimodel "clank/llm/gemini"
+	"clank/llm/llmtest"
 	openaimodel "clank/llm/openai"
 	"clank/llm/plain"
 )
 
+// Dialect is one way to speak with a model that uses tools: a server and the client of it.
+type Dialect struct {
+	Name  string
+	serve func() (server, error)
+	model func(base string) (llm.Model, error)
+}
+
+// Dialects are those in which the loop over elements speaks.
+func Dialects() []Dialect {
+	return []Dialect{
+		{"responses", openaiServer, openaiModel(openaimodel.APIResponses)},
+		{"chat completions", openaiServer, openaiModel(openaimodel.APIChat)},
+		{"anthropic", anthropicServer, func(base string) (llm.Model, error) {
+			return anthropicmodel.New(anthropicmodel.Options{BaseURL: base, Key: testKey, Model: "claude-opus-5-5", IdleTimeout: idle})
+		}},
+		{"gemini", geminiServer, func(base string) (llm.Model, error) {
+			return geminimodel.New(geminimodel.Options{BaseURL: base, Key: testKey, Model: "gemini-3.5-flash", IdleTimeout: idle})
+		}},
+	}
+}
+
+func openaiModel(api openaimodel.API) func(string) (llm.Model, error) {
+	return func(base string) (llm.Model, error) {
+		return openaimodel.New(openaimodel.Options{BaseURL: base, Key: testKey, Model: "gpt-6-sol-test", API: api, IdleTimeout: idle})
+	}
+}
+
+// Open starts the server with a model that answers by turn, and returns the client. close ends the server and returns what
+// was wrong with what it was asked.
+func (d Dialect) Open(turn llmtest.Turn) (model llm.Model, close func() []string, err error) {
+	s, err := d.serve()
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Otherwise(turn)
+	if model, err = d.model(s.BaseURL()); err != nil {
+		s.Close()
+		return nil, nil, err
+	}
+	return model, func() []string { s.Close(); return s.Problems() }, nil
+}
+
 // loops are the backends that work a page by its elements.
 func loops() []Backend {
-	openai := func(api openaimodel.API) func(string) (llm.Model, error) {
-		return func(base string) (llm.Model, error) {
-			return openaimodel.New(openaimodel.Options{BaseURL: base, Key: testKey, Model: "gpt-6-sol-test", API: api, IdleTimeout: idle})
-		}
+	all := []Backend{{Name: "plain sentences", Runtime: browseagent.Runtime, lacks: noMouse, open: sentences}}
+	for i, d := range Dialects() {
+		all = append(all, Backend{Name: "loop over " + d.Name, Runtime: browseagent.Runtime, part: i % parts, lacks: noMouse, open: d.follow})
 	}
-	claude := func(base string) (llm.Model, error) {
-		return anthropicmodel.New(anthropicmodel.Options{BaseURL: base, Key: testKey, Model: "claude-opus-5-5", IdleTimeout: idle})
-	}
-	gemini := func(base string) (llm.Model, error) {
-		return geminimodel.New(geminimodel.Options{BaseURL: base, Key: testKey, Model: "gemini-3.5-flash", IdleTimeout: idle})
-	}
-	return []Backend{
-		loop(0, "loop over responses", openaiServer, openai(openaimodel.APIResponses)),
-		loop(1, "loop over chat completions", openaiServer, openai(openaimodel.APIChat)),
-		loop(2, "loop over anthropic", anthropicServer, claude),
-		loop(3, "loop over gemini", geminiServer, gemini),
-		{Name: "plain sentences", Runtime: browseagent.Runtime, lacks: noMouse, open: sentences},
-	}
+	return all
 }
 
 // noMouse are the steps that have neither words nor a tool of the loop over elements.
@@ -49,21 +79,13 @@ func noMouse(s tasks.Step) string {
 	return ""
 }
 
-// loop is the local loop with a model behind a server.
-func loop(part int, name string, serve func() (server, error), model func(base string) (llm.Model, error)) Backend {
-	return Backend{Name: name, Runtime: browseagent.Runtime, part: part, lacks: noMouse, open: func(_ context.Context, task tasks.Task, url string, w *windows) (running, error) {
-		s, err := serve()
-		if err != nil {
-			return running{}, err
-		}
-		m, err := model(s.BaseURL())
-		if err != nil {
-			s.Close()
-			return running{}, err
-		}
-		s.Otherwise((&reader{task: task, url: url}).turn)
-		return running{Backend: agent(w, m), prompt: asked(task, url), close: func() []string { s.Close(); return s.Problems() }}, nil
-	}}
+// follow opens the loop with a model that does a task.
+func (d Dialect) follow(_ context.Context, task tasks.Task, url string, w *windows) (running, error) {
+	m, end, err := d.Open((&reader{task: task, url: url}).turn)
+	if err != nil {
+		return running{}, err
+	}
+	return running{Backend: agent(w, m), prompt: asked(task, url), close: end}, nil
 }
 
 func agent(w *windows, m llm.Model) *browseagent.Agent {

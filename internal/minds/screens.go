@@ -101,6 +101,11 @@ func (v Vendor) Click(places []Place, size image.Point) llmtest.Reply {
 	return v.says(deeds, size)
 }
 
+// Move is the answer of a model that moves the mouse to a place.
+func (v Vendor) Move(place Place, size image.Point) llmtest.Reply {
+	return v.says([]deed{{kind: deedMove, at: []Place{place}}}, size)
+}
+
 // follow opens the backend with a mind that does a task.
 func (v Vendor) follow(ctx context.Context, task tasks.Task, url string, w *windows) (running, error) {
 	watch := &watcher{task: task, url: url, page: func() tasks.Page { return w.page() }, says: v.says}
