@@ -37,6 +37,9 @@ func open(t *testing.T) *browsermgr.Manager {
 }
 
 func TestTheCorpusIsDoneByEveryBackend(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long; its parts are tested where they are")
+	}
 	m := open(t)
 	backends := minds.Backends()
 	var passed, failed atomic.Int32

@@ -19,13 +19,12 @@ type reader struct {
 	task tasks.Task
 	url  string
 
-	mu      sync.Mutex
-	opened  bool
-	step    int // of the task, the next one
-	looked  bool
-	waited  int
-	listed  bool
-	pending []llmtest.Call
+	mu     sync.Mutex
+	opened bool
+	step   int  // of the task, the next one
+	looked bool // at the whole page, for what it names
+	waited int
+	listed bool // the tabs
 }
 
 // turn answers a request with one call, or, when all is done, in words.

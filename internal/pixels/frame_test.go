@@ -1,22 +1,20 @@
 package pixels_test
 
 import (
-	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"clank/internal/browsertest"
+	"clank/browsermgr"
 	"clank/internal/pixels"
 )
 
-// Chromium routes input to frames of other sites by what it drew last; a frame that has just come is where that fails.
-func TestAClickReachesAFrameThatHasJustCome(t *testing.T) {
-	server := httptest.NewServer(pixels.Site(browsertest.Elsewhere))
-	t.Cleanup(server.Close)
-	w := window(t, server.URL+"/")
+// clickWhatHasJustCome clicks in frames that have just come: Chromium routes input to frames of other sites by what it drew
+// last.
+func clickWhatHasJustCome(t *testing.T, w *browsermgr.Window, url string) {
+	t.Helper()
 	for n := range 12 {
 		v := view{1280, 720, 1, []float64{0.5, 1, 1.25, 2}[n%4]}
-		show(t, w, server.URL, v)
+		show(t, w, url, v)
 		// Where the frame begins, its border and padding, and the target in it, which is scrolled.
 		x, y := (60.5+5+31.4+pixels.Side/2)*v.zoom, (33.3+5+415.9-379+pixels.Side/2)*v.zoom
 		act(t, w, "clickCoords", map[string]any{"x": x, "y": y})

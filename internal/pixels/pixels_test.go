@@ -101,10 +101,11 @@ func show(t *testing.T, w *browsermgr.Window, url string, v view) {
 	act(t, w, "wait", map[string]any{"fn": "window.ready"})
 }
 
-func TestEveryVendorsClickLandsWhereItsPictureShowsTheTarget(t *testing.T) {
+func TestClicksLandWhereThePictureShowsTheirTarget(t *testing.T) {
 	server := httptest.NewServer(pixels.Site(browsertest.Elsewhere))
 	t.Cleanup(server.Close)
 	w := window(t, server.URL+"/")
+	t.Run("in a frame that has just come", func(t *testing.T) { clickWhatHasJustCome(t, w, server.URL) })
 	for _, v := range []view{
 		{1280, 720, 1, 0.5},
 		{1280, 720, 1, 0.8},
@@ -115,6 +116,9 @@ func TestEveryVendorsClickLandsWhereItsPictureShowsTheTarget(t *testing.T) {
 		{1720, 1100, 1, 1},
 	} {
 		t.Run(v.String(), func(t *testing.T) {
+			if v.factor > 1 && testing.Short() {
+				t.Skip("pictures of many pixels take long")
+			}
 			show(t, w, server.URL, v)
 			for _, vendor := range minds.Vendors() {
 				t.Logf("%s: at most %.2f CSS px from the middle", vendor.Name, try(t, w, vendor, v))
