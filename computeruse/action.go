@@ -45,7 +45,8 @@ const (
 )
 
 // Action is one thing that mouse or keyboard do. Points are pixels of the
-// picture that was sent, whatever the vendor counts in; they may lie outside.
+// picture that was sent, or cells of Grid; they may lie outside, and mean the
+// middle of their pixel or cell.
 // Keys are names as the vendor's model wrote them. Which fields a kind reads
 // stands with it.
 type Action struct {
@@ -53,6 +54,7 @@ type Action struct {
 	At     *image.Point
 	Ref    string // an element of the newest snapshot, in place of At
 	Path   []image.Point
+	Grid   image.Point // how many cells lie across and down the picture, where At and Path count in those; zero = pixels
 	Button Button
 	Clicks int      // 0 = 1
 	Held   []string // keys that are held meanwhile

@@ -13,6 +13,7 @@ import (
 
 	"clank/computeruse"
 	"clank/computeruse/computerusetest"
+	"clank/sessions"
 )
 
 func TestClicksLandWhereTheModelSawThem(t *testing.T) {
@@ -113,6 +114,19 @@ func TestTheMouseIsWhereItWasLeft(t *testing.T) {
 	}
 }
 
+func TestPeopleReadPointsOnAGridAsPixels(t *testing.T) {
+	b := newBench(t, do(computeruse.Action{Kind: computeruse.ActClick, At: &image.Point{X: 500, Y: 500}, Grid: image.Pt(1000, 1000)}), say("done"))
+	_, steps := b.answer(t)
+	for _, s := range steps {
+		if s.Kind != sessions.StepAct {
+			continue
+		}
+		if got, want := s.Label+" "+string(s.Input), `click at 160, 90 {"x":160,"y":90}`; got != want {
+			t.Errorf("a step is %s, want %s", got, want)
+		}
+	}
+}
+
 func TestEachKindOfActionHasItsMoves(t *testing.T) {
 	at := &image.Point{X: 9, Y: 9}
 	for want, a := range map[string]computeruse.Action{
@@ -128,6 +142,8 @@ func TestEachKindOfActionHasItsMoves(t *testing.T) {
 		"insertText clear=true text=x; press key=Enter": {Kind: computeruse.ActType, Text: "x", Clear: true, Enter: true},
 		"press key=Enter": {Kind: computeruse.ActType, Enter: true},
 		"wheel deltaX=0 deltaY=-20000 modifiers=[Meta] x=160 y=90": {Kind: computeruse.ActScroll, Scroll: image.Pt(0, -1<<30), Held: []string{"win"}},
+		"clickCoords button=left clickCount=1 x=3.04 y=1.71":       {Kind: computeruse.ActClick, At: at, Grid: image.Pt(1000, 1000)},
+		"dragCoords button=left path=[3.04,1.71 319.84,179.91]":    {Kind: computeruse.ActDrag, Path: []image.Point{*at, {X: 999, Y: 999}}, Grid: image.Pt(1000, 1000)},
 		"type ref=e3 text=v":                        {Kind: computeruse.ActFill, Ref: "e3", Text: "v"},
 		"scrollIntoView ref=e3":                     {Kind: computeruse.ActReveal, Ref: "e3"},
 		"click button=left doubleClick=true ref=e3": {Kind: computeruse.ActClick, Ref: "e3", Clicks: 2},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"slices"
 	"strings"
 	"time"
 
@@ -168,14 +169,37 @@ func (p *planned) element(held []string) error {
 	}
 }
 
+// onPixels brings points from the grid to the picture, for people and records,
+// and returns where exactly the points lie.
+func (p *planned) onPixels(g picture.Geometry) (at picture.Point, path []picture.Point) {
+	fine := g
+	if p.Grid.X > 0 && p.Grid.Y > 0 {
+		fine.Picture = p.Grid
+	}
+	p.Grid = image.Point{}
+	if p.At != nil {
+		at = fine.At(*p.At)
+		pixel := g.Back(at)
+		p.At = &pixel
+	}
+	pixels := slices.Clone(p.Path)
+	for i, point := range pixels {
+		path = append(path, fine.At(point))
+		pixels[i] = g.Back(path[i])
+	}
+	p.Path = pixels
+	return at, path
+}
+
 // place plans what the mouse does at points.
 func (p *planned) place(g picture.Geometry, held []string) error {
+	at, path := p.onPixels(g)
 	if p.Kind == ActDrag {
-		return p.drag(g, held)
+		return p.drag(path, held)
 	}
 	switch {
 	case p.At != nil:
-		p.mouse = g.At(*p.At)
+		p.mouse = at
 	case p.Kind == ActMove:
 		return errors.New("move: the point is missing")
 	case p.Kind == ActScroll:
@@ -209,16 +233,15 @@ func (p *planned) place(g picture.Geometry, held []string) error {
 	return nil
 }
 
-func (p *planned) drag(g picture.Geometry, held []string) error {
-	if len(p.Path) < 2 || len(p.Path) > maxPath {
-		return fmt.Errorf("drag: the path needs 2 to %d points, and has %d", maxPath, len(p.Path))
+func (p *planned) drag(path []picture.Point, held []string) error {
+	if len(path) < 2 || len(path) > maxPath {
+		return fmt.Errorf("drag: the path needs 2 to %d points, and has %d", maxPath, len(path))
 	}
-	var path []string
-	for _, at := range p.Path {
-		p.mouse = g.At(at)
-		path = append(path, p.mouse.String())
+	words := make([]string, len(path))
+	for i, at := range path {
+		p.mouse, words[i] = at, at.String()
 	}
-	args := map[string]any{"path": path, "button": p.button()}
+	args := map[string]any{"path": words, "button": p.button()}
 	if len(held) > 0 {
 		args["modifiers"] = held
 	}

@@ -108,6 +108,9 @@ func (d *doer) clickCoords(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
+	if err := d.aim(ctx, f, m); err != nil {
+		return err
+	}
 	if a.DelayMs <= 0 {
 		_, err := d.finish(ctx, f, m.Click(a.clicks())...)
 		return err

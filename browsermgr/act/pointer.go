@@ -57,6 +57,9 @@ func (d *doer) pointerDown(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
+	if err := d.aim(ctx, f, m); err != nil {
+		return err
+	}
 	if err := d.awaitDrag(ctx); err != nil {
 		d.endDrag()
 		return err
@@ -96,6 +99,9 @@ func (d *doer) wheel(ctx context.Context, a Action) error {
 	d.hands.at = m.At
 	f, at, err := UnderPoint(ctx, d.tab.Frames(), m.At)
 	if err != nil {
+		return err
+	}
+	if err := d.aim(ctx, f, m); err != nil {
 		return err
 	}
 	if err := d.send(ctx, m.Wheel(a.DeltaX, a.DeltaY)); err != nil {

@@ -69,18 +69,19 @@ func plain(kind computeruse.ActionKind) func(*args) []computeruse.Action {
 
 func click(b computeruse.Button, times int) func(*args) []computeruse.Action {
 	return func(a *args) []computeruse.Action {
-		return []computeruse.Action{{Kind: computeruse.ActClick, At: a.point("x", "y"), Button: b, Clicks: times}}
+		return []computeruse.Action{{Kind: computeruse.ActClick, At: a.point("x", "y"), Grid: grid, Button: b, Clicks: times}}
 	}
 }
 
 func pointer(kind computeruse.ActionKind) func(*args) []computeruse.Action {
 	return func(a *args) []computeruse.Action {
-		return []computeruse.Action{{Kind: kind, At: a.optional("x", "y"), Button: computeruse.ButtonLeft}}
+		at := a.optional("x", "y")
+		return []computeruse.Action{{Kind: kind, At: at, Grid: of(at), Button: computeruse.ButtonLeft}}
 	}
 }
 
 func move(a *args) []computeruse.Action {
-	return []computeruse.Action{{Kind: computeruse.ActMove, At: a.point("x", "y")}}
+	return []computeruse.Action{{Kind: computeruse.ActMove, At: a.point("x", "y"), Grid: grid}}
 }
 
 func typing(a *args, byDefault bool) []computeruse.Action {
@@ -103,7 +104,7 @@ func drag(a *args) []computeruse.Action {
 	if start == nil || end == nil {
 		return nil
 	}
-	return []computeruse.Action{{Kind: computeruse.ActDrag, Path: []image.Point{*start, *end}, Button: computeruse.ButtonLeft}}
+	return []computeruse.Action{{Kind: computeruse.ActDrag, Path: []image.Point{*start, *end}, Grid: grid, Button: computeruse.ButtonLeft}}
 }
 
 func wait(seconds float64) []computeruse.Action {
@@ -142,7 +143,7 @@ func scroll(a *args, at *image.Point, amount, perX, perY float64) []computeruse.
 	default:
 		a.fail("direction is %q, not up, down, left or right", direction)
 	}
-	return []computeruse.Action{{Kind: computeruse.ActScroll, At: at, Scroll: way}}
+	return []computeruse.Action{{Kind: computeruse.ActScroll, At: at, Grid: of(at), Scroll: way}}
 }
 
 // args are the arguments of one action; wrong says what is wrong with the first
@@ -162,21 +163,30 @@ func (a *args) fail(format string, v ...any) {
 // cells is how many the vendor's grid has either way.
 const cells = 1000
 
-// point is a place on the picture: the middle of a cell of the grid, or of the
-// nearest one if there is no such cell.
+// grid is the vendor's, as the loop takes it.
+var grid = image.Pt(cells, cells)
+
+// of is the grid on which a place lies, if there is one.
+func of(at *image.Point) image.Point {
+	if at == nil {
+		return image.Point{}
+	}
+	return grid
+}
+
+// point is a cell of the grid, or the nearest one if there is no such cell.
 func (a *args) point(x, y string) *image.Point {
 	if a.size.X <= 0 || a.size.Y <= 0 {
 		a.fail("there is no picture to count on")
 		return nil
 	}
-	place := func(name string, size int) int {
+	cell := func(name string) int {
 		if a.values[name] == nil {
 			a.fail("%s is missing", name)
 		}
-		cell := min(max(a.number(name, 0), 0), cells-1)
-		return min(int((cell+0.5)*float64(size)/cells), size-1)
+		return int(min(max(a.number(name, 0), 0), cells-1))
 	}
-	at := image.Pt(place(x, a.size.X), place(y, a.size.Y))
+	at := image.Pt(cell(x), cell(y))
 	return &at
 }
 

@@ -34,9 +34,9 @@ func TestABatchIsAnsweredCallByCallWithOnePicture(t *testing.T) {
 	if len(turn.Calls) != 2 || len(turn.Tools) != 1 || turn.Text != "I click and type." || turn.Stop != llm.StopTools {
 		t.Fatalf("turn = %+v", turn)
 	}
-	at := image.Pt(640, 180)
+	at := image.Pt(500, 250)
 	want := []computeruse.Call{
-		{ID: turn.Calls[0].ID, Intent: "open the form", Actions: []computeruse.Action{{Kind: computeruse.ActClick, At: &at, Button: computeruse.ButtonLeft, Clicks: 1}}},
+		{ID: turn.Calls[0].ID, Intent: "open the form", Actions: []computeruse.Action{{Kind: computeruse.ActClick, At: &at, Grid: image.Pt(1000, 1000), Button: computeruse.ButtonLeft, Clicks: 1}}},
 		{ID: turn.Calls[1].ID, Actions: []computeruse.Action{{Kind: computeruse.ActType, Text: "cats", Enter: true}}},
 	}
 	if diff := cmp.Diff(want, turn.Calls); diff != "" {

@@ -162,6 +162,11 @@ var table = map[string][]string{
 	"internal/discordtest": {},
 	"internal/injection":   {},
 	"internal/layout":      {},
+	"internal/minds": {
+		"browseagent", "browsermgr", "cancel", "computeruse", "computeruse/anthropic", "computeruse/gemini", "computeruse/openai",
+		"internal/tasks", "llm", "llm/anthropic", "llm/gemini", "llm/llmtest", "llm/llmtest/anthropic", "llm/llmtest/gemini", "llm/openai",
+		"llm/plain", "sessions", "sessions/sessionstest",
+	},
 	"internal/pixels":      {},
 	"internal/running":     {},
 	"internal/tasks":       {},

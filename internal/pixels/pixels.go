@@ -1,83 +1,72 @@
-// Package pixels holds a page of targets and the ways in which vendors' models say where something is on a picture, so that
-// tests can follow a point from the picture through the vendor's words to the place that is clicked.
+// Package pixels holds a page of targets at the edges and in the middle of a viewport, in what scrolls and in frames, so that
+// tests can follow a point from the picture that a model was sent, through its vendor's words, to the place that is clicked.
 //
 // It asks no model and works no browser.
 package pixels
 
 import (
 	"image"
-	"math"
+	"image/color"
+	"image/draw"
 )
 
-// Eye is how one vendor's model says where something is. The adapters of computer use are tried in the place of those that
-// [Eyes] lists by giving them these methods.
-type Eye interface {
-	// Fit is the size in which the model sees a screen of that many CSS pixels.
-	Fit(screen image.Point) image.Point
-	// Point is the pixel that becomes of the model's answer when it means the place x, y of a picture of that size. Places
-	// are counted from the corner: the middle of the first pixel is at 0.5, 0.5.
-	Point(x, y float64, size image.Point) image.Point
-	// Unit is the longer side of the smallest step that the model can name, in pixels of a picture of that size.
-	Unit(size image.Point) float64
-}
-
-// Eyes are the conventions of the vendors, by name.
-func Eyes() map[string]Eye {
-	return map[string]Eye{
-		"openai":    inPixels{longest: 4096, area: 4096 * 4096},
-		"anthropic": inPixels{longest: 1568, area: 1_150_000},
-		"gemini":    onGrid{inPixels{longest: 1440, area: 1440 * 900}},
+// Middles are where the targets are on a picture of the page, as somebody sees it who knows their colours, in pixels from its
+// upper left corner: the middle of the first pixel is at 0.5, 0.5. Those that do not show are left out.
+//
+// A pixel at the edge of a target counts for as much of it as the target covers.
+func Middles(picture image.Image) map[string][2]float64 {
+	img := image.NewRGBA(image.Rectangle{Max: picture.Bounds().Size()})
+	draw.Draw(img, img.Rect, picture, picture.Bounds().Min, draw.Src)
+	found := map[string][2]float64{}
+	for name, box := range cores(img) {
+		i := 0
+		for i < len(Targets())-1 && Targets()[i].Name != name {
+			i++
+		}
+		var sx, sy, sum float64
+		box = box.Inset(-2).Intersect(img.Rect)
+		for y := box.Min.Y; y < box.Max.Y; y++ {
+			for x := box.Min.X; x < box.Max.X; x++ {
+				w := covered(img.RGBAAt(x, y), Targets()[i].Color)
+				sx, sy, sum = sx+w*(float64(x)+0.5), sy+w*(float64(y)+0.5), sum+w
+			}
+		}
+		found[name] = [2]float64{sx / sum, sy / sum}
 	}
+	return found
 }
 
-// inPixels counts in pixels of the picture that was sent, which is scaled down to a longest side and an area.
-type inPixels struct{ longest, area int }
-
-func (e inPixels) Fit(screen image.Point) image.Point {
-	scale := min(1, float64(e.longest)/float64(max(screen.X, screen.Y)), math.Sqrt(float64(e.area)/float64(screen.X*screen.Y)))
-	return image.Pt(int(float64(screen.X)*scale), int(float64(screen.Y)*scale))
-}
-
-func (e inPixels) Point(x, y float64, size image.Point) image.Point {
-	return clamp(image.Pt(int(x), int(y)), size)
-}
-
-func (e inPixels) Unit(image.Point) float64 { return 1 }
-
-// cells is how many steps the grid has in either direction.
-const cells = 1000
-
-// onGrid counts from 0 to 999 in both directions, whatever the shape of the picture. A cell means its middle.
-type onGrid struct{ inPixels }
-
-func (e onGrid) Point(x, y float64, size image.Point) image.Point {
-	middle := func(v float64, side int) int {
-		cell := min(max(math.Floor(v/float64(side)*cells), 0), cells-1)
-		return int((cell + 0.5) / cells * float64(side))
+// cores are the boxes around the pixels that are of a target without doubt.
+func cores(img *image.RGBA) map[string]image.Rectangle {
+	boxes := map[string]image.Rectangle{}
+	for y := range img.Rect.Max.Y {
+		for x := range img.Rect.Max.X {
+			seen := img.RGBAAt(x, y)
+			if min(seen.R, seen.G, seen.B) > 100 { // as most of the page
+				continue
+			}
+			for _, t := range Targets() {
+				if apart(seen.R, t.Color.R)+apart(seen.G, t.Color.G)+apart(seen.B, t.Color.B) < 90 {
+					boxes[t.Name] = boxes[t.Name].Union(image.Rect(x, y, x+1, y+1))
+				}
+			}
+		}
 	}
-	return clamp(image.Pt(middle(x, size.X), middle(y, size.Y)), size)
+	return boxes
 }
 
-func (e onGrid) Unit(size image.Point) float64 { return float64(max(size.X, size.Y)) / cells }
+func apart(a, b uint8) int { return max(int(a), int(b)) - min(int(a), int(b)) }
 
-func clamp(p, size image.Point) image.Point {
-	return image.Pt(min(max(p.X, 0), size.X-1), min(max(p.Y, 0), size.Y-1))
-}
-
-// CSS is where a pixel of a picture of that size is on a screen of width by height CSS pixels: its middle.
-func CSS(p, size image.Point, width, height float64) (x, y float64) {
-	return (float64(p.X) + 0.5) * width / float64(size.X), (float64(p.Y) + 0.5) * height / float64(size.Y)
-}
-
-// Off is how far from a target's middle, in CSS pixels in one direction, a click may land when the picture has scale pixels
-// for a CSS pixel of a screen with this device scale factor. It is 1 where the vendor's unit allows it. The pixel in which
-// the middle lies is half a pixel away at most, and Chromium paints a box up to half a device pixel beside where it is. On a
-// grid whose cells are larger than pixels the middle of the cell is half a cell away besides: at 1280 pixels a cell of the
-// 0–999 grid has 1.28, which makes 0.64.
-func Off(e Eye, size image.Point, scale, factor float64) float64 {
-	off := 0.5
-	if unit := e.Unit(size); unit > 1 {
-		off += unit / 2
+// covered is how much of a pixel is of a colour, and not of the white page.
+func covered(seen, of color.RGBA) float64 {
+	var along, whole float64
+	for _, c := range [][2]uint8{{seen.R, of.R}, {seen.G, of.G}, {seen.B, of.B}} {
+		missing, all := float64(255-c[0]), float64(255-c[1])
+		along, whole = along+missing*all, whole+all*all
 	}
-	return max(1, off/scale+0.5/factor)
+	share := min(along/whole, 1)
+	if share < 0.05 { // what a lossy picture has around its edges
+		return 0
+	}
+	return share
 }

@@ -43,7 +43,7 @@ const listen = `
 	addEventListener('click', (e) => {
 		const t = e.target.dataset?.name ? e.target : null;
 		const b = t?.getBoundingClientRect();
-		top.postMessage(t ? {name: t.dataset.name, x: at[0] - b.left - b.width / 2, y: at[1] - b.top - b.height / 2, scale: b.width / SIDE} : {name: ''}, '*');
+		top.postMessage(t ? {name: t.dataset.name, x: at[0] - b.left - b.width / 2, y: at[1] - b.top - b.height / 2, scale: b.width / SIDE} : {name: '', miss: [e.target.tagName, at, location.pathname, scrollY].join(' ')}, '*');
 	}, true);`
 
 // Site serves the page, scrolled to its target. far is the origin under which it embeds itself as another site. The
@@ -69,7 +69,14 @@ func Site(far func(r *http.Request) string) http.Handler {
 			<script>window.hits = []; addEventListener('message', (e) => e.data === 'here' ? window.ready = true : hits.push(e.data)); document.querySelector('[data-name=scrolled]').scrollIntoView({block: 'center'})</script>`, far(r)))
 	})
 	mux.HandleFunc("GET /frame", func(w http.ResponseWriter, _ *http.Request) {
-		show(w, "1", true, "<script>scrollTo(0, 379); requestAnimationFrame(() => requestAnimationFrame(() => top.postMessage('here', '*')))</script>")
+		show(w, "1", true, `<script>
+			let drawn = 0;
+			const settle = () => { // a new frame may lose its first scroll position again
+				drawn = innerHeight && Math.abs(scrollY - 379) < 3 ? drawn + 1 : 0;
+				if (!drawn) scrollTo(0, 379);
+				drawn < 4 ? requestAnimationFrame(settle) : top.postMessage('here', '*');
+			};
+			requestAnimationFrame(settle)</script>`)
 	})
 	return mux
 }
@@ -79,5 +86,6 @@ type Hit struct {
 	Name  string  `json:"name"` // of the target; "" for none
 	X     float64 `json:"x"`    // from its middle
 	Y     float64 `json:"y"`
+	Miss  string  `json:"miss"`  // what was clicked instead of a target: element, place, document, how far that is scrolled
 	Scale float64 `json:"scale"` // width of the target as its page measures it, by Side
 }

@@ -51,7 +51,7 @@ func worldMap() Task {
 	s := newSite(map[string]string{"/{$}": `<div role=application aria-label=Map tabindex=0 style="width:400px;height:300px;background:#9cf;touch-action:none">z0</div><script>
 		const m = document.querySelector('div'); let z = 0, from = null;
 		m.addEventListener('wheel', (e) => { e.preventDefault(); z += e.deltaY < 0 ? 1 : -1; m.textContent = 'z' + z }, {passive: false});
-		m.onmousedown = (e) => { from = e.clientX }; addEventListener('mouseup', (e) => { if (from !== null) note('zoom ' + z + ' moved ' + (e.clientX - from)); from = null })</script>`})
+		m.onmousedown = (e) => { from = e.clientX }; addEventListener('mouseup', (e) => { if (from !== null) note('zoom ' + z + ' moved ' + Math.round((e.clientX - from) / 10) * 10); from = null })</script>`})
 	wheel := Step{Verb: Wheel, Name: "Map", Points: [][2]float64{{0, -100}}}
 	return Task{
 		Name: "map", Site: s, Prompt: "Zoom in twice with the wheel and move the map by 120 pixels to the right.",

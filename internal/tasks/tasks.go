@@ -1,6 +1,6 @@
 // Package tasks is the corpus of tasks that every backend is tried on: small sites with something to do on each, the steps
 // that do it, and what must have come of it. The steps name elements as people do, so that each backend can be led along
-// them in its own words: sentences ([Sentences]), elements ([ByRef]) or points on the screen ([ByPoint]).
+// them in its own words: sentences ([Task.Sentences]), elements ([Ref]) or points on the screen ([Look]).
 //
 // It knows no backend, no model and no browser.
 package tasks
@@ -24,7 +24,7 @@ type Task struct {
 	Check func(ctx context.Context, p Page) error
 }
 
-// Page is what [Task.Check] and the drivers need of a browser's window; browsermgr.Window has it.
+// Page is what [Task.Check], [Ref] and [Look] need of a browser's window; browsermgr.Window has it.
 type Page interface {
 	Act(ctx context.Context, kind string, args map[string]any) (notes []string, err error)
 	Snapshot(ctx context.Context, interactive bool, maxChars int) (text string, err error)
