@@ -30,6 +30,7 @@ func override(rules Rules, model string) (llm.Price, bool) {
 // charged is what a call cost by the rules: usage with the price of the settings
 // where one is set, and nothing for a model that is free.
 func (k *Keeper) charged(rules Rules, model string, u llm.Usage) llm.Usage {
+	u = sensible(u)
 	if u.Calls == 0 {
 		u.Calls = 1
 	}
@@ -43,12 +44,36 @@ func (k *Keeper) charged(rules Rules, model string, u llm.Usage) llm.Usage {
 	return u
 }
 
+// The most that one call is believed to have taken; far from where sums of it
+// would no longer fit into the ledger.
+const (
+	mostUsage         = 1 << 40 // tokens
+	mostUSD   float64 = 1_000_000
+)
+
+// sensible is u as it can be counted. What a vendor tells that no call can have
+// taken counts as if nothing had been told, so that it gives nothing back, and
+// what is too much for sums as the most.
+func sensible(u llm.Usage) llm.Usage {
+	counts := []*int{&u.Calls, &u.InputTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.OutputTokens, &u.ReasoningTokens}
+	for _, n := range counts {
+		if *n < 0 {
+			return llm.Usage{Unpriced: u.Unpriced}
+		}
+		*n = min(*n, mostUsage)
+	}
+	if !(u.USD >= 0) || u.CachedTokens+u.CacheWriteTokens > u.InputTokens {
+		return llm.Usage{Unpriced: u.Unpriced}
+	}
+	return u
+}
+
 // took is what a call that is over took, for the ledger: u is its usage as
 // charged, most what it was thought to take, unpriced whether its price was known.
 // What was not told counts as it was estimated; what is told of a call that failed
 // may be a part, so that its estimate counts too.
 func (k *Keeper) took(model string, u llm.Usage, err error, most Amount, unpriced bool) (real Amount, state State, unknown bool) {
-	told := Amount{Calls: 1, Tokens: tokens(u), Money: Dollars(u.USD)}
+	told := Amount{Calls: 1, Tokens: tokens(u), Money: Dollars(min(u.USD, mostUSD))}
 	nothing := told.Tokens == 0 && told.Money == 0
 	switch {
 	case err == nil && nothing && k.free(model), err != nil && nothing && unsent(err):
@@ -59,6 +84,9 @@ func (k *Keeper) took(model string, u llm.Usage, err error, most Amount, unprice
 	case u.Unpriced && !unpriced: // there is a price, but the vendor's package did not tell of it
 		told.Money = max(told.Money, most.Money)
 		return told, Estimated, false
+	case told.Tokens == 0: // a server may tell the cost alone
+		told.Tokens = most.Tokens
+		return told, Estimated, u.Unpriced
 	default:
 		return told, Settled, u.Unpriced
 	}
