@@ -20,6 +20,7 @@ const (
 	maxRun      = 48 << 20 // bytes of run.jsonl
 	maxPicture  = 32 << 20 // bytes of one picture
 	maxPictures = 20_000
+	maxAsked    = 20_000 // messages of one call
 )
 
 // ErrNone says that there is no such run.
@@ -152,6 +153,9 @@ func (b *Bundle) take(e Entry) error {
 	case KindMessage:
 		b.messages = append(b.messages, *e.Message)
 	case KindCall:
+		if len(e.Call.Messages) > maxAsked {
+			return fmt.Errorf("a call has %d messages, more than any run", len(e.Call.Messages))
+		}
 		for _, m := range e.Call.Messages {
 			if m < 0 || m >= len(b.messages) {
 				return fmt.Errorf("there is no message %d", m)
