@@ -111,18 +111,33 @@ func unsent(err error) bool {
 	return false
 }
 
-// call makes one call of a model within the budget. input is how many tokens it
-// may have; ask makes it and returns what it took.
-func (k *Keeper) call(ctx context.Context, c call, ask func() (llm.Usage, error)) (llm.Usage, error) {
+// call makes one call of a model within the budget. ask makes it, with the
+// context it is given, and returns what it took. A try that may have cost
+// something counts as a call of its own, and the next one is only made if there
+// is a budget for it.
+func (k *Keeper) call(ctx context.Context, c call, ask func(context.Context) (llm.Usage, error)) (llm.Usage, error) {
 	rules := k.Rules()
 	most, unpriced := k.most(rules, c.model, c.input, c.maxTokens, c.contextSize)
 	id, err := k.reserve(ctx, llm.AccountOf(ctx), c.model, most, unpriced)
 	if err != nil {
 		return llm.Usage{}, err
 	}
-	real, state, unknown := most, Estimated, unpriced
-	defer func() { k.settle(ctx, id, real, state, unknown) }() // also if ask panics
-	u, err := ask()
+	real, state, unknown, open := most, Estimated, unpriced, true
+	defer func() { // also if ask panics
+		if open {
+			k.settle(ctx, id, real, state, unknown)
+		}
+	}()
+	again := func(told error) error {
+		if unsent(told) {
+			return nil
+		}
+		k.settle(ctx, id, most, Estimated, unpriced)
+		id, err = k.reserve(ctx, llm.AccountOf(ctx), c.model, most, unpriced)
+		open = err == nil
+		return err
+	}
+	u, err := ask(llm.WithRetry(ctx, again))
 	u = k.charged(rules, c.model, u)
 	real, state, unknown = k.took(c.model, u, err, most, unpriced)
 	return u, err

@@ -131,6 +131,45 @@ func TestWhatAFailedCallTookIsNeverLessThanItMayHaveBeen(t *testing.T) {
 	}
 }
 
+func TestATryThatMayHaveCostSomethingIsACallOfItsOwn(t *testing.T) {
+	lost := &llm.Error{Kind: llm.ErrUnavailable, Message: "it closed the connection without an answer"}
+	refused := &llm.Error{Kind: llm.ErrRateLimited, Status: 429}
+	for name, tt := range map[string]struct {
+		before error // of the tries before the last
+		limit  int64
+		tries  int
+		calls  int64
+		spent  bool
+	}{
+		"lost":              {before: lost, tries: 3, calls: 3},
+		"refused":           {before: refused, tries: 3, calls: 1},
+		"lost, no more":     {before: lost, limit: 2, tries: 2, calls: 2, spent: true},
+		"refused, no more":  {before: refused, limit: 1, tries: 3, calls: 1},
+		"lost at the limit": {before: lost, limit: 3, tries: 3, calls: 3},
+	} {
+		b := newBench(budget.Limits{budget.Day: {Calls: tt.limit}})
+		tries := 0
+		b.model.answer = func(ctx context.Context, _ llm.Request) (llm.Reply, error) {
+			for tries = 1; tries < 3; tries++ {
+				if err := llm.Retry(ctx, tt.before); err != nil {
+					return llm.Reply{}, err
+				}
+			}
+			return llm.Reply{Usage: llm.Usage{InputTokens: 200, OutputTokens: 100}}, nil
+		}
+		_, err := b.ask(t.Context(), llm.Account{})
+		if tt.spent {
+			spent(t, err)
+		} else if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		got := b.today(t)
+		if tries != tt.tries || got.Amount.Calls != tt.calls || got.Held != (budget.Amount{}) {
+			t.Errorf("%s: %d tries, %s, held %s; want %d tries and %d calls", name, tries, got.Amount, got.Held, tt.tries, tt.calls)
+		}
+	}
+}
+
 func TestWhatCannotHaveBeenTakenCountsAsEstimated(t *testing.T) {
 	for name, u := range map[string]llm.Usage{
 		"less than no input":         {InputTokens: -1_000_000, OutputTokens: 10},

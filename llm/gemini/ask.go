@@ -72,6 +72,9 @@ func (m *Model) Ask(ctx context.Context, contents []*genai.Content, config genai
 			}
 			return Answer{}, told
 		}
+		if err := llm.Retry(callCtx, told); err != nil {
+			return Answer{}, err
+		}
 	}
 }
 

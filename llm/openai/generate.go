@@ -64,6 +64,9 @@ func (m *Model) tries(ctx, callCtx context.Context, once func() (llm.Reply, erro
 			}
 			return llm.Reply{}, told
 		}
+		if err := llm.Retry(callCtx, told); err != nil {
+			return llm.Reply{}, err
+		}
 	}
 }
 
