@@ -9,6 +9,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -235,7 +236,7 @@ func TestARecordThatCannotBeFreedOfAPasswordIsNotKept(t *testing.T) {
 
 func TestARunWhoseCallsHoldMoreThanAnyIsRefused(t *testing.T) {
 	t.Parallel()
-	lines := `{"kind":"begin","begin":{"format":` + fmt.Sprint(runs.Version) + `}}
+	lines := `{"kind":"begin","begin":{"format":` + strconv.Itoa(runs.Version) + `}}
 {"kind":"message","message":{"role":"user"}}
 {"kind":"call","call":{"messages":[0` + strings.Repeat(",0", 1_000_000) + "]}}\n"
 	if _, err := runs.Parse([]byte(lines)); err == nil || !strings.Contains(err.Error(), "more than any run") {
