@@ -30,7 +30,7 @@ func TestChordsStayInThePage(t *testing.T) {
 	}
 	browsertest.JS(t, tab, `() => document.getElementById('i').focus()`)
 	before, open := state(), tabs()
-	for _, chord := range strings.FieldsSeq(browserChords) {
+	for chord := range strings.FieldsSeq(browserChords) {
 		act(t, tab, page.Action{Kind: page.KindPress, Key: chord})
 		if got := tabs(); got != open {
 			t.Fatalf("%s: the tabs are %s, want %s", chord, got, open)
