@@ -200,6 +200,11 @@ func (b *Bundle) Picture(name string) ([]byte, error) {
 
 // readFile reads a file of at most limit bytes, whatever it says about its size.
 func readFile(files fs.FS, name string, limit int64) ([]byte, error) {
+	if info, err := fs.Stat(files, name); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no file", name) // a pipe would be waited for
+	}
 	f, err := files.Open(name)
 	if err != nil {
 		return nil, err
