@@ -33,8 +33,8 @@ var planted = []struct {
 	{"in a field that is called PIN", "90210", []llm.Reply{
 		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"e5","text":"90210"}`), say("typed 90210"),
 	}},
-	{"short", "907", []llm.Reply{
-		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"e5","text":"907"}`), say("done"),
+	{"short", "q7z", []llm.Reply{
+		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"e5","text":"q7z"}`), say("done"),
 	}},
 	{"in an address", "s3cr3tpass", []llm.Reply{
 		use("browser_open", `{"url":"http://ada:s3cr3tpass@shop.test/"}`), say("done"),

@@ -22,8 +22,8 @@ func TestManyWatchesWaitForTheirTurnsAndNoneFails(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		defer w.begin(t)()
 		w.slow = 100 * time.Second // two at once: the last waits for 50 minutes
+		defer w.begin(t)()
 		pass(12 * time.Hour)
 		if w.most != 2 {
 			t.Errorf("%d pages were read at once, want 2", w.most)
@@ -46,25 +46,35 @@ func TestManyWatchesWaitForTheirTurnsAndNoneFails(t *testing.T) {
 func TestWhoMayNoLongerAskIsNotWatchedForNorTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("same")
-		var refused error
-		w.May = func(context.Context, watches.Watch) error { return refused }
+		var why error // under the lock of w
+		w.May = func(context.Context, watches.Watch) error {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return why
+		}
+		refuse := func(err error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			why = err
+		}
 		defer w.begin(t)()
 		x := w.add(t, watches.Condition{})
 		pass(2 * time.Hour)
-		refused = errors.New("this channel is not on the list")
+		const closed = "this channel is not on the list"
+		refuse(errors.New(closed))
 		w.show("other")
 		before := len(w.looks)
 		pass(10 * time.Hour)
 		got, err := w.Store.Watch(t.Context(), x.ID)
-		if err != nil || len(w.looks) != before || len(w.told) > 0 || got.Problem != refused.Error() || got.State != watches.Active {
+		if err != nil || len(w.looks) != before || len(w.told) > 0 || got.Problem != closed || got.State != watches.Active {
 			t.Errorf("looked %d times, told %v; got %+v, %v", len(w.looks)-before, texts(w.told), got, err)
 		}
-		refused = nil
+		refuse(nil)
 		pass(2 * time.Hour)
 		if len(w.told) != 1 {
 			t.Errorf("told %v once it was allowed again, want the change", texts(w.told))
 		}
-		refused = errors.New("not on that server any more")
+		refuse(errors.New("not on that server any more"))
 		pass(30*24*time.Hour - 10*time.Hour)
 		if got, err = w.Store.Watch(t.Context(), x.ID); err != nil || got.State != watches.Ended || len(w.told) != 1 {
 			t.Errorf("after its time: %+v, %v; told %v", got, err, texts(w.told))
