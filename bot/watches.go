@@ -199,6 +199,30 @@ func (b *Bot) watchesCommand(ctx context.Context, from sessions.Origin, end stri
 	return strings.Join(lines, "\n")
 }
 
+// ErrGone says that somebody is no longer on the server where they asked.
+var ErrGone = errors.New("whoever asked for it is not on that server any more")
+
+// Today returns o with what is not kept of it: the roles that its person has
+// now, and the channel that a thread is part of. The error is [ErrGone], or why
+// Discord does not say.
+func (b *Bot) Today(ctx context.Context, o sessions.Origin) (sessions.Origin, error) {
+	if o.Guild == "" {
+		return o, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, errandTimeout)
+	defer cancel()
+	o = b.placed(o)
+	m, err := b.rest.Member(ctx, o.Guild, o.User)
+	switch {
+	case rest.Is(err, rest.CodeUnknownMember, rest.CodeUnknownGuild, rest.CodeMissingAccess):
+		return o, ErrGone
+	case err != nil:
+		return o, fmt.Errorf("ask for the roles of who asked: %w", err)
+	}
+	o.Roles = m.Roles
+	return o, nil
+}
+
 // TellWatch tells the owner of a watch: in the channel where it was asked for,
 // with a mention, or directly if it is private or the channel is closed to the
 // bot.

@@ -3,11 +3,13 @@ package bot_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"clank/bot"
 	"clank/cancel"
 	"clank/internal/discordtest"
 	"clank/sessions"
@@ -145,5 +147,23 @@ func TestWithoutWatchesThereAreNoCommandsForThem(t *testing.T) {
 	s.open()
 	if _, err := s.SlashCommand(s.room, s.ada, "clank watch", discordtest.Args{"url": "x"}); err == nil {
 		t.Error("the command is there")
+	}
+}
+
+func TestWhoAskedIsLookedUpAgain(t *testing.T) {
+	s, _ := watchStage(t)
+	staff := s.CreateRole(s.guild, "staff", 0)
+	eve := s.CreateUser("eve")
+	s.AddMember(s.guild, eve, staff)
+	asked := sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: eve.ID}
+	if got, err := s.bot.Today(t.Context(), asked); err != nil || !slices.Equal(got.Roles, []string{staff.ID}) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	s.RemoveMember(s.guild, eve)
+	if _, err := s.bot.Today(t.Context(), asked); !errors.Is(err, bot.ErrGone) {
+		t.Errorf("after eve left: %v, want %v", err, bot.ErrGone)
+	}
+	if got, err := s.bot.Today(t.Context(), sessions.Origin{Kind: sessions.FromDiscord, User: eve.ID}); err != nil || got.User != eve.ID {
+		t.Errorf("in a direct message: %+v, %v", got, err)
 	}
 }

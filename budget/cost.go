@@ -30,6 +30,7 @@ func override(rules Rules, model string) (llm.Price, bool) {
 // charged is what a call cost by the rules: usage with the price of the settings
 // where one is set, and nothing for a model that is free.
 func (k *Keeper) charged(rules Rules, model string, u llm.Usage) llm.Usage {
+	u = sensible(u)
 	if u.Calls == 0 {
 		u.Calls = 1
 	}
@@ -43,12 +44,36 @@ func (k *Keeper) charged(rules Rules, model string, u llm.Usage) llm.Usage {
 	return u
 }
 
+// The most that one call is believed to have taken; far from where sums of it
+// would no longer fit into the ledger.
+const (
+	mostUsage         = 1 << 40 // tokens
+	mostUSD   float64 = 1_000_000
+)
+
+// sensible is u as it can be counted. What a vendor tells that no call can have
+// taken counts as if nothing had been told, so that it gives nothing back, and
+// what is too much for sums as the most.
+func sensible(u llm.Usage) llm.Usage {
+	counts := []*int{&u.Calls, &u.InputTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.OutputTokens, &u.ReasoningTokens}
+	for _, n := range counts {
+		if *n < 0 {
+			return llm.Usage{Unpriced: u.Unpriced}
+		}
+		*n = min(*n, mostUsage)
+	}
+	if !(u.USD >= 0) || u.CachedTokens+u.CacheWriteTokens > u.InputTokens {
+		return llm.Usage{Unpriced: u.Unpriced}
+	}
+	return u
+}
+
 // took is what a call that is over took, for the ledger: u is its usage as
 // charged, most what it was thought to take, unpriced whether its price was known.
 // What was not told counts as it was estimated; what is told of a call that failed
 // may be a part, so that its estimate counts too.
 func (k *Keeper) took(model string, u llm.Usage, err error, most Amount, unpriced bool) (real Amount, state State, unknown bool) {
-	told := Amount{Calls: 1, Tokens: tokens(u), Money: Dollars(u.USD)}
+	told := Amount{Calls: 1, Tokens: tokens(u), Money: Dollars(min(u.USD, mostUSD))}
 	nothing := told.Tokens == 0 && told.Money == 0
 	switch {
 	case err == nil && nothing && k.free(model), err != nil && nothing && unsent(err):
@@ -59,6 +84,9 @@ func (k *Keeper) took(model string, u llm.Usage, err error, most Amount, unprice
 	case u.Unpriced && !unpriced: // there is a price, but the vendor's package did not tell of it
 		told.Money = max(told.Money, most.Money)
 		return told, Estimated, false
+	case told.Tokens == 0: // a server may tell the cost alone
+		told.Tokens = most.Tokens
+		return told, Estimated, u.Unpriced
 	default:
 		return told, Settled, u.Unpriced
 	}
@@ -83,18 +111,33 @@ func unsent(err error) bool {
 	return false
 }
 
-// call makes one call of a model within the budget. input is how many tokens it
-// may have; ask makes it and returns what it took.
-func (k *Keeper) call(ctx context.Context, c call, ask func() (llm.Usage, error)) (llm.Usage, error) {
+// call makes one call of a model within the budget. ask makes it, with the
+// context it is given, and returns what it took. A try that may have cost
+// something counts as a call of its own, and the next one is only made if there
+// is a budget for it.
+func (k *Keeper) call(ctx context.Context, c call, ask func(context.Context) (llm.Usage, error)) (llm.Usage, error) {
 	rules := k.Rules()
 	most, unpriced := k.most(rules, c.model, c.input, c.maxTokens, c.contextSize)
 	id, err := k.reserve(ctx, llm.AccountOf(ctx), c.model, most, unpriced)
 	if err != nil {
 		return llm.Usage{}, err
 	}
-	real, state, unknown := most, Estimated, unpriced
-	defer func() { k.settle(ctx, id, real, state, unknown) }() // also if ask panics
-	u, err := ask()
+	real, state, unknown, open := most, Estimated, unpriced, true
+	defer func() { // also if ask panics
+		if open {
+			k.settle(ctx, id, real, state, unknown)
+		}
+	}()
+	again := func(told error) error {
+		if unsent(told) {
+			return nil
+		}
+		k.settle(ctx, id, most, Estimated, unpriced)
+		id, err = k.reserve(ctx, llm.AccountOf(ctx), c.model, most, unpriced)
+		open = err == nil
+		return err
+	}
+	u, err := ask(llm.WithRetry(ctx, again))
 	u = k.charged(rules, c.model, u)
 	real, state, unknown = k.took(c.model, u, err, most, unpriced)
 	return u, err

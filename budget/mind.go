@@ -52,7 +52,7 @@ func (t *talk) Next(ctx context.Context, in computeruse.Input) (turn computeruse
 	in = after(t.untold, in)
 	next, asked := t.call, false
 	next.input += inputTokens(in)
-	turn.Usage, err = t.keeper.call(ctx, next, func() (llm.Usage, error) {
+	turn.Usage, err = t.keeper.call(ctx, next, func(ctx context.Context) (llm.Usage, error) {
 		asked = true
 		turn, err = t.Talk.Next(ctx, in)
 		return turn.Usage, err

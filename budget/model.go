@@ -23,7 +23,7 @@ type model struct {
 // Generate implements [llm.Model].
 func (m *model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (reply llm.Reply, err error) {
 	c := call{model: m.Name(), input: requestTokens(req), maxTokens: req.MaxTokens, contextSize: m.Caps().ContextSize}
-	reply.Usage, err = m.keeper.call(ctx, c, func() (llm.Usage, error) {
+	reply.Usage, err = m.keeper.call(ctx, c, func(ctx context.Context) (llm.Usage, error) {
 		reply, err = m.Model.Generate(ctx, req, onDelta)
 		return reply.Usage, err
 	})

@@ -3,6 +3,7 @@ package budget_test
 import (
 	"context"
 	"errors"
+	"math"
 	"net"
 	"strings"
 	"testing"
@@ -127,6 +128,88 @@ func TestWhatAFailedCallTookIsNeverLessThanItMayHaveBeen(t *testing.T) {
 		case tt.none && (tokens != 0 || got.Amount.Money != 0), tt.most && tokens < 1000, !tt.none && !tt.most && tokens != 1400:
 			t.Errorf("%s: got %s", name, got.Amount)
 		}
+	}
+}
+
+func TestATryThatMayHaveCostSomethingIsACallOfItsOwn(t *testing.T) {
+	lost := &llm.Error{Kind: llm.ErrUnavailable, Message: "it closed the connection without an answer"}
+	refused := &llm.Error{Kind: llm.ErrRateLimited, Status: 429}
+	for name, tt := range map[string]struct {
+		before error // of the tries before the last
+		limit  int64
+		tries  int
+		calls  int64
+		spent  bool
+	}{
+		"lost":              {before: lost, tries: 3, calls: 3},
+		"refused":           {before: refused, tries: 3, calls: 1},
+		"lost, no more":     {before: lost, limit: 2, tries: 2, calls: 2, spent: true},
+		"refused, no more":  {before: refused, limit: 1, tries: 3, calls: 1},
+		"lost at the limit": {before: lost, limit: 3, tries: 3, calls: 3},
+	} {
+		b := newBench(budget.Limits{budget.Day: {Calls: tt.limit}})
+		tries := 0
+		b.model.answer = func(ctx context.Context, _ llm.Request) (llm.Reply, error) {
+			for tries = 1; tries < 3; tries++ {
+				if err := llm.Retry(ctx, tt.before); err != nil {
+					return llm.Reply{}, err
+				}
+			}
+			return llm.Reply{Usage: llm.Usage{InputTokens: 200, OutputTokens: 100}}, nil
+		}
+		_, err := b.ask(t.Context(), llm.Account{})
+		if tt.spent {
+			spent(t, err)
+		} else if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		got := b.today(t)
+		if tries != tt.tries || got.Amount.Calls != tt.calls || got.Held != (budget.Amount{}) {
+			t.Errorf("%s: %d tries, %s, held %s; want %d tries and %d calls", name, tries, got.Amount, got.Held, tt.tries, tt.calls)
+		}
+	}
+}
+
+func TestWhatCannotHaveBeenTakenCountsAsEstimated(t *testing.T) {
+	for name, u := range map[string]llm.Usage{
+		"less than no input":         {InputTokens: -1_000_000, OutputTokens: 10},
+		"less than no output":        {InputTokens: 10, OutputTokens: math.MinInt},
+		"more cached than was read":  {InputTokens: 10, CachedTokens: 1_000_000_000},
+		"more written than was read": {InputTokens: 10, CacheWriteTokens: math.MaxInt},
+		"less than no reasoning":     {InputTokens: 10, OutputTokens: 10, ReasoningTokens: -1},
+		"no number of dollars":       {InputTokens: 10, USD: math.NaN()},
+		"dollars given back":         {InputTokens: 10, USD: -5},
+		"dollars for no tokens":      {USD: 0.5},
+	} {
+		b := newBench(nil)
+		b.model.answer = using(u, nil)
+		reply, err := b.ask(t.Context(), llm.Account{})
+		got := b.last(t)
+		if err != nil || got.State != budget.Estimated || got.Amount.Calls != 1 || got.Amount.Tokens < 1000 || got.Amount.Money < budget.Dollars(0.001) {
+			t.Errorf("%s: got %s, %s, %v; want as estimated", name, got.Amount, got.State, err)
+		}
+		if r := reply.Usage; r.InputTokens < 0 || r.OutputTokens < 0 || !(r.USD >= 0) {
+			t.Errorf("%s: it is told on as %+v", name, r)
+		}
+	}
+}
+
+func TestSumsOfWhatIsFarTooMuchStillEndTheBudget(t *testing.T) {
+	b := newBench(budget.Limits{budget.Day: {Money: budget.Dollars(1)}})
+	b.rules.Prices["test:dollar"] = llm.Price{Input: 1e6, Cached: 1e6, Output: 1e6}
+	far := llm.Usage{InputTokens: math.MaxInt, OutputTokens: math.MaxInt, USD: math.Inf(1)}
+	b.model.answer = using(far, nil)
+	for range 20 {
+		b.rules.Limits = nil
+		if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
+			t.Fatal(err)
+		}
+		b.rules.Limits = budget.Limits{budget.Day: {Money: budget.Dollars(1)}}
+		_, err := b.ask(t.Context(), llm.Account{})
+		spent(t, err)
+	}
+	if got := b.today(t).Amount; got.Money < 20*budget.Dollars(1e6) || got.Tokens <= 0 {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -17,13 +17,17 @@ import (
 )
 
 const (
+	maxCalls    = 30   // in one turn
 	maxShown    = 8    // pictures with one answer
 	maxNote     = 2000 // characters of a note or an error of the page
 	lookTimeout = 10 * time.Second
 )
 
 // What a model is told about calls that were not tried.
-const notTried = "Not executed: an earlier computer action in this turn failed."
+const (
+	notTried = "Not executed: an earlier computer action in this turn failed."
+	tooMany  = "Not executed: there are too many calls in this turn."
+)
 
 // act does what one turn asks for, in order, and takes one picture after it. An
 // error ends the task; what went wrong on the page goes back to the model. refused
@@ -38,10 +42,14 @@ func (r *run) act(ctx context.Context, t Turn) (refused *working.Ending, err err
 	done := sha256.New()
 	left := len(t.Calls) + len(t.Tools)
 	failed := false
-	for _, c := range t.Calls {
+	for i, c := range t.Calls {
 		left--
-		if failed {
+		switch {
+		case failed:
 			next.outcome(Outcome{CallID: c.ID, Err: notTried, Skipped: true})
+			continue
+		case i >= maxCalls:
+			next.outcome(Outcome{CallID: c.ID, Err: tooMany, Skipped: true})
 			continue
 		}
 		o, refused, err := r.call(ctx, c, left == 0)
@@ -59,10 +67,14 @@ func (r *run) act(ctx context.Context, t Turn) (refused *working.Ending, err err
 		}
 		fmt.Fprintf(done, "%q\x00", o.Err)
 	}
-	for _, c := range t.Tools {
+	for i, c := range t.Tools {
 		left--
-		if failed {
+		switch {
+		case failed:
 			next.result(llm.ToolResult{ID: c.ID, Text: notTried, IsError: true})
+			continue
+		case len(t.Calls)+i >= maxCalls:
+			next.result(llm.ToolResult{ID: c.ID, Text: tooMany, IsError: true})
 			continue
 		}
 		res, err := r.use(ctx, c, left == 0)

@@ -92,6 +92,9 @@ func (p *planned) fill(g picture.Geometry) error {
 	case ActReveal:
 		return p.onRef("scrollIntoView", nil)
 	case ActFill:
+		if len(p.Text) > maxTyped {
+			return fmt.Errorf("fill: the text is longer than %d bytes", maxTyped)
+		}
 		return p.onRef("type", map[string]any{"text": p.Text})
 	case ActBack:
 		p.add("back", nil)
@@ -262,6 +265,9 @@ func (p *planned) keys() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Kind, err)
 	}
+	if len(chords) > maxRepeat {
+		return fmt.Errorf("%s: at most %d keys are possible at once", p.Kind, maxRepeat)
+	}
 	if p.Kind != ActKeys {
 		kind := map[ActionKind]string{ActKeyDown: "keyDown", ActKeyUp: "keyUp"}[p.Kind]
 		for _, c := range chords {
@@ -271,8 +277,8 @@ func (p *planned) keys() error {
 		}
 		return nil
 	}
-	if p.Repeat < 0 || p.Repeat > maxRepeat {
-		return fmt.Errorf("keys: at most %d repeats are possible", maxRepeat)
+	if p.Repeat < 0 || p.Repeat > maxRepeat || len(chords)*max(1, p.Repeat) > maxRepeat {
+		return fmt.Errorf("keys: at most %d presses are possible at once", maxRepeat)
 	}
 	p.wait = min(max(0, p.For), maxHold)
 	for _, c := range chords {

@@ -223,12 +223,17 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 func (r *run) listen(ctx context.Context) (heard bool, err error) {
 	for _, note := range r.task.Inbox.Take() {
 		heard = true
-		r.held.memory.Next.say("[" + note.By + "] " + note.Text)
+		r.held.memory.Next.say("[" + speaker(note.By) + "] " + note.Text)
 		if err := r.notice(ctx, note.By+" says: "+note.Text); err != nil {
 			return true, err
 		}
 	}
 	return heard, nil
+}
+
+// speaker is a name that cannot look like the end of its brackets.
+func speaker(name string) string {
+	return strings.NewReplacer("[", "(", "]", ")").Replace(cut(oneLine(name), 60))
 }
 
 // spent ends the task with what was found so far if err says that the budget

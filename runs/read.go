@@ -20,6 +20,7 @@ const (
 	maxRun      = 48 << 20 // bytes of run.jsonl
 	maxPicture  = 32 << 20 // bytes of one picture
 	maxPictures = 20_000
+	maxAsked    = 20_000 // messages of one call
 )
 
 // ErrNone says that there is no such run.
@@ -152,6 +153,9 @@ func (b *Bundle) take(e Entry) error {
 	case KindMessage:
 		b.messages = append(b.messages, *e.Message)
 	case KindCall:
+		if len(e.Call.Messages) > maxAsked {
+			return fmt.Errorf("a call has %d messages, more than any run", len(e.Call.Messages))
+		}
 		for _, m := range e.Call.Messages {
 			if m < 0 || m >= len(b.messages) {
 				return fmt.Errorf("there is no message %d", m)
@@ -196,6 +200,11 @@ func (b *Bundle) Picture(name string) ([]byte, error) {
 
 // readFile reads a file of at most limit bytes, whatever it says about its size.
 func readFile(files fs.FS, name string, limit int64) ([]byte, error) {
+	if info, err := fs.Stat(files, name); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no file", name) // a pipe would be waited for
+	}
 	f, err := files.Open(name)
 	if err != nil {
 		return nil, err

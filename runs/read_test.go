@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -288,6 +289,43 @@ func (s stepper) Run(ctx context.Context, _ sessions.Session, _ sessions.Task) i
 				return
 			}
 			s.settle(fmt.Sprintf("%x", sha256.Sum256(view))[:32] + ".png")
+		}
+	}
+}
+
+func TestLinksAndPipesInADirectoryLeadNowhere(t *testing.T) {
+	t.Parallel()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte(begin+"the key\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	picture := filepath.Join("pictures", strings.Repeat("a", 32)+".png")
+	for name, plant := range map[string]func(dir string) error{
+		"a link for the record": func(dir string) error {
+			return errors.Join(os.Remove(filepath.Join(dir, "run.jsonl")), os.Symlink(secret, filepath.Join(dir, "run.jsonl")))
+		},
+		"a link for a picture": func(dir string) error { return os.Symlink(secret, filepath.Join(dir, picture)) },
+		"a link for all pictures": func(dir string) error {
+			return errors.Join(os.RemoveAll(filepath.Join(dir, "pictures")), os.Symlink(filepath.Dir(secret), filepath.Join(dir, "pictures")))
+		},
+		"a pipe for the record": func(dir string) error {
+			return errors.Join(os.Remove(filepath.Join(dir, "run.jsonl")), syscall.Mkfifo(filepath.Join(dir, "run.jsonl"), 0o600))
+		},
+		"a pipe for a picture": func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, picture), 0o600) },
+	} {
+		dir := recorded(t)
+		if err := plant(dir); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := runs.Export(&out, dir); err == nil {
+			t.Errorf("%s: it was exported, %d bytes", name, out.Len())
+		}
+		if _, err := runs.List(filepath.Dir(dir)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if strings.Contains(out.String(), "the key") {
+			t.Errorf("%s: the export holds what it leads to", name)
 		}
 	}
 }

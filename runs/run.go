@@ -274,14 +274,15 @@ func (r *run) keyed(masked bool) {
 	}
 }
 
-// learn takes a password out of what was written, and out of what will be. The
-// run is locked.
+// learn takes a password out of what was written, also if nothing more will be,
+// and out of what will be. The run is locked.
 func (r *run) learn(word string) {
-	if !r.secrets.learn(word) || r.file == nil || r.broken {
+	if !r.secrets.learn(word) || r.file == nil {
 		return
 	}
 	if err := r.rewrite(); err != nil {
-		r.fail(err)
+		// A record that cannot be freed of a secret is none: a full disk still lets go of what is there.
+		r.fail(errors.Join(err, r.file.Truncate(0), os.Remove(filepath.Join(r.dir, fileName))))
 	}
 }
 
@@ -297,11 +298,12 @@ func (r *run) rewrite() error {
 	if bytes.Equal(raw, clean) {
 		return nil
 	}
-	if err := os.WriteFile(name+".new", clean, 0o600); err != nil {
-		return err
+	err = os.WriteFile(name+".new", clean, 0o600)
+	if err == nil {
+		err = os.Rename(name+".new", name)
 	}
-	if err := os.Rename(name+".new", name); err != nil {
-		return err
+	if err != nil {
+		return errors.Join(err, os.Remove(name+".new"))
 	}
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {

@@ -121,6 +121,10 @@ var credentials = []credential{
 	{[]byte("ookie: "), regexp.MustCompile(`((?:[Ss]et-)?[Cc]ookie: )[^"\\\r\n]+`), []byte("${1}" + Mask)},
 	{[]byte("uthorization: "), regexp.MustCompile(`([Aa]uthorization: )[^"\\\r\n]+`), []byte("${1}" + Mask)},
 	{[]byte("ey: "), regexp.MustCompile(`([Xx]-[A-Za-z-]*[Kk]ey: )[^"\\\r\n]+`), []byte("${1}" + Mask)},
+	{[]byte("uthorization"), regexp.MustCompile(`([Aa]uthorization\\*" ?: ?\\*")[^"\\]+`), []byte("${1}" + Mask)},
+	{[]byte("ookie"), regexp.MustCompile(`((?:[Ss]et-)?[Cc]ookie\\*" ?: ?\\*")[^"\\]+`), []byte("${1}" + Mask)},
+	{[]byte("eyJ"), regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`), []byte(Mask)}, // a JSON Web Token (RFC 7519)
+	{[]byte("AKIA"), regexp.MustCompile(`AKIA[A-Z0-9]{16}`), []byte(Mask)},
 	{[]byte("sk-"), regexp.MustCompile(`sk-[A-Za-z0-9_-]{16,}`), []byte(Mask)},
 	{[]byte("AIza"), regexp.MustCompile(`AIza[A-Za-z0-9_-]{30,}`), []byte(Mask)},
 	{[]byte("gh"), regexp.MustCompile(`gh[pousr]_[A-Za-z0-9]{30,}`), []byte(Mask)},
@@ -135,5 +139,5 @@ func withoutKeys(line []byte) []byte {
 			line = c.re.ReplaceAll(line, c.to)
 		}
 	}
-	return line
+	return withoutParameters(line)
 }

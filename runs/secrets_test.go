@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"image"
 	"iter"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,8 +34,8 @@ var planted = []struct {
 	{"in a field that is called PIN", "90210", []llm.Reply{
 		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"e5","text":"90210"}`), say("typed 90210"),
 	}},
-	{"short", "907", []llm.Reply{
-		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"e5","text":"907"}`), say("done"),
+	{"short", "q7z", []llm.Reply{
+		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"e5","text":"q7z"}`), say("done"),
 	}},
 	{"in an address", "s3cr3tpass", []llm.Reply{
 		use("browser_open", `{"url":"http://ada:s3cr3tpass@shop.test/"}`), say("done"),
@@ -40,6 +43,11 @@ var planted = []struct {
 	{"a header in a text", "abcdef0123456789abcdef", []llm.Reply{say("It sent Authorization: Bearer abcdef0123456789abcdef")}},
 	{"a cookie in a text", "sid-77aa", []llm.Reply{say("It sent\nSet-Cookie: sid=sid-77aa; Secure")}},
 	{"a key in a text", "sk-proj-abcdefghijklmnop", []llm.Reply{say("The key is sk-proj-abcdefghijklmnop.")}},
+	{"a token in an address", "tok-4711-aa", []llm.Reply{use("browser_open", `{"url":"http://shop.test/?a=1&access_token=tok-4711-aa&b=2"}`), say("done")}},
+	{"a token in an address with escapes", "tok-4711-aa", []llm.Reply{say(`See {"url":"http://shop.test/?a=1\u0026X-Amz-Signature=tok-4711-aa"}.`)}},
+	{"a code in a fragment", "c0de-77-long", []llm.Reply{say("It went to [home](http://shop.test/cb#code=c0de-77-long&state=x), which works.")}},
+	{"a web token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl", []llm.Reply{say("got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl back")}},
+	{"headers in an object", "dXNlcjpwYXNz", []llm.Reply{say(`It sent {"Authorization": "Basic dXNlcjpwYXNz", "accept": "*/*"}`)}},
 	{"a key in a header", "k-4711-k", []llm.Reply{say("curl -H 'X-Api-Key: k-4711-k'")}},
 }
 
@@ -89,7 +97,7 @@ func TestSecretsOfTheVaultAreTakenOut(t *testing.T) {
 func TestOrdinaryTextIsLeftAsItIs(t *testing.T) {
 	t.Parallel()
 	rec := &runs.Recorder{Dir: t.TempDir()}
-	want := "Cookies: we use them. The bearer of this. http://shop.test/a:b, mail ada@shop.test, sk-7, a light."
+	want := "Cookies: we use them. The bearer of this. http://shop.test/a:b, mail ada@shop.test, sk-7, a light. http://shop.test/?keyword=lamp&q=token&page=2#monkey=george x=y; postcode=90210"
 	if err := work(t, agent(rec, &script{replies: []llm.Reply{say(want)}}), "t1", "look"); err != nil {
 		t.Fatal(err)
 	}
@@ -216,5 +224,33 @@ func TestTurnsOfAScreenAreRecordedWithoutPasswords(t *testing.T) {
 	}
 	if turns != 2 {
 		t.Errorf("%d turns", turns)
+	}
+}
+
+func TestARecordThatCannotBeFreedOfAPasswordIsNotKept(t *testing.T) {
+	t.Parallel()
+	rec := &runs.Recorder{Dir: t.TempDir()}
+	if err := os.MkdirAll(filepath.Join(rec.Dir, "t1", "run.jsonl.new", "in-the-way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"e4","text":"hunter2"}`), say("done")}}
+	if err := work(t, agent(rec, m), "t1", "log in with hunter2"); err != nil {
+		t.Fatal(err)
+	}
+	if all := everything(t, rec.Dir); strings.Contains(all, "hunter2") {
+		t.Errorf("the password is kept: %s", all)
+	}
+	if rec.Has("t1") {
+		t.Error("there is a record")
+	}
+}
+
+func TestARunWhoseCallsHoldMoreThanAnyIsRefused(t *testing.T) {
+	t.Parallel()
+	lines := `{"kind":"begin","begin":{"format":` + strconv.Itoa(runs.Version) + `}}
+{"kind":"message","message":{"role":"user"}}
+{"kind":"call","call":{"messages":[0` + strings.Repeat(",0", 1_000_000) + "]}}\n"
+	if _, err := runs.Parse([]byte(lines)); err == nil || !strings.Contains(err.Error(), "more than any run") {
+		t.Errorf("got %v", err)
 	}
 }

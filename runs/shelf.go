@@ -51,7 +51,11 @@ func List(dir string) ([]Info, error) {
 
 // peek reads the first line of a run.
 func peek(dir string) (Info, bool) {
-	f, err := os.Open(filepath.Join(dir, fileName))
+	name := filepath.Join(dir, fileName)
+	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return Info{}, false
+	}
+	f, err := os.Open(name)
 	if err != nil {
 		return Info{}, false
 	}

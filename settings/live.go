@@ -283,7 +283,11 @@ func (l *Live) check(changes, stored map[string]json.RawMessage) error {
 			}
 		}
 		if _, err := l.decode(key, changes[key]); err != nil {
-			bad = append(bad, FieldError{Key: key, Value: brief(changes[key]), Why: err.Error()})
+			value := brief(changes[key])
+			if f, known := FieldOf(key); known && f.Kind == Secret {
+				value = "(not shown)" // errors are logged
+			}
+			bad = append(bad, FieldError{Key: key, Value: value, Why: err.Error()})
 		}
 	}
 	if bad == nil {

@@ -15,7 +15,7 @@ const (
 	mostJitter   = time.Minute
 	storeRetry   = time.Minute // after the store failed
 	longestSleep = time.Hour
-	lookTime     = 2 * time.Minute // of one look, its wait for a place included
+	lookTime     = 2 * time.Minute // of one look
 	settleTime   = 45 * time.Second
 	keepEnded    = 30 * 24 * time.Hour
 	defaultTotal = 500
@@ -56,6 +56,9 @@ type Runner struct {
 	// Judge asks a model whether a condition in words holds. It is asked only when the page has changed. Nil says that there
 	// is no model.
 	Judge func(ctx context.Context, w Watch, q Question) (Verdict, error)
+	// May is nil if w may be looked at now. Otherwise w rests, and its owner is told of nothing, until a later look. Nil says
+	// that nobody loses what they once were allowed.
+	May func(ctx context.Context, w Watch) error
 	// Tell tells the owner of w. It is called again later if it fails.
 	Tell func(ctx context.Context, w Watch, n Notice) error
 

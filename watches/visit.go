@@ -19,22 +19,36 @@ const (
 // visit does what is due for a watch. It writes nothing down when ctx ends; its
 // errors are those of the store.
 func (r *Runner) visit(ctx context.Context, w Watch) error {
+	refused := r.may(ctx, w)
 	var err error
-	if now := time.Now(); w.Until.After(now) {
-		w, err = r.check(ctx, w)
-	} else {
+	switch now := time.Now(); {
+	case !w.Until.After(now):
 		w, err = r.save(ctx, w, func(w *Watch) {
 			w.State, w.Reason = Ended, "its time was over"
 			w.Pending = &Notice{At: now, Kind: Over, Text: "The time of this watch is over."}
 		})
+	case refused != nil:
+		w, err = r.save(ctx, w, func(w *Watch) {
+			w.Problem, w.Next = clip(line(refused.Error()), 300), after(*w, now)
+		})
+	default:
+		w, err = r.check(ctx, w)
 	}
-	if err == nil {
+	if err == nil && refused == nil {
 		r.deliver(ctx, w)
 	}
 	if ctx.Err() != nil || errors.Is(err, ErrEnded) || errors.Is(err, ErrNotFound) {
 		err = nil // somebody ended it meanwhile
 	}
 	return err
+}
+
+// may asks whether the owner of w is still allowed what they were when it began.
+func (r *Runner) may(ctx context.Context, w Watch) error {
+	if r.May == nil {
+		return nil
+	}
+	return r.May(ctx, w)
 }
 
 // check reads the page, compares, and writes down what it found.
@@ -246,14 +260,14 @@ func (r *Runner) again(ctx context.Context, w Watch) (Look, error) {
 
 // look reads the page, with a browser if it has to be. scripts says that it had.
 func (r *Runner) look(ctx context.Context, w Watch) (page Look, scripts bool, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, fmt.Errorf("it was not read within %s", lookTime))
-	defer cancel()
-	select {
+	select { // however many there are before it: that is no fault of the page
 	case <-ctx.Done():
 		return Look{}, false, context.Cause(ctx)
 	case r.slots <- struct{}{}:
 	}
 	defer func() { <-r.slots }()
+	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, fmt.Errorf("it was not read within %s", lookTime))
+	defer cancel()
 	if !w.Scripts {
 		if page, err = r.Read(ctx, w); err == nil || !errors.Is(err, ErrNeedsBrowser) {
 			return page, false, ended(ctx, err)

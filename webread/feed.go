@@ -1,6 +1,7 @@
 package webread
 
 import (
+	"context"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -46,7 +47,7 @@ type link struct {
 }
 
 // readXML shows a feed as a list, and other XML as it is.
-func (a answer) readXML(p *Page) {
+func (a answer) readXML(ctx context.Context, p *Page) {
 	// The header, or a byte order mark, goes before what the document says of itself; only without both the prolog counts.
 	var in io.Reader = strings.NewReader(string(a.body))
 	inner := charset.NewReaderLabel
@@ -54,7 +55,7 @@ func (a answer) readXML(p *Page) {
 		in = strings.NewReader(a.text())
 		inner = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	}
-	dec := xml.NewDecoder(in)
+	dec := xml.NewDecoder(stopping(ctx, in))
 	dec.Strict = false
 	dec.CharsetReader = inner
 	dec.Entity = xml.HTMLEntity
@@ -133,14 +134,17 @@ func first(texts ...string) string {
 	return ""
 }
 
-// words is the text of a piece of HTML on one line.
+// maxMarkup is how much of a piece of HTML in a feed is looked at, in bytes.
+const maxMarkup = 32 << 10
+
+// words is the text of the beginning of a piece of HTML on one line.
 func words(markup string) string {
-	doc, err := html.Parse(strings.NewReader(markup))
+	doc, err := html.Parse(strings.NewReader(markup[:min(len(markup), maxMarkup)]))
 	if err != nil {
 		return ""
 	}
-	tidy(doc, &url.URL{})
-	return strings.Join(strings.Fields(textOf(doc)), " ")
+	tidy(doc)
+	return strings.ToValidUTF8(strings.Join(strings.Fields(textOf(doc)), " "), "\ufffd")
 }
 
 func clip(s string, n int) string {

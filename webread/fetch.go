@@ -83,6 +83,9 @@ func (r *Reader) httpClient(ctx context.Context) (*http.Client, error) {
 			if len(via) > maxRedirects {
 				return fmt.Errorf("more than %d redirects", maxRedirects)
 			}
+			if len(next.URL.String()) > maxRedirect {
+				return fmt.Errorf("it leads to an address of more than %d characters", maxRedirect)
+			}
 			return fit(next.URL)
 		},
 	}

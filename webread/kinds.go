@@ -2,8 +2,10 @@ package webread
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -32,15 +34,15 @@ func unreadable(a answer) error {
 }
 
 // read turns what was sent into a page.
-func (a answer) read(whole bool) (Page, error) {
+func (a answer) read(ctx context.Context, whole bool) (Page, error) {
 	p := Page{URL: a.url.String(), Type: a.mediaType}
 	switch {
 	case a.mediaType == "text/html" || a.mediaType == "application/xhtml+xml":
-		if err := a.readHTML(&p, whole); err != nil {
+		if err := a.readHTML(ctx, &p, whole); err != nil {
 			return Page{}, err
 		}
 	case isXML(a.mediaType):
-		a.readXML(&p)
+		a.readXML(ctx, &p)
 	case isJSON(a.mediaType):
 		p.Text = pretty(a.text())
 	default:
@@ -72,11 +74,50 @@ func (a answer) text() string {
 	return strings.TrimPrefix(string(decoded), "\ufeff")
 }
 
-// pretty is JSON with one member a line, or text as it is if it is no JSON.
+// maxIndented is how much JSON, in bytes, is shown with one member a line.
+const maxIndented = 1 << 20
+
+// maxDepth is how deep JSON may be nested to be shown with one member a line:
+// indented, it grows with its depth.
+const maxDepth = 50
+
+// pretty is JSON with one member a line, or text as it is if it is no JSON, or
+// too deep.
 func pretty(text string) string {
 	var b bytes.Buffer
-	if json.Indent(&b, []byte(text), "", " ") != nil || b.Len() > maxUnpacked {
+	if depth(text) > maxDepth || len(text) > maxIndented || json.Indent(&b, []byte(text), "", " ") != nil {
 		return text
 	}
 	return b.String()
 }
+
+// depth is how deep JSON is nested. Brackets in strings count as well.
+func depth(text string) int {
+	deepest, now := 0, 0
+	for _, c := range []byte(text) {
+		switch c {
+		case '[', '{':
+			now++
+			deepest = max(deepest, now)
+		case ']', '}':
+			now--
+		}
+	}
+	return deepest
+}
+
+// stopping is r until ctx ends: what takes longer to understand than to read
+// ends with its input.
+func stopping(ctx context.Context, r io.Reader) io.Reader {
+	return reading(func(p []byte) (int, error) {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		return r.Read(p)
+	})
+}
+
+// reading is a function as a reader.
+type reading func(p []byte) (int, error)
+
+func (f reading) Read(p []byte) (int, error) { return f(p) }

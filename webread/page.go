@@ -1,8 +1,11 @@
 package webread
 
 import (
+	"context"
 	"fmt"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -25,24 +28,29 @@ const (
 	maxElements = 10_000
 	maxWords    = 256 << 10 // bytes
 	maxMarks    = 5_000     // characters that mean something in Markdown
+	maxNested   = 150       // elements within one another
+	maxIndents  = 16        // lists and quotations within one another
+	maxCells    = 20_000    // of tables, with those that fill their rows
+	maxSpan     = 30        // columns or rows of one cell; more count as one
 )
 
 // readHTML finds what there is to read in a page.
-func (a answer) readHTML(p *Page, whole bool) error {
-	doc, err := html.ParseWithOptions(strings.NewReader(a.text()), html.ParseOptionEnableScripting(false))
+func (a answer) readHTML(ctx context.Context, p *Page, whole bool) error {
+	doc, err := html.ParseWithOptions(stopping(ctx, strings.NewReader(a.text())), html.ParseOptionEnableScripting(false))
 	if err != nil {
 		return fmt.Errorf("the page at %s cannot be read: %w", a.url.Host, ErrNeedsBrowser)
 	}
 	p.Title = title(doc)
-	seen := tidy(doc, baseOf(doc, a.url))
+	seen := tidy(doc)
 	text := strings.Join(strings.Fields(textOf(doc)), " ")
 	if utf8.RuneCountInString(text) < emptyChars && seen.scripts {
 		return fmt.Errorf("the page at %s is empty without its scripts: %w", a.url.Host, ErrNeedsBrowser)
 	}
-	if seen.elements > maxElements || len(text) > maxWords || marks(text) > maxMarks {
+	if seen.elements > maxElements || len(text) > maxWords || marks(text) > maxMarks || tangled(doc) || cells(doc) > maxCells {
 		p.Text = plainText(doc)
 		return nil
 	}
+	follow(doc, baseOf(doc, a.url))
 	node := doc
 	if !whole {
 		if article := mainPart(doc, a.url, p); article != nil {
@@ -70,7 +78,7 @@ func mainPart(doc *html.Node, at *url.URL, p *Page) *html.Node {
 		return nil
 	}
 	if t := article.Title(); t != "" {
-		p.Title = strings.Join(strings.Fields(t), " ")
+		p.Title = clip(strings.Join(strings.Fields(t), " "), 300)
 	}
 	p.Byline = clip(strings.Join(strings.Fields(article.Byline()), " "), 200)
 	return article.Node
@@ -97,7 +105,7 @@ func title(doc *html.Node) string {
 // baseOf is what links of the document are relative to.
 func baseOf(doc *html.Node, at *url.URL) *url.URL {
 	for n := range doc.Descendants() {
-		if n.DataAtom == atom.Base && attr(n, "href") != "" {
+		if n.DataAtom == atom.Base && attr(n, "href") != "" && len(attr(n, "href")) <= maxAddress {
 			if u, err := at.Parse(attr(n, "href")); err == nil {
 				return u
 			}
@@ -132,6 +140,59 @@ func plainText(n *html.Node) string {
 		}
 	}
 	return b.String()
+}
+
+// tangled reports whether elements are nested deeper than people nest them. It
+// is for documents of at most maxElements: each level is written anew with all
+// that is in it.
+func tangled(doc *html.Node) bool {
+	for n := range doc.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		nested, indents := 0, 0
+		for up := n; up != nil; up = up.Parent {
+			nested++
+			if up.DataAtom == atom.Blockquote || up.DataAtom == atom.Ul || up.DataAtom == atom.Ol {
+				indents++
+			}
+		}
+		if nested > maxNested || indents > maxIndents {
+			return true
+		}
+	}
+	return false
+}
+
+// cells is how many cells tables may have if each row is as long as the longest
+// one of the document. What cells span is taken from those that span too much.
+func cells(doc *html.Node) int {
+	rows, longest := 0, 0
+	for n := range doc.Descendants() {
+		if n.DataAtom != atom.Tr {
+			continue
+		}
+		rows++
+		wide := 0
+		for c := range n.ChildNodes() {
+			if c.DataAtom == atom.Td || c.DataAtom == atom.Th {
+				wide += span(c, "colspan")
+				rows += span(c, "rowspan") - 1
+			}
+		}
+		longest = max(longest, wide)
+	}
+	return rows * longest
+}
+
+// span is how many columns or rows a cell fills.
+func span(cell *html.Node, name string) int {
+	n, err := strconv.Atoi(strings.TrimSpace(attr(cell, name)))
+	if err != nil || n < 1 || n > maxSpan {
+		cell.Attr = slices.DeleteFunc(cell.Attr, func(a html.Attribute) bool { return a.Key == name })
+		return 1
+	}
+	return n
 }
 
 // marks counts the characters that Markdown has to escape.

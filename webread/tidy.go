@@ -16,9 +16,8 @@ type sight struct {
 }
 
 // tidy takes out of a document what a person would not read (scripts, styles,
-// comments, what is hidden), puts the words of pictures in their place, and
-// makes links absolute.
-func tidy(doc *html.Node, base *url.URL) sight {
+// comments, what is hidden), and puts the words of pictures in their place.
+func tidy(doc *html.Node) sight {
 	var s sight
 	remove(doc, func(n *html.Node) bool {
 		if n.Type != html.ElementNode {
@@ -30,9 +29,6 @@ func tidy(doc *html.Node, base *url.URL) sight {
 	})
 	var pictures []*html.Node
 	for n := range doc.Descendants() {
-		if n.DataAtom == atom.A {
-			absolute(n, base)
-		}
 		if n.DataAtom == atom.Img {
 			pictures = append(pictures, n)
 		}
@@ -126,6 +122,15 @@ func hidingStyle(style string) bool {
 	return false
 }
 
+// follow makes the links of a document absolute.
+func follow(doc *html.Node, base *url.URL) {
+	for n := range doc.Descendants() {
+		if n.DataAtom == atom.A {
+			absolute(n, base)
+		}
+	}
+}
+
 // absolute makes a link lead to where it leads, or nowhere if that is no page.
 func absolute(n *html.Node, base *url.URL) {
 	for i, a := range n.Attr {
@@ -133,7 +138,7 @@ func absolute(n *html.Node, base *url.URL) {
 			continue
 		}
 		u, err := base.Parse(strings.TrimSpace(a.Val))
-		if err != nil || u.Host == "" || fit(u) != nil {
+		if err != nil || len(a.Val) > maxAddress || u.Host == "" || fit(u) != nil {
 			n.Attr = slices.Delete(n.Attr, i, i+1)
 			return
 		}

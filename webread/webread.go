@@ -26,6 +26,7 @@ const (
 	MostChars    = 24000 // more asked for means these
 
 	maxAddress   = 2000
+	maxRedirect  = 8000     // characters of where a redirect leads
 	maxBody      = 16 << 20 // bytes on the wire
 	maxUnpacked  = 16 << 20 // bytes after decompression
 	maxRedirects = 10
@@ -95,8 +96,11 @@ func (r *Reader) Read(ctx context.Context, q Request) (Page, error) {
 		}
 		return Page{}, err
 	}
-	p, err := got.read(q.Whole)
+	p, err := got.read(limited, q.Whole)
 	if err != nil {
+		if limited.Err() != nil {
+			return Page{}, context.Cause(limited)
+		}
 		return Page{}, err
 	}
 	p.cut(clampChars(q.MaxChars))

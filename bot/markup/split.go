@@ -171,13 +171,21 @@ func prefix(s string, limit int) int {
 var special = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[\\\\*_~`|<>\\[\\]()#@:]") })
 
 // Plain is s as one line of text that Discord shows as it is, without markup,
-// links or mentions, at most n characters before escaping.
+// links, cards of invitations or mentions, and in the order in which it is
+// written, at most n characters before escaping.
 func Plain(s string, n int) string {
+	s = strings.Map(func(r rune) rune {
+		if reorders(r) {
+			return -1
+		}
+		return r
+	}, s)
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 	if utf8.RuneCountInString(s) > n {
 		s = string([]rune(s)[:n-1]) + "…"
 	}
-	return special().ReplaceAllString(s, `\$0`)
+	s = special().ReplaceAllString(s, `\$0`)
+	return invitation().ReplaceAllStringFunc(s, func(found string) string { return strings.ReplaceAll(found, "/", `\/`) })
 }
 
 // Sentence makes s begin with a capital letter and end with a full stop.

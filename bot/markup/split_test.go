@@ -72,11 +72,14 @@ func FuzzSplit(f *testing.F) {
 
 func TestPlainShowsAsItIs(t *testing.T) {
 	for in, want := range map[string]string{
-		"click *here* @everyone": `click \*here\* \@everyone`,
-		"[a](https://b.example)": `\[a\]\(https\://b.example\)`,
-		"two\nlines\x00\xff":     "two lines\x00\uFFFD",
-		strings.Repeat("é", 30):  strings.Repeat("é", 24) + "…",
-		"<@123> `x` ||y|| ~~z~~": "\\<\\@123\\> \\`x\\` \\|\\|y\\|\\| \\~\\~z\\~\\~",
+		"click *here* @everyone":  `click \*here\* \@everyone`,
+		"[a](https://b.example)":  `\[a\]\(https\://b.example\)`,
+		"two\nlines\x00\xff":      "two lines\x00\uFFFD",
+		strings.Repeat("é", 30):   strings.Repeat("é", 24) + "…",
+		"see discord.gg/scam now": `see discord.gg\/scam now`,
+		"https://discord.gg/x":    `https\://discord.gg\/x`,
+		"dis\u202ecord":           "discord",
+		"<@123> `x` ||y|| ~~z~~":  "\\<\\@123\\> \\`x\\` \\|\\|y\\|\\| \\~\\~z\\~\\~",
 	} {
 		if got := markup.Plain(in, 25); got != want {
 			t.Errorf("markup.Plain(%q) = %q, want %q", in, got, want)

@@ -212,6 +212,13 @@ func (c *Client) Channel(ctx context.Context, id string) (*discordgo.Channel, er
 	return ch, err
 }
 
+// Member is a user as the guild knows them, with the ids of their roles.
+func (c *Client) Member(ctx context.Context, guild, user string) (*discordgo.Member, error) {
+	m := new(discordgo.Member)
+	err := c.do(ctx, call{method: http.MethodGet, path: "/guilds/" + guild + "/members/" + user, out: m})
+	return m, err
+}
+
 // Commands are the commands of the application that exist everywhere.
 func (c *Client) Commands(ctx context.Context, app string) ([]*discordgo.ApplicationCommand, error) {
 	var cmds []*discordgo.ApplicationCommand

@@ -83,6 +83,8 @@ func (e *Error) Error() string {
 // Discord's error codes that somebody branches on.
 const (
 	CodeUnknownChannel     = 10003
+	CodeUnknownGuild       = 10004
+	CodeUnknownMember      = 10007
 	CodeUnknownMessage     = 10008
 	CodeUnknownWebhook     = 10015
 	CodeUnknownInteraction = 10062

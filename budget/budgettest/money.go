@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -33,12 +34,13 @@ func TestMoney(t *testing.T, seeds uint64, open func(t *testing.T) (again func()
 			w.judge(t, again())
 		})
 	}
+	t.Run("Crowd", func(t *testing.T) { testCrowd(t, open(t)()) })
 }
 
 // world is one run of the test.
 type world struct {
 	rand  *rand.Rand
-	rules budget.Rules
+	rules budget.Rules // as they are at first; limits are lowered later
 
 	mu      sync.Mutex
 	largest map[budget.Key]budget.Amount // the largest estimate of a call that was let through
@@ -59,6 +61,22 @@ func (w *world) invent() budget.Rules {
 	return rules
 }
 
+// rulesNow are the rules, whose limits an operator lowers while calls run.
+func (w *world) rulesNow() budget.Rules {
+	rules := w.rules
+	rules.Limits = budget.Limits{}
+	for level, a := range w.rules.Limits {
+		if w.moment.Load() > 200 {
+			a.Money, a.Tokens, a.Calls = lower(a.Money), lower(a.Tokens), lower(a.Calls)
+		}
+		rules.Limits[level] = a
+	}
+	return rules
+}
+
+// lower is three quarters of a limit; one that does not limit stays so.
+func lower[N ~int64](n N) N { return max(n*3/4, min(n, 1)) }
+
 // live is the time from one start of the program to its end, which some calls do
 // not survive.
 func (w *world) live(t *testing.T, l budget.Ledger) {
@@ -68,7 +86,7 @@ func (w *world) live(t *testing.T, l budget.Ledger) {
 	}
 	mortal := &mortal{Ledger: l, world: w}
 	keeper := &budget.Keeper{
-		Ledger: mortal, Rules: func() budget.Rules { return w.rules },
+		Ledger: mortal, Rules: w.rulesNow,
 		Now: func() time.Time { return at.Add(time.Duration(w.moment.Add(1)/40) * time.Hour) },
 	}
 	const callers, calls = 8, 15
@@ -212,5 +230,15 @@ func (m *wild) Generate(ctx context.Context, req llm.Request, _ func(llm.Delta))
 		usage.InputTokens, usage.OutputTokens = len(req.System), req.MaxTokens
 	}
 	usage.CachedTokens = m.rand.IntN(usage.InputTokens + 1)
+	switch m.rand.IntN(12) { // it tells what cannot be
+	case 0:
+		usage.InputTokens = -1_000_000
+	case 1:
+		usage.OutputTokens, usage.CachedTokens = -usage.OutputTokens-1, math.MaxInt
+	case 2:
+		usage.USD = math.NaN()
+	case 3:
+		usage.USD = -1_000
+	}
 	return llm.Reply{Usage: usage}, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -42,13 +43,18 @@ func (k *asker) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q 
 }
 
 // decide asks what the rules do not decide. Where an action is of several classes, each has its question, the weightiest
-// first. question says who is asked; put asks them.
+// first; a class that nobody knows has one too. question says who is asked; put asks them.
 func (k *asker) decide(q sessions.Question, question consent.Question, t sessions.Task, put func(consent.Question) (consent.Answer, error)) (string, error) {
 	question.Text, question.Detail = q.Text, q.Detail
-	for _, class := range consent.Classes() {
-		if !slices.Contains(q.Classes, string(class)) || class == consent.Leave && !k.settings().Asking.Away(q.To) {
-			continue
-		}
+	classes := slices.DeleteFunc(inOrder(q.Classes), func(c consent.Class) bool {
+		return c == consent.Leave && !k.settings().Asking.Away(q.To)
+	})
+	// What the settings refuse is refused before anybody is asked about the rest: a yes to that would be one to all.
+	slices.SortStableFunc(classes, func(a, b consent.Class) int {
+		refused := map[bool]int{true: -1}
+		return cmp.Compare(refused[k.desk.Rule(a) == consent.Refuse], refused[k.desk.Rule(b) == consent.Refuse])
+	})
+	for _, class := range classes {
 		question.Class, question.Origin = class, q.Origin
 		if class == consent.Leave {
 			question.Origin = q.To
@@ -68,6 +74,18 @@ func (k *asker) decide(q sessions.Question, question consent.Question, t session
 		}
 	}
 	return "", nil
+}
+
+// inOrder are the classes of an action, the weightiest first, and those that are not known before all others.
+func inOrder(classes []string) []consent.Class {
+	var all []consent.Class
+	for _, c := range classes {
+		all = append(all, consent.Class(c))
+	}
+	slices.SortStableFunc(all, func(a, b consent.Class) int {
+		return cmp.Compare(slices.Index(consent.Classes(), a), slices.Index(consent.Classes(), b))
+	})
+	return slices.Compact(all)
 }
 
 // inOwnWords reports whether steps that a person wrote themselves, word for word,

@@ -11,6 +11,7 @@ import (
 	"clank/bot"
 	"clank/brain"
 	"clank/browsermgr"
+	"clank/budget"
 	"clank/llm"
 	"clank/sessions"
 	"clank/settings"
@@ -41,6 +42,7 @@ func (a *app) openWeb(e *env) *web {
 	}
 	w.watches = &watches.Runner{
 		Store: a.db, Read: w.read, Browse: a.readWithBrowser, Judge: a.judgeWatch, Tell: w.tell,
+		May: func(ctx context.Context, x watches.Watch) error { return a.mayWatch(ctx, w.bot.Load(), x) },
 		Limits: func() watches.Limits {
 			s := a.settings.Now().Web
 			return watches.Limits{PerOwner: s.WatchesPer, Least: s.WatchEvery}
@@ -171,10 +173,23 @@ func drawn(ctx context.Context, win interface {
 	}
 }
 
+// mayWatch asks the rules of access again, for who wants to be told and where: rules, roles and members change while a
+// watch goes on. b is nil while there is no connection; those whom the rules let in whatever their roles go on meanwhile.
+func (a *app) mayWatch(ctx context.Context, b *bot.Bot, x watches.Watch) error {
+	if x.Origin.Kind != sessions.FromDiscord || b == nil {
+		return a.mayEnter(x.Origin)
+	}
+	now, err := b.Today(ctx, x.Origin)
+	if errors.Is(err, bot.ErrGone) {
+		return err
+	}
+	return a.mayEnter(now)
+}
+
 // judgeWatch asks the brain's model, on the account of the watch's owner.
 func (a *app) judgeWatch(ctx context.Context, x watches.Watch, q watches.Question) (watches.Verdict, error) {
 	ctx = llm.WithAccount(ctx, llm.Account{
-		Guild: x.Origin.Guild, Channel: x.Origin.Channel, User: string(x.Origin.Kind) + ":" + x.Origin.User, Purpose: "watch",
+		Guild: x.Origin.Guild, Channel: x.Origin.Channel, User: budget.PersonOf(x.Origin), Purpose: "watch",
 	})
 	return (&judge.Judge{Model: a.brainModel}).Ask(ctx, x, q)
 }

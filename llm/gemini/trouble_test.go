@@ -231,3 +231,13 @@ func TestTheLibraryDoesNotAskAgainOnItsOwn(t *testing.T) {
 		t.Errorf("%d requests, of which only one was counted", n)
 	}
 }
+
+func TestWhoeverWantsToKnowDecidesWhetherACallIsTriedAgain(t *testing.T) {
+	s := server.NewServer(t)
+	s.Otherwise(llmtest.Fail(503, "", "overloaded"))
+	spent := errors.New("spent")
+	ctx := llm.WithRetry(t.Context(), func(error) error { return spent })
+	if _, err := open(t, s, nil).Generate(ctx, ask("hello"), nil); !errors.Is(err, spent) || len(s.Requests()) != 1 {
+		t.Errorf("err = %v after %d requests", err, len(s.Requests()))
+	}
+}

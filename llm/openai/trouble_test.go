@@ -379,3 +379,16 @@ func TestAStopBeforeTheCallSendsNothing(t *testing.T) {
 		t.Errorf("%d requests, want none", n)
 	}
 }
+
+func TestWhoeverWantsToKnowDecidesWhetherACallIsTriedAgain(t *testing.T) {
+	for _, api := range both {
+		server := llmtest.NewServer(t)
+		server.Otherwise(llmtest.Fail(503, "", "overloaded"))
+		spent := errors.New("spent")
+		ctx := llm.WithRetry(t.Context(), func(error) error { return spent })
+		_, err := open(t, server, api, nil).Generate(ctx, llm.Request{Messages: []llm.Message{llm.UserText("hello")}}, nil)
+		if !errors.Is(err, spent) || len(server.Requests()) != 1 {
+			t.Errorf("%s: err = %v after %d requests", api, err, len(server.Requests()))
+		}
+	}
+}

@@ -105,6 +105,9 @@ func Call[T any](ctx context.Context, p Patience, explain Explain, once func(con
 			}
 			return none, told
 		}
+		if err := llm.Retry(callCtx, told); err != nil {
+			return none, err
+		}
 	}
 }
 

@@ -284,3 +284,26 @@ func TestWhatACallCostsIsSaidByWhoKnowsIt(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoeverWantsToKnowDecidesWhetherACallIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		spent := errors.New("spent")
+		tries, asked := 0, 0
+		ctx := llm.WithRetry(t.Context(), func(told error) error {
+			if asked++; asked == 2 {
+				return spent
+			}
+			if !strings.Contains(told.Error(), "no") {
+				t.Errorf("told %v", told)
+			}
+			return nil
+		})
+		_, err := wire.Call(ctx, wire.Patience{}.WithDefaults(), passing(0), func(context.Context) (int, error) {
+			tries++
+			return 0, errors.New("no")
+		})
+		if !errors.Is(err, spent) || tries != 2 || asked != 2 {
+			t.Errorf("err = %v after %d tries and %d questions", err, tries, asked)
+		}
+	})
+}
