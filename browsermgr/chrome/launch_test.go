@@ -30,6 +30,9 @@ func TestLaunchAnswersAndStopLeavesNothing(t *testing.T) {
 	if len(group(t, p.PID)) == 0 {
 		t.Error("the browser has no process group of its own")
 	}
+	if got := string(call(t, p, "Target.getTargets", map[string]any{"filter": []any{map[string]any{}}})); strings.Contains(got, "chrome://") {
+		t.Errorf("pages of its own: %s", got)
+	}
 	stop(t, p)
 	ended(t, p)
 	if got := group(t, p.PID); len(got) != 0 {

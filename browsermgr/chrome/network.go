@@ -11,10 +11,11 @@ import (
 
 // disabledFeatures are parts of Chromium that nobody here needs. After a click it would hold timers and messages back
 // until the next frame: every action would wait for that. For a call it would ask the local network for the names of peers
-// that a page makes up.
+// that a page makes up. For each window without a screen it would start a renderer of its own and load two pages into it,
+// suggestions for an address field in which nobody types: more work than all the rest of a launch.
 const disabledFeatures = "Translate,MediaRouter,DeferRendererTasksAfterInput,WebRtcHideLocalIpsWithMdns," +
 	"OptimizationHints,OptimizationGuideModelDownloading,AutofillServerCommunication,CertificateTransparencyComponentUpdater," +
-	"NetworkTimeServiceQuerying"
+	"NetworkTimeServiceQuerying,WebUIOmniboxPopup,WebUIOmniboxAimPopup"
 
 // disabled joins the features that args switch off with our own, since of several such flags Chromium takes the last alone.
 // rest are the other args.

@@ -5,13 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/frame"
 	"clank/browsermgr/page"
 	"clank/internal/browsertest"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
 func TestClickSendsTrustedEvents(t *testing.T) {
@@ -199,6 +205,68 @@ func TestClickThatOpensATabReportsIt(t *testing.T) {
 		}
 		if b.Tab(popup.ID()) != nil {
 			t.Errorf("%s: the closed tab is still listed", name)
+		}
+	}
+}
+
+// lines is a log to look into while it is written.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) count(what string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), what)
+}
+
+// greeter has every document of a session say that it was there first.
+type greeter struct{}
+
+func (greeter) Attach(*page.Tab, *frame.Frame) []proto.Request {
+	return []proto.Request{proto.PageAddScriptToEvaluateOnNewDocument{Source: "window.greeted = true"}}
+}
+
+func (greeter) Event(*page.Tab, *frame.Frame, cdp.Event) {}
+
+func TestTabOfALinkIsSetUpBeforeItsPageRuns(t *testing.T) {
+	srv := site(t, map[string]string{
+		"/":     `<a href=/next target=_blank>Blank</a><a href=/next target=_blank rel=opener>Opener</a>`,
+		"/next": `<script>var atFirst = window.greeted === true</script>`,
+	})
+	var log lines
+	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	b := browser.Connect(t, page.Options{Observers: []page.Observer{greeter{}}, Logger: logger})
+	tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
+	for _, name := range []string{"Blank", "Opener"} {
+		// A machine that is busy enough keeps a new tab from answering in time, but not each time.
+		for tries := 3; ; tries-- {
+			before := log.count("set up only in part")
+			res := click(t, tab, refOf(t, tab, name))
+			if len(res.Opened) != 1 {
+				t.Fatalf("%s: got %d opened tabs, want 1", name, len(res.Opened))
+			}
+			popup := res.Opened[0]
+			act(t, popup, page.Action{Kind: page.KindWait, Fn: "'atFirst' in window"})
+			if got := js(t, popup, "atFirst"); got != "true" {
+				t.Errorf("%s: set up before the page runs: got %s, want true", name, got)
+			}
+			if err := popup.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if log.count("set up only in part") == before {
+				break
+			}
+			if tries == 1 {
+				t.Fatalf("%s: the new tab was not set up in time", name)
+			}
 		}
 	}
 }

@@ -27,9 +27,14 @@ type targetInfo struct {
 	Title            string `json:"title"`
 	URL              string `json:"url"`
 	OpenerID         string `json:"openerId"`
+	CanAccessOpener  bool   `json:"canAccessOpener"`
 	ParentFrameID    string `json:"parentFrameId"`
 	BrowserContextID string `json:"browserContextId"`
 }
+
+// mute says that no process has the target's page before it runs: one that a link opened out of its opener's reach. What it is asked
+// meanwhile is kept for it.
+func (i targetInfo) mute() bool { return i.OpenerID != "" && !i.CanAccessOpener }
 
 // handle takes one event. It runs on the reading goroutine and never waits for Chromium.
 func (b *Browser) handle(ev cdp.Event) {
@@ -86,7 +91,7 @@ func (b *Browser) attached(ev cdp.Event) {
 	switch {
 	case info.Type == "page" && info.Subtype == "" && known == nil:
 		t := b.addTab(frame.New(b.conn.Session(p.SessionID, ErrTabGone), info.TargetID, nil, ""), info)
-		b.setUp(t, t.main, func() { close(t.ready) })
+		b.setUp(t, t.main, info.mute(), func() { close(t.ready) })
 		b.publish(TabOpened, t)
 		if t.opener != nil {
 			t.opener.noteOpened(t)
@@ -98,7 +103,7 @@ func (b *Browser) attached(ev cdp.Event) {
 		b.sessions[s.ID()] = attachment{frame: f, tab: parent.tab}
 		b.mu.Unlock()
 		parent.tab.addFrame(f)
-		b.setUp(parent.tab, f, func() {})
+		b.setUp(parent.tab, f, false, func() {})
 	default:
 		b.conn.Session(p.SessionID, ErrTabGone).Post(proto.RuntimeRunIfWaitingForDebugger{})
 		b.root.Post(proto.TargetDetachFromTarget{SessionID: proto.TargetSessionID(p.SessionID)})
@@ -109,9 +114,9 @@ func (b *Browser) attached(ev cdp.Event) {
 // used as it is.
 const setUpLimit = 2 * time.Second
 
-// setUp enables what a new session needs, lets its target run and calls done. The answers are waited for first: what is still on
-// its way when the target changes its process is lost.
-func (b *Browser) setUp(t *Tab, f *frame.Frame, done func()) {
+// setUp enables what a new session needs, lets its target run and calls done. The answers are waited for before it runs, since what
+// is still on its way when the target changes its process is lost; a mute target has to run in order to answer.
+func (b *Browser) setUp(t *Tab, f *frame.Frame, mute bool, done func()) {
 	reqs := []proto.Request{
 		proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.NetworkEnable{}, autoAttach("iframe"),
 	}
@@ -122,9 +127,12 @@ func (b *Browser) setUp(t *Tab, f *frame.Frame, done func()) {
 	for _, req := range reqs {
 		calls = append(calls, f.BeginWithin(setUpLimit, req))
 	}
+	if mute {
+		f.Post(proto.RuntimeRunIfWaitingForDebugger{})
+	}
 	b.wg.Go(func() {
 		defer done()
-		// One limit for all: a tab that a link opened without its opener answers nothing before it runs.
+		// One limit for all.
 		ctx, cancel := context.WithTimeoutCause(context.Background(), setUpLimit, &fault.LimitError{Limit: setUpLimit})
 		defer cancel()
 		for _, c := range calls {
@@ -132,7 +140,9 @@ func (b *Browser) setUp(t *Tab, f *frame.Frame, done func()) {
 				b.log.Debug("session set up only in part", "target", f.ID(), "error", err)
 			}
 		}
-		f.Post(proto.RuntimeRunIfWaitingForDebugger{})
+		if !mute {
+			f.Post(proto.RuntimeRunIfWaitingForDebugger{})
+		}
 	})
 }
 

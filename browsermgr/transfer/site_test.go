@@ -17,7 +17,7 @@ type shop struct {
 }
 
 const shelf = `<!doctype html><meta charset=utf-8><title>Shelf</title>
-<a download href=/file>Anchor</a><a href=/file>Attachment</a><a href=/file target=_blank rel=opener>Blank</a>
+<a download href=/file>Anchor</a><a href=/file>Attachment</a><a href=/file target=_blank rel=opener>Blank</a><a href=/file target=_blank>Elsewhere</a>
 <a href=/slow>Slow</a><a href=/cut>Cut</a><a download="../../evil.txt" href="data:text/plain,evil">Evil</a>
 <button onclick="window.n = (window.n || 0) + 1">Plain</button>
 <button onclick="keep(window.URL.createObjectURL(new Blob(['blob'])), 'blob.txt')">Export blob</button>

@@ -279,11 +279,19 @@ func TestASlowButLivelyAnswerOutlastsTheIdleTimeout(t *testing.T) {
 	server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{
 		Events: []string{`{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}`}, Fault: llmtest.Fault{Trickle: 10 * time.Millisecond},
 	}))
-	m := open(t, server, openai.APIChat, func(o *openai.Options) { o.IdleTimeout = 500 * time.Millisecond })
-	start := time.Now()
-	reply, err := m.Generate(t.Context(), ask("hi"), nil)
-	if err != nil || reply.Text() != "x" || time.Since(start) < 150*time.Millisecond {
-		t.Errorf("got %q, %v after %v; want x after more than the idle timeout", reply.Text(), err, time.Since(start))
+	const idle = 300 * time.Millisecond
+	m := open(t, server, openai.APIChat, func(o *openai.Options) { o.IdleTimeout = idle })
+	// A machine that is busy enough is silent for as long, but not each time.
+	for tries := 5; ; tries-- {
+		start := time.Now()
+		reply, err := m.Generate(t.Context(), ask("hi"), nil)
+		took := time.Since(start)
+		if err == nil && reply.Text() == "x" && took > idle {
+			return
+		}
+		if err == nil || tries == 1 {
+			t.Fatalf("got %q, %v after %v; want x after more than the idle timeout", reply.Text(), err, took)
+		}
 	}
 }
 
