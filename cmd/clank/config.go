@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -51,22 +53,22 @@ func workConfig(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 	}
-	return withSettings(ctx, e, func(live *settings.Live, bindings func() []settings.Binding) error {
+	return withSettings(ctx, e, func(v configView) error {
 		switch verb {
 		case "list":
-			return listConfig(e, live.State(), *all, *asJSON)
+			return listConfig(e, v.live.State(), *all, *asJSON)
 		case "get":
-			return printSetting(e, live.Now(), field, *asJSON)
+			return printSetting(e, v.live.Now(), field, *asJSON)
 		}
 		value := json.RawMessage("null")
 		if verb == "set" {
 			value = field.FromText(rest[1])
 		}
-		if _, _, err := live.Update(ctx, map[string]json.RawMessage{field.Key: value}, live.State().Version); err != nil {
+		if _, _, err := v.live.Update(ctx, map[string]json.RawMessage{field.Key: value}, v.live.State().Version); err != nil {
 			return err
 		}
-		fmt.Fprintf(e.stderr, "saved: %s is %s\n", field.Key, untrusted.Line(cmp.Or(written(field, live.Now()), "empty"), 200))
-		for _, b := range bindings() {
+		fmt.Fprintf(e.stderr, "saved: %s is %s\n", field.Key, untrusted.Line(cmp.Or(written(field, v.live.Now()), "empty"), 200))
+		for _, b := range v.bindings() {
 			if b.Chosen && b.Problem != "" {
 				fmt.Fprintln(e.stderr, "not ready yet:", untrusted.Line(b.Problem, 500))
 			}
@@ -92,9 +94,17 @@ func fieldCalled(key string) (settings.Field, error) {
 	return f, usageErrorf("there is no setting %q%s", key, way)
 }
 
+// configView is the settings, and what they come to.
+type configView struct {
+	live     *settings.Live
+	far      bool                      // they are a server's
+	bindings func() []settings.Binding // the runtimes
+	present  func(key string) bool     // which secrets are there
+}
+
 // withSettings has do read and change the settings of the server that owns the
-// home, or those in the database if there is none. bindings is what they come to.
-func withSettings(ctx context.Context, e *env, do func(live *settings.Live, bindings func() []settings.Binding) error) (err error) {
+// home, or those in the database if there is none.
+func withSettings(ctx context.Context, e *env, do func(configView) error) (err error) {
 	h, err := openHome(e.getenv)
 	if err != nil {
 		return err
@@ -110,7 +120,7 @@ func withSettings(ctx context.Context, e *env, do func(live *settings.Live, bind
 		if err := live.Open(ctx); err != nil {
 			return err
 		}
-		return do(live, func() []settings.Binding { return far.last.Bindings })
+		return do(configView{live, true, func() []settings.Binding { return far.last.Bindings }, far.present})
 	}
 	db, err := sqlite.Open(ctx, h.path("clank.db"))
 	if err != nil {
@@ -126,7 +136,10 @@ func withSettings(ctx context.Context, e *env, do func(live *settings.Live, bind
 		secret:     func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.getenv) },
 		baseURL:    e.getenv,
 	}
-	return do(live, func() []settings.Binding { return settings.Bindings(live.Now(), here.able) })
+	return do(configView{
+		live, false, func() []settings.Binding { return settings.Bindings(live.Now(), here.able) },
+		func(key string) bool { return present(e, key) },
+	})
 }
 
 // serverSettings are the settings of a running server, as a store.
@@ -144,11 +157,22 @@ func (s *serverSettings) LoadSettings(ctx context.Context) (map[string]json.RawM
 
 // SaveSettings implements [settings.Store].
 func (s *serverSettings) SaveSettings(ctx context.Context, values map[string]json.RawMessage, expectVersion string) (string, error) {
-	view, err := s.client.ChangeSettings(ctx, dashboard.SettingsChange{Intent: values, Version: &expectVersion})
+	changes := maps.Clone(values)
+	for key := range s.last.Intent {
+		if _, stays := values[key]; !stays {
+			changes[key] = json.RawMessage("null")
+		}
+	}
+	view, err := s.client.ChangeSettings(ctx, dashboard.SettingsChange{Changes: changes, Version: &expectVersion})
 	if err == nil {
 		s.last = view
 	}
 	return view.Version, err
+}
+
+// present reports whether the server has a secret.
+func (s *serverSettings) present(key string) bool {
+	return slices.ContainsFunc(s.last.Settings, func(v dashboard.SettingView) bool { return v.Key == key && v.Present })
 }
 
 // configLine is a setting as --json prints it.

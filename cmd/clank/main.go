@@ -57,6 +57,7 @@ func commands() []command {
 		{"watches", "[command]", "list, add or end the pages that are watched", workWatches},
 		{"budget", "[flags]", "show what was spent today, and what may be", showBudget},
 		{"config", "[command]", "show or change settings", workConfig},
+		{"doctor", "[flags]", "say how keys, runtimes, search and budget stand", examine},
 		{"vault", "<command>", "keep logins that pages get and models do not", workVault},
 		{"completion", "<shell>", "print a script that completes command lines in bash, zsh or fish", printCompletion},
 		{"version", "", "print the version", printVersion},

@@ -11,6 +11,7 @@ import (
 	"clank/bot"
 	"clank/brain"
 	"clank/browsermgr"
+	"clank/budget"
 	"clank/llm"
 	"clank/sessions"
 	"clank/settings"
@@ -97,14 +98,6 @@ func searchEngine(s settings.Web, getenv func(string) string) websearch.Engine {
 	return nil
 }
 
-// searchLine says how the web is searched, or how that is set up.
-func (w *web) searchLine() string {
-	if e := w.searcher.Engine(); e != nil {
-		return e.Name()
-	}
-	return "with the browser; for a search engine, " + websearch.HowTo
-}
-
 // read reads a watched page without a browser.
 func (w *web) read(ctx context.Context, x watches.Watch) (watches.Look, error) {
 	p, err := w.reader.Read(ctx, webread.Request{URL: x.URL, MaxChars: webread.MostChars, Whole: true})
@@ -174,7 +167,7 @@ func drawn(ctx context.Context, win interface {
 // judgeWatch asks the brain's model, on the account of the watch's owner.
 func (a *app) judgeWatch(ctx context.Context, x watches.Watch, q watches.Question) (watches.Verdict, error) {
 	ctx = llm.WithAccount(ctx, llm.Account{
-		Guild: x.Origin.Guild, Channel: x.Origin.Channel, User: string(x.Origin.Kind) + ":" + x.Origin.User, Purpose: "watch",
+		Guild: x.Origin.Guild, Channel: x.Origin.Channel, User: budget.PersonOf(x.Origin), Purpose: "watch",
 	})
 	return (&judge.Judge{Model: a.brainModel}).Ask(ctx, x, q)
 }
