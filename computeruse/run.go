@@ -233,7 +233,7 @@ func (r *run) spent(ctx context.Context, err error) error {
 	if !isSpent(err) || !errors.As(err, &told) {
 		return err
 	}
-	return r.answer(ctx, ending{text: orText(r.beside, noAnswer), limit: told.Message})
+	return r.answer(ctx, ending{text: orText(r.beside, noAnswer), limit: strings.TrimSuffix(told.Message+"; "+told.Hint, "; ")})
 }
 
 // isSpent reports whether a question was not asked because the budget allows none.
