@@ -21,6 +21,8 @@ const (
 	maxRounds = 2 // follow-ups after tool results
 	maxCalls  = 3 // browse calls
 
+	maxReadRounds = 6 // where it may also search and read without a browser
+
 	// With tools that do one small thing each, a reply takes more of them.
 	maxToolRounds = 25
 	maxUses       = 60 // calls of tools other than the browse

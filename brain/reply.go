@@ -44,8 +44,11 @@ func (r *reply) converse(ctx context.Context) (Answer, error) {
 	rounds := maxRounds
 	if r.model.Caps().Tools {
 		req.Tools = append([]llm.Tool{browseTool}, r.moreTools(ctx)...)
-		if len(r.tools) > 0 {
+		switch web := len(r.brain.Web.tools()); {
+		case len(r.tools) > web:
 			rounds = maxToolRounds
+		case web > 0:
+			rounds = maxReadRounds
 		}
 	}
 	for round := 0; ; round++ {

@@ -32,7 +32,9 @@ type DB struct {
 	process *process
 	writer  *sql.DB // one connection: writers wait here for their turn, and obey their context
 	readers *sql.DB
-	closing sync.Once
+
+	statements statements // of the writer
+	closing    sync.Once
 }
 
 var (
@@ -130,7 +132,7 @@ func (db *DB) Close() (err error) {
 }
 
 func (db *DB) close() error {
-	var errs []error
+	errs := []error{db.statements.close()}
 	for _, pool := range []*sql.DB{db.readers, db.writer} {
 		if pool != nil {
 			errs = append(errs, pool.Close())
@@ -143,7 +145,7 @@ func (db *DB) close() error {
 }
 
 // write does all of f, or nothing.
-func (db *DB) write(ctx context.Context, act string, f func(*sql.Tx) error) error {
+func (db *DB) write(ctx context.Context, act string, f func(*transaction) error) error {
 	err := db.transact(ctx, f)
 	if err != nil {
 		return fmt.Errorf("%s: %w", act, db.explain(ctx, err))
@@ -151,18 +153,23 @@ func (db *DB) write(ctx context.Context, act string, f func(*sql.Tx) error) erro
 	return nil
 }
 
-func (db *DB) transact(ctx context.Context, f func(*sql.Tx) error) error {
-	tx, err := db.writer.BeginTx(ctx, nil)
+func (db *DB) transact(ctx context.Context, f func(*transaction) error) error {
+	begun, err := db.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
+	tx := &transaction{Tx: begun, statements: &db.statements}
 	if err := f(tx); err != nil {
 		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
 			return errors.Join(err, fmt.Errorf("undo it: %w", undo))
 		}
 		return err
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	db.statements.keep(ctx, db.writer, tx.unprepared)
+	return nil
 }
 
 // query calls f for each row.

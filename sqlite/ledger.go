@@ -71,7 +71,7 @@ func (r *entryRow) entry() budget.Entry {
 // Reserve implements [budget.Ledger].
 func (db *DB) Reserve(ctx context.Context, e budget.Entry, may func([]budget.Sum) error) (id int64, err error) {
 	e.State = budget.Held
-	err = db.write(ctx, "reserve in the ledger", func(tx *sql.Tx) error {
+	err = db.write(ctx, "reserve in the ledger", func(tx *transaction) error {
 		sums, err := sumsIn(ctx, tx, e.Keys())
 		if err != nil {
 			return err
@@ -108,7 +108,7 @@ func count(unpriced bool) int64 {
 }
 
 // addUp adds d to each sum that e counts for.
-func addUp(ctx context.Context, tx *sql.Tx, e budget.Entry, d budget.Sum) error {
+func addUp(ctx context.Context, tx *transaction, e budget.Entry, d budget.Sum) error {
 	for _, key := range e.Keys() {
 		d.Key = key
 		if _, err := tx.ExecContext(ctx, addUpSQL, sumFields(&d)...); err != nil {
@@ -120,7 +120,7 @@ func addUp(ctx context.Context, tx *sql.Tx, e budget.Entry, d budget.Sum) error 
 
 // Settle implements [budget.Ledger].
 func (db *DB) Settle(ctx context.Context, id int64, real budget.Amount, state budget.State, unpriced bool) error {
-	return db.write(ctx, fmt.Sprintf("settle entry %d of the ledger", id), func(tx *sql.Tx) error {
+	return db.write(ctx, fmt.Sprintf("settle entry %d of the ledger", id), func(tx *transaction) error {
 		var row entryRow
 		err := tx.QueryRowContext(ctx, "SELECT "+entryColumns+" FROM ledger WHERE id = ?", id).Scan(row.fields()...)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -144,7 +144,7 @@ func (db *DB) Settle(ctx context.Context, id int64, real budget.Amount, state bu
 
 // Abandon implements [budget.Ledger].
 func (db *DB) Abandon(ctx context.Context) (entries int, err error) {
-	err = db.write(ctx, "go through what is held in the ledger", func(tx *sql.Tx) error {
+	err = db.write(ctx, "go through what is held in the ledger", func(tx *transaction) error {
 		result, err := tx.ExecContext(ctx, "UPDATE ledger SET state = ? WHERE state = 'held'", budget.Estimated)
 		if err != nil {
 			return err
@@ -162,7 +162,7 @@ func (db *DB) Abandon(ctx context.Context) (entries int, err error) {
 
 // Forget implements [budget.Ledger].
 func (db *DB) Forget(ctx context.Context, before string) error {
-	return db.write(ctx, "forget old entries of the ledger", func(tx *sql.Tx) error {
+	return db.write(ctx, "forget old entries of the ledger", func(tx *transaction) error {
 		statements := []string{
 			"DELETE FROM ledger WHERE day < ? AND state <> 'held'",
 			"DELETE FROM ledger_sum WHERE level IN ('user', 'guild') AND day < ?",

@@ -42,7 +42,8 @@ func (db *DB) migrate(ctx context.Context) error {
 	if err := db.useWAL(ctx); err != nil {
 		return err
 	}
-	return db.transact(ctx, func(tx *sql.Tx) error {
+	return db.transact(ctx, func(t *transaction) error {
+		tx := t.Tx // its statements are not done again
 		version, err := inspect(ctx, tx, db.path, len(names))
 		if err != nil {
 			return err

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"strings"
 
 	"clank/sessions"
@@ -12,10 +11,10 @@ var saveSessionSQL = upsert("session", "id", sessionColumns+", process")
 
 // SaveSession implements [sessions.SessionStore].
 func (db *DB) SaveSession(ctx context.Context, s sessions.Session) error {
-	return db.write(ctx, "save session", func(tx *sql.Tx) error { return db.saveSession(ctx, tx, s) })
+	return db.write(ctx, "save session", func(tx *transaction) error { return db.saveSession(ctx, tx, s) })
 }
 
-func (db *DB) saveSession(ctx context.Context, tx *sql.Tx, s sessions.Session) error {
+func (db *DB) saveSession(ctx context.Context, tx *transaction, s sessions.Session) error {
 	_, err := tx.ExecContext(ctx, saveSessionSQL, append(newSessionRow(s).fields(), db.process.id)...)
 	return err
 }

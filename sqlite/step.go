@@ -11,7 +11,7 @@ var saveStepSQL = upsert("step", "task, n", "task, "+stepColumns)
 
 // SaveStep implements [sessions.StepStore].
 func (db *DB) SaveStep(ctx context.Context, r sessions.Record, s sessions.Session, step sessions.Step, views int) error {
-	return db.write(ctx, "save step", func(tx *sql.Tx) error {
+	return db.write(ctx, "save step", func(tx *transaction) error {
 		if err := db.saveTask(ctx, tx, r, s); err != nil {
 			return err
 		}

@@ -12,10 +12,10 @@ var saveTaskSQL = upsert("task", "id", taskColumns+", process")
 
 // SaveTask implements [sessions.TaskStore].
 func (db *DB) SaveTask(ctx context.Context, r sessions.Record, s sessions.Session) error {
-	return db.write(ctx, "save task", func(tx *sql.Tx) error { return db.saveTask(ctx, tx, r, s) })
+	return db.write(ctx, "save task", func(tx *transaction) error { return db.saveTask(ctx, tx, r, s) })
 }
 
-func (db *DB) saveTask(ctx context.Context, tx *sql.Tx, r sessions.Record, s sessions.Session) error {
+func (db *DB) saveTask(ctx context.Context, tx *transaction, r sessions.Record, s sessions.Session) error {
 	if err := db.saveSession(ctx, tx, s); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ const unfinished = "state IN ('queued', 'running')"
 
 // Recover implements [sessions.TaskStore].
 func (db *DB) Recover(ctx context.Context, reason string, now time.Time) (tasks, parked int, err error) {
-	err = db.write(ctx, "recover unfinished tasks", func(tx *sql.Tx) error {
+	err = db.write(ctx, "recover unfinished tasks", func(tx *transaction) error {
 		left, err := db.leftBehind(ctx, tx)
 		if err != nil {
 			return err
@@ -122,7 +122,7 @@ func (db *DB) Recover(ctx context.Context, reason string, now time.Time) (tasks,
 
 // leftBehind returns the processes that have unfinished work and do not work at
 // it: the dead ones, and this one, which has just begun.
-func (db *DB) leftBehind(ctx context.Context, tx *sql.Tx) (left []string, err error) {
+func (db *DB) leftBehind(ctx context.Context, tx *transaction) (left []string, err error) {
 	rows, err := tx.QueryContext(ctx, "SELECT process FROM task WHERE "+unfinished+
 		" UNION SELECT process FROM session WHERE state IN ('idle', 'running')")
 	if err != nil {
@@ -156,7 +156,7 @@ func (db *DB) Prune(ctx context.Context, before time.Time, keep, limit int) (n i
 	if !before.IsZero() {
 		old = micro(before)
 	}
-	err = db.write(ctx, "prune", func(tx *sql.Tx) error {
+	err = db.write(ctx, "prune", func(tx *transaction) error {
 		var tooOld, all int
 		row := tx.QueryRowContext(ctx, "SELECT count(*) FILTER (WHERE asked < ?), count(*) FROM task WHERE NOT "+unfinished, old)
 		if err := row.Scan(&tooOld, &all); err != nil {

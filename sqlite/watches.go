@@ -64,7 +64,7 @@ func (db *DB) AddWatch(ctx context.Context, w watches.Watch, perOwner, total int
 		return err
 	}
 	owner := watches.OwnerOf(w.Origin)
-	return db.write(ctx, "add watch", func(tx *sql.Tx) error {
+	return db.write(ctx, "add watch", func(tx *transaction) error {
 		var own, all int
 		err := tx.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(discord = ? AND user = ?), 0) FROM watch WHERE state = ?",
 			owner.Discord, owner.User, watches.Active).Scan(&all, &own)
@@ -126,7 +126,7 @@ func (db *DB) watches(ctx context.Context, act, rest string, args ...any) ([]wat
 func (db *DB) UpdateWatch(ctx context.Context, id string, change func(*watches.Watch) error) (watches.Watch, error) {
 	var w watches.Watch
 	var refused error
-	err := db.write(ctx, "save watch", func(tx *sql.Tx) error {
+	err := db.write(ctx, "save watch", func(tx *transaction) error {
 		var r watchRow
 		err := tx.QueryRowContext(ctx, "SELECT "+watchColumns+" FROM watch WHERE id = ?", id).Scan(r.fields()...)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -160,7 +160,7 @@ func (db *DB) UpdateWatch(ctx context.Context, id string, change func(*watches.W
 // PruneWatches implements [watches.Store].
 func (db *DB) PruneWatches(ctx context.Context, before time.Time) (int, error) {
 	var n int64
-	err := db.write(ctx, "forget watches", func(tx *sql.Tx) error {
+	err := db.write(ctx, "forget watches", func(tx *transaction) error {
 		res, err := tx.ExecContext(ctx, "DELETE FROM watch WHERE state = ? AND created < ? AND checked < ?", watches.Ended, micro(before), micro(before))
 		if err != nil {
 			return err

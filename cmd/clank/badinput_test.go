@@ -129,7 +129,7 @@ func (c *counter) mishaps() []mishap {
 		{name: "wrong key", flags: []string{"--model", "openai:gpt-5.6"}, code: exitFailed, want: []string{"openai:gpt-5.6", "key was not accepted", "set OPENAI_API_KEY to a valid key"}},
 		{name: "own server wants a key", tail: llmtest.Fail(401, "", "Unauthorized"), code: exitFailed, want: []string{scriptedModel, "wants a key", "set COMPATIBLE_API_KEY"}},
 		{name: "no such model", turns: []llmtest.Turn{llmtest.Fail(404, "model_not_found", "The model `scripted` does not exist")}, code: exitFailed, want: []string{`there is no model "scripted"`, "check the name"}},
-		{name: "no such provider", flags: []string{"--model", "gemini:pro"}, code: exitFailed, want: []string{`no provider "gemini"`, "known: plain, openai, compatible"}},
+		{name: "no such provider", flags: []string{"--model", "oracle:pro"}, code: exitFailed, want: []string{`no provider "oracle"`, "known: plain, openai, anthropic, gemini, compatible"}},
 		{name: "no model in the name", flags: []string{"--model", "compatible:"}, code: exitFailed, want: []string{`"compatible:" names no model`, "write compatible:<model>"}},
 		{name: "no server set", set: map[string]any{keyServer: nil}, code: exitFailed, want: []string{scriptedModel, "server is not set", "settings, for example http://127.0.0.1:11434/v1"}},
 		{name: "nothing at the server's address", set: map[string]any{keyServer: "http://" + c.dead + "/v1"}, code: exitFailed, want: []string{scriptedModel, "nothing answers at " + c.dead, "is the server running?"}},
@@ -149,7 +149,7 @@ func (c *counter) mishaps() []mishap {
 		{name: "task too long", task: strings.Repeat("Find the ferry. ", 625), code: exitFailed, want: []string{"the task has 10000 characters and may have 8000", "say it more briefly"}},
 		{name: "empty task", task: "  \n ", code: exitUsage, want: []string{"say what to do, for example: clank browse"}},
 		{name: "unknown session", flags: []string{"--session", "nosuch"}, code: exitFailed, want: []string{`no session "nosuch"`, "leave it out to start a new one"}},
-		{name: "unknown runtime", flags: []string{"--runtime", "magic"}, code: exitFailed, want: []string{`no runtime "magic"`, "there is: local_browser_agent"}},
+		{name: "unknown runtime", flags: []string{"--runtime", "magic"}, code: exitFailed, want: []string{`no runtime "magic"`, "there are: local_browser_agent"}},
 	}
 }
 

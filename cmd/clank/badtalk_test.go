@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,9 +57,9 @@ func blunders(dead string) []blunder {
 		{name: "brain does not exist", set: brain, say: []llmtest.Turn{noModel}, do: mention("hello"), want: []string{`there is no model "talker"`, "check the name"}},
 		{name: "brain's server is down", set: map[string]any{keyBrain: "compatible:talker", keyServer: "http://" + dead + "/v1"}, do: mention("hello"), want: []string{"nothing answers at " + dead}},
 		{name: "brain is cut off", set: brain, say: []llmtest.Turn{cutOff}, do: mention("hello"), want: []string{"cut off in the middle", "ask again"}},
-		{name: "brain makes broken calls", set: brain, say: []llmtest.Turn{
+		{name: "brain makes broken calls", set: brain, say: slices.Repeat([]llmtest.Turn{
 			call("browser_browse", `{"query`), call("browser_fly", `{}`), call("browser_browse", `{}`),
-		}, do: mention("find the ferry"), want: []string{"The model gave no answer", "try again, or choose another model"}},
+		}, 3), do: mention("find the ferry"), want: []string{"The model gave no answer", "try again, or choose another model"}},
 		{name: "brain hears that the browser's model fails", set: brain, say: []llmtest.Turn{
 			call("browser_browse", `{"query":"find the ferry"}`), noModel, told,
 		}, do: mention("find the ferry"), want: []string{"It failed", `there is no model "scripted"`}},
