@@ -31,12 +31,13 @@ const (
 	Host       Class = "host"       // reach a host for the first time
 	Login      Class = "login"      // sign in with a kept login
 	Safety     Class = "safety"     // what a model's vendor wants a person to look at
+	HandOver   Class = "handover"   // leave the rest of a task to another runtime
 )
 
 // Classes are all classes, the weightiest first: where an action is of several,
 // the question is about the first.
 func Classes() []Class {
-	return []Class{Buy, Delete, Send, Executable, Login, Permission, Submit, Safety, Host, Leave}
+	return []Class{Buy, Delete, Send, Executable, Login, Permission, Submit, Safety, HandOver, Host, Leave}
 }
 
 // Lasting reports whether c may be allowed for the rest of a session. What costs
@@ -126,5 +127,8 @@ var (
 
 // wayOut says how a class is allowed where nobody can be asked.
 func wayOut(c Class) string {
+	if c == HandOver {
+		return "to allow it, set agentStack.runtimeConfig.browser.handOff to allow, or use clank browse --allow handover"
+	}
 	return fmt.Sprintf("to allow it, set interaction.consent.%[1]s to allow, or use clank browse --allow %[1]s", c)
 }

@@ -45,8 +45,8 @@ func (k *asker) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q 
 // first. question says who is asked; put asks them.
 func (k *asker) decide(q sessions.Question, question consent.Question, t sessions.Task, put func(consent.Question) (consent.Answer, error)) (string, error) {
 	question.Text, question.Detail = q.Text, q.Detail
-	for _, class := range consent.Classes() {
-		if !slices.Contains(q.Classes, string(class)) || class == consent.Leave && !k.settings().Asking.Away(q.To) {
+	for _, class := range inOrder(q.Classes) {
+		if class == consent.Leave && !k.settings().Asking.Away(q.To) {
 			continue
 		}
 		question.Class, question.Origin = class, q.Origin
@@ -68,6 +68,22 @@ func (k *asker) decide(q sessions.Question, question consent.Question, t session
 		}
 	}
 	return "", nil
+}
+
+// inOrder are the classes of a question, the weightiest first. One that is not known is asked about, too.
+func inOrder(names []string) []consent.Class {
+	var list []consent.Class
+	for _, c := range consent.Classes() {
+		if slices.Contains(names, string(c)) {
+			list = append(list, c)
+		}
+	}
+	for _, n := range names {
+		if c := consent.Class(n); !slices.Contains(list, c) {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // inOwnWords reports whether steps that a person wrote themselves, word for word,

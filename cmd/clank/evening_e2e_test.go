@@ -103,13 +103,20 @@ func steered(t *testing.T, r *range_) {
 }
 
 func handedOver(t *testing.T, r *range_) {
-	r.configure(map[string]any{"agentStack.runtimeConfig.browser.handOff": "allow"})
+	r.configure(map[string]any{"agentStack.runtimeConfig.browser.handOff": "ask"})
 	r.script([]llmtest.Turn{
 		openPage(r.site.URL + "/choice"),
 		use("hand_over", map[string]any{"runtime": "openai_computer_use", "brief": "press the first button"}),
 		pressFirst(), llmtest.Say("The canvas is solved."),
 	})
-	if m := r.command(t, r.ada, discordtest.Args{"task": "solve the canvas"}); !strings.Contains(m.Content, "The canvas is solved.") {
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		r.askedInRoom(t, r.ada, "Go on with openai", "Allow")
+	}()
+	m := r.command(t, r.ada, discordtest.Args{"task": "solve the canvas"})
+	<-answered
+	if !strings.Contains(m.Content, "The canvas is solved.") {
 		t.Errorf("the message says %q", m.Content)
 	}
 	r.site.awaitHit(t, "/one")

@@ -35,7 +35,7 @@ type env struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
 	tty            func() (io.ReadCloser, error) // for answers to questions; nil: nobody is there
-	describe       func(*cmdline.Flags)              // set: a command only tells its flags
+	describe       func(*cmdline.Flags)          // set: a command only tells its flags
 	hurry          context.Context               //nolint:containedctx // ends when the person insists on leaving at once; it is a signal, not a call's context
 }
 

@@ -10,6 +10,7 @@ import (
 	claudehands "clank/computeruse/anthropic"
 	geminihands "clank/computeruse/gemini"
 	openaihands "clank/computeruse/openai"
+	"clank/consent"
 	"clank/llm"
 	"clank/sessions"
 	"clank/settings"
@@ -110,10 +111,6 @@ func (a *app) route(t sessions.Task) (runtime, model string, err error) {
 	return way.Runtime, way.Model, err
 }
 
-// classHandOver is the class of the question whether a task is left to another
-// runtime.
-const classHandOver = "handover"
-
 // handOver says whether the rest of a task may be left to another runtime, and
 // which model it has.
 func (a *app) handOver(ctx context.Context, s sessions.Session, t sessions.Task, to sessions.HandOverError) (string, error) {
@@ -121,7 +118,7 @@ func (a *app) handOver(ctx context.Context, s sessions.Session, t sessions.Task,
 	way, err := settings.HandOver(now, t.Runtime, to.Runtime, a.models.able)
 	if err == nil && now.HandOver == settings.HandOverAsk {
 		_, err = a.programs.Ask(ctx, s, t, sessions.Question{
-			Classes: []string{classHandOver}, Text: "Go on with " + way.Model + " (" + way.Runtime + ")", Detail: to.Brief,
+			Classes: []string{string(consent.HandOver)}, Text: "Go on with " + way.Model + " (" + way.Runtime + ")", Detail: to.Brief,
 		})
 	}
 	return way.Model, err
