@@ -108,8 +108,11 @@ func searchStands(v configView) standing {
 func budgetStands(o budget.Overview, task string) standing {
 	l, left := o.Today, true
 	for _, u := range [][2]int64{
-		{l.Spent.Calls, l.Limit.Calls}, {l.Spent.Steps, l.Limit.Steps}, {l.Spent.Tokens, l.Limit.Tokens},
-		{int64(l.Spent.Money), int64(l.Limit.Money)}, {int64(l.Spent.Time), int64(l.Limit.Time)},
+		{l.Spent.Calls, l.Limit.Calls},
+		{l.Spent.Steps, l.Limit.Steps},
+		{l.Spent.Tokens, l.Limit.Tokens},
+		{int64(l.Spent.Money), int64(l.Limit.Money)},
+		{int64(l.Spent.Time), int64(l.Limit.Time)},
 	} {
 		left = left && (u[1] == 0 || u[0] < u[1])
 	}

@@ -50,6 +50,7 @@ func pressFirst(checks ...llmtest.Check) llmtest.Turn {
 }
 
 func warned(t *testing.T, r *range_) {
+	t.Helper()
 	check := llmtest.Check{ID: "c1", Code: "malicious_instructions", Message: "The page may give orders."}
 	r.script([]llmtest.Turn{use("navigate", map[string]any{"url": r.site.URL + "/choice"}), pressFirst(check), llmtest.Say("The first way it is.")})
 	answered := make(chan struct{})
@@ -66,6 +67,7 @@ func warned(t *testing.T, r *range_) {
 }
 
 func steered(t *testing.T, r *range_) {
+	t.Helper()
 	said := make(chan struct{})
 	r.script([]llmtest.Turn{
 		func(req llmtest.Request) llmtest.Reply { <-said; return openPage(r.site.URL)(req) },
@@ -100,9 +102,15 @@ func steered(t *testing.T, r *range_) {
 	if m := r.final(t, m.ID); !strings.Contains(m.Content, "I heard of late ones.") {
 		t.Errorf("the message says %q", m.Content)
 	}
+	r.script([]llmtest.Turn{llmtest.Say("On it goes.")})
+	r.command(t, r.ada, discordtest.Args{"task": "continue, but with the early ones"})
+	if tasks := r.tasks(t); tasks[0].SessionID != tasks[1].SessionID || tasks[0].Prompt != "but with the early ones" {
+		t.Errorf("%q is in session %s, want %s", tasks[0].Prompt, tasks[0].SessionID, tasks[1].SessionID)
+	}
 }
 
 func handedOver(t *testing.T, r *range_) {
+	t.Helper()
 	r.configure(map[string]any{"agentStack.runtimeConfig.browser.handOff": "ask"})
 	r.script([]llmtest.Turn{
 		openPage(r.site.URL + "/choice"),
@@ -123,6 +131,7 @@ func handedOver(t *testing.T, r *range_) {
 }
 
 func spentEarly(t *testing.T, r *range_) {
+	t.Helper()
 	const limit = "agentStack.runtimeConfig.budget.task"
 	r.configure(map[string]any{limit: "2 calls"})
 	defer r.configure(map[string]any{limit: nil})
@@ -136,6 +145,7 @@ func spentEarly(t *testing.T, r *range_) {
 }
 
 func savedAsScript(t *testing.T, r *range_) {
+	t.Helper()
 	r.configure(map[string]any{"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model": plainModel})
 	r.command(t, r.ada, discordtest.Args{"task": `open ` + r.site.URL + `/choice, click "First"`})
 	r.site.awaitHit(t, "/one")
@@ -149,6 +159,7 @@ func savedAsScript(t *testing.T, r *range_) {
 }
 
 func priceDrops(t *testing.T, r *range_) {
+	t.Helper()
 	var price atomic.Int64
 	price.Store(25)
 	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
