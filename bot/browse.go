@@ -10,6 +10,7 @@ import (
 
 	"clank/bot/markup"
 	"clank/bot/rest"
+	"clank/brain"
 	"clank/cancel"
 	"clank/sessions"
 
@@ -121,6 +122,10 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 		b.conclude(ctx, where, conclusion{text: markup.Sentence(why)})
 		return
 	}
+	prompt := o.task
+	if wanted, rest := brain.Continues(prompt); wanted && o.session == "" {
+		o.session, prompt = lastSession, rest
+	}
 	session, err := b.namedSession(ctx, from, o.session)
 	if err != nil {
 		b.conclude(ctx, where, conclusion{text: markup.Plain(markup.Sentence(err.Error()), 500)})
@@ -128,7 +133,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 	}
 	p := b.watch(ctx, where, work.ID, handle)
 	rec, err := b.Tasks.Run(ctx, sessions.Task{
-		SessionID: session, Prompt: o.task, Origin: from, Runtime: o.runtime, Profile: o.profile, MaxSteps: o.steps,
+		SessionID: session, Prompt: prompt, Origin: from, Runtime: o.runtime, Profile: o.profile, MaxSteps: o.steps,
 	}, func(e sessions.Event) { p.event(1, o.task, e) })
 	p.stop()
 	text, footer := outcome(ctx, rec, err)
@@ -151,9 +156,12 @@ func visible(o browseOptions) string {
 	return o.task
 }
 
+// lastSession is what the last session of a person in a channel is called.
+const lastSession = "last"
+
 // namedSession is the session that a person means.
 func (b *Bot) namedSession(ctx context.Context, from sessions.Origin, name string) (string, error) {
-	if !strings.EqualFold(name, "last") {
+	if !strings.EqualFold(name, lastSession) {
 		return strings.Trim(name, "`"), nil
 	}
 	s, err := b.Tasks.LastSession(ctx, from)

@@ -134,7 +134,11 @@ func askText(q consent.Question) string {
 func matter(q consent.Question) string {
 	text := "**" + markup.Plain(q.Text, 600) + "?**"
 	if q.Detail != "" {
-		text += "\nThe page calls it: “" + markup.Plain(q.Detail, 300) + "”"
+		who := "The page calls it"
+		if q.Class == consent.HandOver {
+			who = "The model's note"
+		}
+		text += "\n" + who + ": “" + markup.Plain(q.Detail, 300) + "”"
 	}
 	return text
 }

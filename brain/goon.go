@@ -39,7 +39,7 @@ func (r *reply) steer(ctx context.Context, q query) (o outcome, told bool) {
 // or it is fresh, or a new one starts. say is an answer instead.
 func (r *reply) goOn(ctx context.Context, prompt string) (q query, say string, err error) {
 	q = query{Query: prompt}
-	wanted, rest := continues(prompt)
+	wanted, rest := Continues(prompt)
 	s, ok := r.brain.last(ctx, r.turn.Origin)
 	if ok && s.State == sessions.SessionRunning {
 		_, err := r.brain.Tasks.Say(ctx, s.ID, r.turn.Origin, prompt)
@@ -67,9 +67,9 @@ var continueWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:please |bitte )?(?:continue|go on|carry on|keep going|resume|(?:mach(?:e)? )?weiter|fahr(?:e)? fort|continuez|continua|contin[uú]a|sigue|prosegui)(?:$|[\s,.:;!]+)`)
 })
 
-// continues reports whether somebody asks to go on with what was, and with what:
+// Continues reports whether somebody asks to go on with what was, and with what:
 // the words alone ask to go on with the task itself.
-func continues(prompt string) (bool, string) {
+func Continues(prompt string) (wanted bool, rest string) {
 	at := continueWords().FindStringIndex(prompt)
 	if at == nil {
 		return false, ""

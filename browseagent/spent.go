@@ -14,7 +14,7 @@ func budgetSpent(err error) (limit string, spent bool) {
 	if !errors.As(err, &failed) || failed.Kind != llm.ErrSpent {
 		return "", false
 	}
-	return failed.Message, true
+	return strings.TrimSuffix(failed.Message+"; "+failed.Hint, "; "), true
 }
 
 // soFar is what there is to tell without asking the model again: what it said

@@ -243,7 +243,7 @@ func (r *run) spent(ctx context.Context, err error) error {
 	if !isSpent(err) || !errors.As(err, &told) {
 		return err
 	}
-	return r.answer(ctx, working.Ending{Text: orText(r.beside, noAnswer), Limit: told.Message})
+	return r.answer(ctx, working.Ending{Text: orText(r.beside, noAnswer), Limit: strings.TrimSuffix(told.Message+"; "+told.Hint, "; ")})
 }
 
 // isSpent reports whether a question was not asked because the budget allows none.

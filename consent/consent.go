@@ -31,7 +31,7 @@ const (
 	Host       Class = "host"       // reach a host for the first time
 	Login      Class = "login"      // sign in with a kept login
 	Safety     Class = "safety"     // what a model's vendor wants a person to look at
-	HandOver   Class = "handover"   // leave a task to another runtime
+	HandOver   Class = "handover"   // leave the rest of a task to another runtime
 )
 
 // Classes are all classes, the weightiest first: where an action is of several,

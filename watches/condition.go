@@ -47,7 +47,7 @@ func normal(w Watch, least time.Duration, now time.Time) (Watch, error) {
 	case u.User != nil:
 		return w, invalid("the address carries a user name")
 	case w.Every < least || w.Every > MostEvery:
-		return w, invalid("it can be looked at every %s to %s", least, MostEvery)
+		return w, invalid("it can be looked at every %s to every %s", words(least), words(MostEvery))
 	case !w.Until.After(now) || w.Until.Sub(now) > MostFor:
 		return w, invalid("it can last until %s at most, and has to end in the future", now.Add(MostFor).Format(time.DateOnly))
 	case utf8.RuneCountInString(w.What) > maxWords:
@@ -180,4 +180,17 @@ func line(s string) string {
 
 func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)
+}
+
+// words is a duration as people say it, in the largest unit that fits.
+func words(d time.Duration) string {
+	for _, u := range []struct {
+		of   time.Duration
+		name string
+	}{{24 * time.Hour, "days"}, {time.Hour, "hours"}, {time.Minute, "minutes"}} {
+		if d >= u.of && d%u.of == 0 {
+			return fmt.Sprintf("%d %s", d/u.of, u.name)
+		}
+	}
+	return d.String()
 }

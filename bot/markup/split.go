@@ -188,14 +188,17 @@ func Plain(s string, n int) string {
 	return invitation().ReplaceAllStringFunc(s, func(found string) string { return strings.ReplaceAll(found, "/", `\/`) })
 }
 
-// Sentence makes s begin with a capital letter and end with a full stop.
+// Sentence makes s begin with a capital letter, unless it begins with a name such
+// as some_setting, and end with a full stop.
 func Sentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return ""
 	}
-	r, n := utf8.DecodeRuneInString(s)
-	s = strings.ToUpper(string(r)) + s[n:]
+	if first, _, _ := strings.Cut(s, " "); !strings.Contains(first, "_") {
+		r, n := utf8.DecodeRuneInString(s)
+		s = strings.ToUpper(string(r)) + s[n:]
+	}
 	if !strings.ContainsAny(s[len(s)-1:], ".!?)") {
 		s += "."
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	"clank/dashboard"
 	"clank/internal/terminal"
 	"clank/sessions"
+	"clank/settings"
 )
 
 // runner runs a task to its end: in this process, or in a server that is
@@ -41,15 +43,21 @@ type browseFlags struct {
 	maxSteps   int
 	headed     bool
 	allow      string
+	script     string
 }
 
 const browseIntro = `clank browse [flags] "<task>"
+clank browse --script <name> [flags] ['<values>']
 
 Sends the browser to do something. Progress goes to stderr, the answer to stdout.
 If "clank serve" runs with the same home, it does the work; otherwise this command
 starts a browser of its own and ends it again.
 
   clank browse 'open the demo shop, type "lamp" into Search, press Enter, read'
+  clank browse --model anthropic:claude-opus-5-5 'which of the lamps in the demo shop is cheapest?'
+  clank browse --script find-lamps 'search = desk'
+
+While "clank serve" does the work, "clank sessions say" tells it something more.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a step or budget limit ended it, 130 stopped.`
 
@@ -59,17 +67,15 @@ func browse(ctx context.Context, e *env, args []string) error {
 	fs.BoolVar(&f.json, "json", false, "print the whole outcome as JSON")
 	fs.StringVar(&f.screenshot, "screenshot", "", "write the last picture of the page to `FILE` (.png, .jpg)")
 	fs.StringVar(&f.session, "session", "", "go on in the session with this `ID`")
-	fs.StringVar(&f.runtime, "runtime", "", "which mind works the browser: `NAME` (local_browser_agent)")
-	fs.StringVar(&f.model, "model", "", "the `MODEL`: plain:steps, openai:<name>, compatible:<name>")
+	fs.StringVar(&f.runtime, "runtime", "", "which mind works the browser: `NAME` ("+strings.Join(settings.Runtimes(), ", ")+")")
+	fs.StringVar(&f.model, "model", "", "the `MODEL`: plain:steps, openai:<name>, anthropic:<name>, gemini:<name>, compatible:<name>")
+	fs.StringVar(&f.script, "script", "", "follow the script called `NAME`, with other values such as 'search = desk'")
 	fs.StringVar(&f.profile, "profile", "", "the browser profile: `NAME` (the setting says otherwise)")
 	fs.IntVar(&f.maxSteps, "max-steps", 0, "end after `N` steps (the setting says otherwise)")
 	fs.StringVar(&f.allow, "allow", "", "do without asking: `CLASSES` such as buy,submit ("+classList()+")")
 	fs.BoolVar(&f.headed, "headed", false, "show the browser's window")
 	if err := parse(e, fs, args, 1); err != nil {
 		return err
-	}
-	if len(fs.Rest) == 0 || strings.TrimSpace(fs.Rest[0]) == "" {
-		return usageErrorf("say what to do, for example: clank browse 'open example.com, read'")
 	}
 	if f.maxSteps < 0 {
 		return usageErrorf("--max-steps %d: it takes a number from 1 up", f.maxSteps)
@@ -80,20 +86,42 @@ func browse(ctx context.Context, e *env, args []string) error {
 	if err := checkAllow(f.classes()); err != nil {
 		return err
 	}
+	task, err := f.task(e, fs.Rest)
+	if err != nil {
+		return err
+	}
+	return f.begin(ctx, e, task)
+}
+
+// task is what the command line asks for.
+func (f browseFlags) task(e *env, args []string) (sessions.Task, error) {
+	words := strings.TrimSpace(strings.Join(args, ""))
+	t := sessions.Task{Prompt: words, Runtime: f.runtime, Model: f.model, MaxSteps: f.maxSteps, Origin: terminalOrigin()}
+	switch {
+	case f.script != "" && f.runtime+f.model != "":
+		return t, usageErrorf("--script needs no model and no runtime; leave --model and --runtime out")
+	case f.script != "":
+		var err error
+		if t, err = scriptTask(e, f.script, words); err != nil {
+			return t, err
+		}
+		t.MaxSteps = cmp.Or(f.maxSteps, t.MaxSteps)
+	case words == "":
+		return t, usageErrorf("say what to do, for example: clank browse 'open example.com, read'")
+	}
+	t.SessionID, t.Profile, t.Headed, t.Allow = f.session, f.profile, f.headed, f.classes()
+	return t, nil
+}
+
+// begin runs the task to its end and prints what came of it.
+func (f browseFlags) begin(ctx context.Context, e *env, task sessions.Task) error {
 	r, err := newRunner(ctx, e)
 	if err != nil {
 		return err
 	}
-	task := sessions.Task{
-		Prompt: fs.Rest[0], SessionID: f.session, Runtime: f.runtime, Profile: f.profile, Model: f.model, MaxSteps: f.maxSteps, Headed: f.headed,
-		Origin: terminalOrigin(), Allow: f.classes(),
-	}
 	rec, err := f.work(ctx, e, r, task)
 	closeErr := r.close(e.hurry) //nolint:contextcheck // the end is bounded by what the person still waits for, not by what was interrupted
-	if err == nil {
-		err = closeErr
-	}
-	if err != nil {
+	if err = errors.Join(err, closeErr); err != nil {
 		return err
 	}
 	return verdict(rec)

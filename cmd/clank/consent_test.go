@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -192,4 +193,12 @@ func TestAllowTakesClassesOnly(t *testing.T) {
 	e.tty = func() (io.ReadCloser, error) { return io.NopCloser(new(bytes.Buffer)), nil }
 	p := e.prompt(t.Context(), nil)
 	e.endPrompt(p)
+}
+
+func TestAClassThatIsNotKnownIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	got := inOrder([]string{"host", "of tomorrow", "buy"})
+	if want := []consent.Class{consent.Buy, consent.Host, "of tomorrow"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
 }

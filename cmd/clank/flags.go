@@ -7,6 +7,10 @@ func newFlags(name, intro string) *cmdline.Flags { return cmdline.New(name, intr
 // parse reads args into fs, shows help when asked, and refuses more than
 // maxArgs arguments.
 func parse(e *env, fs *cmdline.Flags, args []string, maxArgs int) error {
+	if e.describe != nil {
+		e.describe(fs)
+		return cmdline.ErrHelp
+	}
 	return fs.Read(e.stdout, args, maxArgs)
 }
 

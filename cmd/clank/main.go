@@ -35,6 +35,7 @@ type env struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
 	tty            func() (io.ReadCloser, error) // for answers to questions; nil: nobody is there
+	describe       func(*cmdline.Flags)          // set: a command only tells its flags
 	hurry          context.Context               //nolint:containedctx // ends when the person insists on leaving at once; it is a signal, not a call's context
 }
 
@@ -53,9 +54,11 @@ func commands() []command {
 		{"browser", "<command>", "work a browser by hand: open pages, read them, click and type", workBrowser},
 		{"tokens", "<command>", "secrets for programs that use the control API or the page", manageTokens},
 		{"mcp", "[flags]", "offer the browser to programs that speak the Model Context Protocol", serveMCP},
-		{"sessions", "[command]", "list sessions; show, export and replay runs; scripts", listSessions},
-		{"watches", "[end ID] [flags]", "list or end the pages that are watched", workWatches},
+		{"sessions", "[command]", "list sessions, tell a task something, show and replay runs, scripts", listSessions},
+		{"watches", "[command]", "list, add or end the pages that are watched", workWatches},
 		{"budget", "[flags]", "show what was spent today, and what may be", showBudget},
+		{"config", "[command]", "show or change settings", workConfig},
+		{"doctor", "[flags]", "say how keys, runtimes, search and budget stand", examine},
 		{"vault", "<command>", "keep logins that pages get and models do not", workVault},
 		{"completion", "<shell>", "print a script that completes command lines in bash, zsh or fish", printCompletion},
 		{"version", "", "print the version", printVersion},

@@ -20,7 +20,7 @@ Saves a run that ended well as a script: plain steps, which need no model the ne
 time. What was typed becomes a value that can be another one then:
 
   clank sessions script bcdf23ghjk find-lamps
-  clank browse --model plain:steps 'run find-lamps with search = desk'
+  clank browse --script find-lamps 'search = desk'
 
 The script is a text file in the home, in scripts/, and may be edited.`
 
@@ -55,7 +55,7 @@ func saveScript(_ context.Context, e *env, args []string) (err error) {
 	for _, n := range notes {
 		fmt.Fprintln(e.stderr, "note:", untrusted.Line(n, 300))
 	}
-	fmt.Fprintf(e.stderr, "saved; run it with: clank browse --model %s 'run %s'\n", plainModel, s.Name)
+	fmt.Fprintf(e.stderr, "saved; run it with: clank browse --script %s\n", s.Name)
 	return nil
 }
 
@@ -69,7 +69,7 @@ func shown(text string) string {
 }
 
 const scriptsIntro = `clank sessions scripts [flags] [show|delete <name>]
-clank sessions scripts run <name> [values]
+clank sessions scripts run <name> [values]       (the same as clank browse --script)
 
 Lists the scripts, shows one, deletes one, or runs one with other values:
 
@@ -132,28 +132,26 @@ func runScript(ctx context.Context, e *env, args []string) error {
 	if err := checkAllow(f.classes()); err != nil {
 		return err
 	}
+	task, err := scriptTask(e, fs.Rest[0], strings.Join(fs.Rest[1:], ""))
+	if err != nil {
+		return err
+	}
+	task.SessionID, task.Profile, task.Allow = f.session, f.profile, f.classes()
+	return f.begin(ctx, e, task)
+}
+
+// scriptTask is the task of following a script.
+func scriptTask(e *env, name, values string) (sessions.Task, error) {
+	t := sessions.Task{Model: plainModel, Origin: terminalOrigin()}
 	h, err := openHome(e.getenv)
 	if err != nil {
-		return err
+		return t, err
 	}
-	task := sessions.Task{SessionID: f.session, Profile: f.profile, Model: plainModel, Origin: terminalOrigin(), Allow: f.classes()}
-	values := strings.Join(fs.Rest[1:], "")
-	if task.Prompt, err = h.scripts().Steps(fs.Rest[0], values); err != nil {
-		return err
+	if t.Prompt, err = h.scripts().Steps(name, values); err != nil {
+		return t, err
 	}
-	if task.MaxSteps, err = stepsFor(task.Prompt); err != nil {
-		return err
-	}
-	r, err := newRunner(ctx, e)
-	if err != nil {
-		return err
-	}
-	rec, err := f.work(ctx, e, r, task)
-	closeErr := r.close(e.hurry) //nolint:contextcheck // the end is bounded by what the person still waits for, not by what was interrupted
-	if err = errors.Join(err, closeErr); err != nil {
-		return err
-	}
-	return verdict(rec)
+	t.MaxSteps, err = stepsFor(t.Prompt)
+	return t, err
 }
 
 // stepsFor is how many steps the model may take for an instruction: one for each,

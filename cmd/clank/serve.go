@@ -165,16 +165,21 @@ func (a *app) browserLine(ctx context.Context) string {
 	return found.Path + ", starts with the first task"
 }
 
+// modelLine says what does tasks that name no model, and what is missing for it.
 func (a *app) modelLine(e *env) string {
-	s := a.settings.Now()
-	key, err := settings.ReadSecret("OPENAI_API_KEY", e.getenv)
-	switch {
-	case err != nil:
-		return s.AgentModel + "; " + err.Error()
-	case s.AgentModel == plainModel && !key.Present():
-		return s.AgentModel + ", written steps (set OPENAI_API_KEY, or an own server in the settings, for a model that thinks)"
-	case s.AgentModel == plainModel:
-		return s.AgentModel + ", written steps (choose another in the settings)"
+	for _, b := range settings.Bindings(a.settings.Now(), a.models.able) {
+		switch {
+		case !b.Chosen:
+		case b.Problem != "":
+			return "none: " + b.Problem
+		case b.Model != plainModel:
+			return b.Model + " (" + b.Runtime + ")"
+		}
 	}
-	return s.AgentModel
+	for _, key := range []string{"ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"} {
+		if present(e, key) {
+			return plainModel + ", written steps (choose another in the settings)"
+		}
+	}
+	return plainModel + ", written steps (set the key of a vendor, or an own server in the settings, for a model that thinks; see clank doctor)"
 }

@@ -15,10 +15,11 @@ import (
 )
 
 const sessionsIntro = `clank sessions [flags]
-clank sessions show|export|replay|script|scripts …
+clank sessions say|show|export|replay|script|scripts …
 
 Lists the sessions that can be continued with "clank browse --session ID", last used first.
 
+  clank sessions say <id> <text>       tell a task that runs something; it hears it at its next step
   clank sessions show <id>             tell a run, step by step
   clank sessions export <id> [file]    write a run with its pictures as one zip
   clank sessions replay <id|file>      give the recorded answers again, on live pages, and say what differs
@@ -30,7 +31,7 @@ An id is that of a task or of a session, as "clank browse --json" prints them.`
 // sessionCommands are the commands of "clank sessions" by name.
 func sessionCommands() map[string]func(ctx context.Context, e *env, args []string) error {
 	return map[string]func(ctx context.Context, e *env, args []string) error{
-		"show": showRun, "export": exportRun, "replay": replayRun, "script": saveScript, "scripts": workScripts,
+		"say": sayToTask, "show": showRun, "export": exportRun, "replay": replayRun, "script": saveScript, "scripts": workScripts,
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -17,12 +18,19 @@ import (
 )
 
 const watchesIntro = `clank watches [flags]
-clank watches end ID
+clank watches add <url> [--below N|--above N|--says TEXT|--when WORDS] [flags]
+clank watches end <id>
 
-Lists the pages that are watched, newest first, with what their owners were told last; or ends a watch. Pages are looked at
-as long as "clank serve" runs.`
+Lists the pages that are watched, newest first, with what their owners were told last;
+or begins or ends a watch. Pages are looked at as long as "clank serve" runs.
+
+  clank watches add https://shop.example/lamp --below 20
+  clank watches add https://example.com/news --every 60`
 
 func workWatches(ctx context.Context, e *env, args []string) error {
+	if len(args) > 0 && args[0] == "add" {
+		return addWatch(ctx, e, args[1:])
+	}
 	fs := newFlags("watches", watchesIntro)
 	asJSON := fs.Bool("json", false, "print them as JSON")
 	all := fs.Bool("all", false, "those that have ended as well")
@@ -33,7 +41,7 @@ func workWatches(ctx context.Context, e *env, args []string) error {
 	case len(rest) == 2 && rest[0] == "end":
 		return endWatch(ctx, e, rest[1])
 	case len(rest) > 0:
-		return usageErrorf("%q is not understood", strings.Join(rest, " "))
+		return usageErrorf("write add <url> or end <id>, or nothing to list the watches")
 	}
 	list, err := knownWatches(ctx, e, *all)
 	if err != nil {
@@ -65,6 +73,57 @@ func printWatches(e *env, list []dashboard.WatchView) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", v.ID, v.State, next, terminal.Clip(v.URL, 60), terminal.Clip(v.What, 60), last)
 	}
 	return w.Flush()
+}
+
+// addWatch begins a watch in the server, which looks at the page once at once.
+func addWatch(ctx context.Context, e *env, args []string) error {
+	fs := newFlags("watches add", watchesIntro)
+	below := fs.Float64("below", 0, "tell when the price is below `N`")
+	above := fs.Float64("above", 0, "tell when the number is above `N`")
+	says := fs.String("says", "", "tell when this `TEXT` is on the page")
+	when := fs.String("when", "", "tell when a model says that these `WORDS` are true of the page")
+	near := fs.String("near", "", "take the number beside these `WORDS`")
+	every := fs.Int("every", 0, "look every `N` minutes (the setting says otherwise)")
+	days := fs.Int("days", 0, "end after `N` days (the setting says otherwise)")
+	if err := parse(e, fs, args, 1); err != nil {
+		return err
+	}
+	if len(fs.Rest) == 0 {
+		return usageErrorf("say which page, by its address")
+	}
+	req := dashboard.WatchRequest{URL: fs.Rest[0], Near: *near, Every: *every, Days: *days, Origin: sessions.FromTerminal}
+	chosen := 0
+	fs.Visit(func(f *flag.Flag) {
+		switch f.Name {
+		case "below":
+			req.Kind, req.Number = watches.Below, *below
+		case "above":
+			req.Kind, req.Number = watches.Above, *above
+		case "says":
+			req.Kind, req.Text = watches.Contains, *says
+		case "when":
+			req.Kind, req.What = watches.Judged, *when
+		default:
+			return
+		}
+		chosen++
+	})
+	if chosen > 1 {
+		return usageErrorf("a watch waits for one thing: give one of --below, --above, --says and --when")
+	}
+	c, err := server(e, "pages are looked at as long as that runs")
+	if err != nil {
+		return err
+	}
+	w, err := c.AddWatch(ctx, req)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(e.stdout, w.ID); err != nil {
+		return fmt.Errorf("print the watch: %w", err)
+	}
+	fmt.Fprintf(e.stderr, "watched: %s, %s\n", terminal.Clip(w.URL, 80), terminal.Clip(w.What, 80))
+	return nil
 }
 
 // knownWatches asks the server that owns the home, or else reads the database.

@@ -99,14 +99,6 @@ func searchEngine(s settings.Web, getenv func(string) string) websearch.Engine {
 	return nil
 }
 
-// searchLine says how the web is searched, or how that is set up.
-func (w *web) searchLine() string {
-	if e := w.searcher.Engine(); e != nil {
-		return e.Name()
-	}
-	return "with the browser; for a search engine, " + websearch.HowTo
-}
-
 // read reads a watched page without a browser.
 func (w *web) read(ctx context.Context, x watches.Watch) (watches.Look, error) {
 	p, err := w.reader.Read(ctx, webread.Request{URL: x.URL, MaxChars: webread.MostChars, Whole: true})

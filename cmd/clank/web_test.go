@@ -18,7 +18,6 @@ import (
 	"clank/sqlite"
 	"clank/watches"
 	"clank/webread"
-	"clank/websearch"
 )
 
 // openTestApp is the whole program but its doors, which may reach the hosts given.
@@ -128,10 +127,6 @@ func TestASearchEngineIsChosenByKeyAndSetting(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: got %q, want %q", c.choice, got, c.want)
 		}
-	}
-	none := &web{searcher: &websearch.Searcher{Engine: func() websearch.Engine { return nil }}}
-	if line := none.searchLine(); !strings.Contains(line, "BRAVE_API_KEY") {
-		t.Errorf("the way out is not said: %s", line)
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 )
 
 // Completion writes a script that completes the program's command lines in a shell of [shell.Names]. verbs is all commands
-// of the program; what follows "browser" and "completion" is known here.
-func Completion(w io.Writer, name string, verbs []shell.Word) error {
-	script, err := shell.Script(name, flags(everywhere()), places(verbs))
+// of the program, more what can follow them; what follows "browser" and "completion" is known here.
+func Completion(w io.Writer, name string, verbs []shell.Word, more []shell.Place) error {
+	script, err := shell.Script(name, flags(everywhere()), append(places(verbs), more...))
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func TestCompletion(t *testing.T) {
 				t.Skipf("there is no %s here", name)
 			}
 			var script bytes.Buffer
-			if err := browsercli.Completion(&script, name, verbs); err != nil {
+			if err := browsercli.Completion(&script, name, verbs, nil); err != nil {
 				t.Fatal(err)
 			}
 			for _, tc := range offers {
@@ -66,7 +66,7 @@ func TestCompletion(t *testing.T) {
 }
 
 func TestCompletionForNoShell(t *testing.T) {
-	if err := browsercli.Completion(&bytes.Buffer{}, "tcsh", verbs); err == nil || !strings.Contains(err.Error(), "bash, zsh, fish") {
+	if err := browsercli.Completion(&bytes.Buffer{}, "tcsh", verbs, nil); err == nil || !strings.Contains(err.Error(), "bash, zsh, fish") {
 		t.Errorf("got %v, want the shells that there are", err)
 	}
 }

@@ -44,7 +44,7 @@ func (j *Judge) Ask(ctx context.Context, w watches.Watch, q watches.Question) (w
 		return watches.Verdict{}, err
 	}
 	if m == nil {
-		return watches.Verdict{}, errors.New("no model is set that could judge it")
+		return watches.Verdict{}, errors.New("no model is set that could judge it (choose the one that talks in the settings: interaction.brain.model)")
 	}
 	got, err := m.Generate(ctx, llm.Request{
 		System: instructions, Messages: []llm.Message{llm.UserText(question(w, q))}, MaxTokens: maxTokens,

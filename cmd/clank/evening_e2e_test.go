@@ -1,0 +1,197 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"clank/internal/discordtest"
+	"clank/llm/llmtest"
+	"clank/sessions"
+	"clank/watches"
+)
+
+// TestAnEveningInDiscord is what people of one room do with one clank, in one
+// browser, one thing after the other.
+func TestAnEveningInDiscord(t *testing.T) {
+	if testing.Short() {
+		t.Skip("its parts are tested in their packages")
+	}
+	t.Parallel()
+	r := newRange(t)
+	for _, part := range []struct {
+		name string
+		do   func(t *testing.T, r *range_)
+	}{
+		{"a vendor's warning is answered by a button", warned},
+		{"a task hears a reply to its message", steered},
+		{"the screen is left to computer use", handedOver},
+		{"a spent budget gives the answer so far", spentEarly},
+		{"a run becomes a script", savedAsScript},
+		{"a price that drops is told", priceDrops},
+	} {
+		if !t.Run(part.name, func(t *testing.T) { part.do(t, r) }) {
+			break // the others would find the room as this one left it
+		}
+	}
+	valid(t, r.model)
+}
+
+// pressFirst is a call of OpenAI's tool that clicks where the first button of
+// /choice is, with a warning of the vendor's.
+func pressFirst(checks ...llmtest.Check) llmtest.Turn {
+	return llmtest.Answer(llmtest.Reply{Screen: []llmtest.ScreenCall{{
+		Actions: []string{`{"type":"click","button":"left","x":25,"y":80}`}, Checks: checks,
+	}}})
+}
+
+func warned(t *testing.T, r *range_) {
+	t.Helper()
+	check := llmtest.Check{ID: "c1", Code: "malicious_instructions", Message: "The page may give orders."}
+	r.script([]llmtest.Turn{use("navigate", map[string]any{"url": r.site.URL + "/choice"}), pressFirst(check), llmtest.Say("The first way it is.")})
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		r.askedInRoom(t, r.ada, "The page may give orders", "Allow")
+	}()
+	m := r.command(t, r.ada, discordtest.Args{"task": "take the first way", "runtime": "openai_computer_use"})
+	<-answered
+	if !strings.Contains(m.Content, "The first way it is.") {
+		t.Errorf("the message says %q", m.Content)
+	}
+	r.site.awaitHit(t, "/one")
+}
+
+func steered(t *testing.T, r *range_) {
+	t.Helper()
+	said := make(chan struct{})
+	r.script([]llmtest.Turn{
+		func(req llmtest.Request) llmtest.Reply { <-said; return openPage(r.site.URL)(req) },
+		func(req llmtest.Request) llmtest.Reply {
+			heard := "nothing"
+			if strings.Contains(string(req.Body), "only the late ones") {
+				heard = "late ones"
+			}
+			return llmtest.Say("I heard of " + heard + ".")(req)
+		},
+	})
+	it, err := r.discord.SlashCommand(r.room, r.ada, "clank browse", discordtest.Args{"task": "which ferries are there?"})
+	if err == nil {
+		it, err = r.discord.WaitAnswer(waiting(t), it)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := r.discord.WaitEdit(waiting(t), it.Original.ID, func(m discordtest.Message) bool { return len(m.Buttons()) > 0 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.awaitState(sessions.TaskRunning)
+	if _, err := r.discord.Send(r.room, r.ada, discordtest.Post{Text: "only the late ones", Reply: &m}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.discord.WaitMessage(waiting(t), r.room, func(m discordtest.Message) bool { return strings.HasPrefix(m.Content, "Passed on.") })
+	close(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := r.final(t, m.ID); !strings.Contains(m.Content, "I heard of late ones.") {
+		t.Errorf("the message says %q", m.Content)
+	}
+	r.script([]llmtest.Turn{llmtest.Say("On it goes.")})
+	r.command(t, r.ada, discordtest.Args{"task": "continue, but with the early ones"})
+	if tasks := r.tasks(t); tasks[0].SessionID != tasks[1].SessionID || tasks[0].Prompt != "but with the early ones" {
+		t.Errorf("%q is in session %s, want %s", tasks[0].Prompt, tasks[0].SessionID, tasks[1].SessionID)
+	}
+}
+
+func handedOver(t *testing.T, r *range_) {
+	t.Helper()
+	r.configure(map[string]any{"agentStack.runtimeConfig.browser.handOff": "ask"})
+	r.script([]llmtest.Turn{
+		openPage(r.site.URL + "/choice"),
+		use("hand_over", map[string]any{"runtime": "openai_computer_use", "brief": "press the first button"}),
+		pressFirst(), llmtest.Say("The canvas is solved."),
+	})
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		r.askedInRoom(t, r.ada, "Go on with openai", "Allow")
+	}()
+	m := r.command(t, r.ada, discordtest.Args{"task": "solve the canvas"})
+	<-answered
+	if !strings.Contains(m.Content, "The canvas is solved.") {
+		t.Errorf("the message says %q", m.Content)
+	}
+	r.site.awaitHit(t, "/one")
+}
+
+func spentEarly(t *testing.T, r *range_) {
+	t.Helper()
+	const limit = "agentStack.runtimeConfig.budget.task"
+	r.configure(map[string]any{limit: "2 calls"})
+	defer r.configure(map[string]any{limit: nil})
+	r.script([]llmtest.Turn{openPage(r.site.URL), use("browser_snapshot", nil), llmtest.Say("never said")})
+	m := r.command(t, r.ada, discordtest.Args{"task": "read it all"})
+	for _, want := range []string{"udget spent: 2 of 2 calls", "The page it is on", limit} {
+		if !strings.Contains(strings.ReplaceAll(m.Content, `\`, ""), want) {
+			t.Errorf("no %q in %q", want, m.Content)
+		}
+	}
+}
+
+func savedAsScript(t *testing.T, r *range_) {
+	t.Helper()
+	r.configure(map[string]any{"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model": plainModel})
+	r.command(t, r.ada, discordtest.Args{"task": `open ` + r.site.URL + `/choice, click "First"`})
+	r.site.awaitHit(t, "/one")
+	if err := saveScript(t.Context(), r.env, []string{r.tasks(t)[0].ID, "first-way"}); err != nil {
+		t.Fatal(err)
+	}
+	if m := r.command(t, r.ada, discordtest.Args{"task": "run first-way"}); strings.Contains(m.Content, "not understand") {
+		t.Errorf("the message says %q", m.Content)
+	}
+	r.site.awaitHit(t, "/one")
+}
+
+func priceDrops(t *testing.T, r *range_) {
+	t.Helper()
+	var price atomic.Int64
+	price.Store(25)
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, "<title>Lamp</title><p>A lamp for long nights, made in the north of good wood.</p><p>Price: $%d</p>", price.Load())
+	}))
+	t.Cleanup(shop.Close)
+	it, err := r.discord.SlashCommand(r.room, r.ada, "clank watch", discordtest.Args{"url": shop.URL, "below": 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = r.discord.WaitInteraction(waiting(t), it, func(it discordtest.Interaction) bool {
+		return it.Original != nil && strings.Contains(it.Original.Content, "Now it is $25")
+	}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := r.app.db.Watches(t.Context(), watches.Query{Active: true})
+	if err != nil || len(all) != 1 {
+		t.Fatalf("watched are %+v, %v", all, err)
+	}
+	price.Store(15)
+	if _, err := r.app.db.UpdateWatch(t.Context(), all[0].ID, func(w *watches.Watch) error {
+		w.Next = time.Now().Add(-time.Hour) // its time has come
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r.app.web.watches.Settle = time.Millisecond
+	r.app.watch(t.Context(), r.app.web)
+	if _, err := r.discord.WaitMessage(waiting(t), r.room, func(m discordtest.Message) bool {
+		return m.Author.ID == r.bot.ID && strings.Contains(m.Content, "$15")
+	}); err != nil {
+		t.Error(err)
+	}
+}
