@@ -143,7 +143,7 @@ func TestEachKindOfActionHasItsMoves(t *testing.T) {
 		"press key=Enter": {Kind: computeruse.ActType, Enter: true},
 		"wheel deltaX=0 deltaY=-20000 modifiers=[Meta] x=160 y=90": {Kind: computeruse.ActScroll, Scroll: image.Pt(0, -1<<30), Held: []string{"win"}},
 		"clickCoords button=left clickCount=1 x=3.04 y=1.71":       {Kind: computeruse.ActClick, At: at, Grid: image.Pt(1000, 1000)},
-		"dragCoords button=left path=[3.04,1.71 319.84,179.91]":    {Kind: computeruse.ActDrag, Path: []image.Point{*at, {X: 999, Y: 999}}, Grid: image.Pt(1000, 1000)},
+		"dragCoords button=left path=[3.04,1.71 319.5,179.5]":      {Kind: computeruse.ActDrag, Path: []image.Point{*at, {X: 999, Y: 999}}, Grid: image.Pt(1000, 1000)},
 		"type ref=e3 text=v":                        {Kind: computeruse.ActFill, Ref: "e3", Text: "v"},
 		"scrollIntoView ref=e3":                     {Kind: computeruse.ActReveal, Ref: "e3"},
 		"click button=left doubleClick=true ref=e3": {Kind: computeruse.ActClick, Ref: "e3", Clicks: 2},

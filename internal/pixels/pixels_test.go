@@ -99,6 +99,14 @@ func show(t *testing.T, w *browsermgr.Window, url string, v view) {
 	}
 	act(t, w, "navigate", map[string]any{"url": fmt.Sprintf("%s/?zoom=%v", url, v.zoom)})
 	act(t, w, "wait", map[string]any{"fn": "window.ready"})
+	// Just after the device scale factor was changed, Chromium may route input by the old one, into frames far away.
+	act(t, w, "evaluate", map[string]any{"fn": "addEventListener('pointermove', (e) => { window.moved = e.clientX }, true)"})
+	x := 290.0
+	browsertest.Eventually(t, "the mouse is where it is moved to", func() bool {
+		x = 581 - x // moved each time
+		act(t, w, "pointerMove", map[string]any{"x": x, "y": 360})
+		return act(t, w, "evaluate", map[string]any{"fn": "window.moved"}) == fmt.Sprint(x)
+	})
 }
 
 func TestClicksLandWhereThePictureShowsTheirTarget(t *testing.T) {
