@@ -41,7 +41,7 @@ func (s *statements) keep(ctx context.Context, writer *sql.DB, queries []string)
 		}
 		s.mu.Unlock()
 		if known {
-			_ = stmt.Close()
+			_ = stmt.Close() //nolint:sqlclosecheck // those that are kept stay open
 		}
 	}
 }
@@ -66,7 +66,7 @@ type transaction struct {
 
 // ExecContext does a single statement.
 func (t *transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if stmt := t.prepared(ctx, query); stmt != nil {
+	if stmt := t.prepared(ctx, query); stmt != nil { //nolint:sqlclosecheck // it ends with the transaction
 		return stmt.ExecContext(ctx, args...)
 	}
 	return t.Tx.ExecContext(ctx, query, args...)
@@ -74,7 +74,7 @@ func (t *transaction) ExecContext(ctx context.Context, query string, args ...any
 
 // QueryRowContext does a single statement that returns a row.
 func (t *transaction) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	if stmt := t.prepared(ctx, query); stmt != nil {
+	if stmt := t.prepared(ctx, query); stmt != nil { //nolint:sqlclosecheck // it ends with the transaction
 		return stmt.QueryRowContext(ctx, args...)
 	}
 	return t.Tx.QueryRowContext(ctx, query, args...)

@@ -146,7 +146,7 @@ func (c *counter) mishaps() []mishap {
 		{name: "silent model", tail: llmtest.Say(""), code: exitFailed, want: useless},
 		{name: "arguments broken once", turns: []llmtest.Turn{call("browser_open", `{"url": "`), openPage(c.site.URL)}, tail: answering("The %s.", `ferry at 10:40`), want: []string{"the input is not a JSON object", "The ferry at 10:40."}},
 
-		{name: "task too long", task: strings.Repeat("Find the ferry. ", 625), code: exitFailed, want: []string{"the task has 10000 characters and may have 8000", "say it more briefly"}},
+		{name: "task too long", task: strings.Repeat("Find the ferry. ", 625), code: exitFailed, want: []string{"the task has 9999 characters and may have 8000", "say it more briefly"}},
 		{name: "empty task", task: "  \n ", code: exitUsage, want: []string{"say what to do, for example: clank browse"}},
 		{name: "unknown session", flags: []string{"--session", "nosuch"}, code: exitFailed, want: []string{`no session "nosuch"`, "leave it out to start a new one"}},
 		{name: "unknown runtime", flags: []string{"--runtime", "magic"}, code: exitFailed, want: []string{`no runtime "magic"`, "there are: local_browser_agent"}},
@@ -260,7 +260,7 @@ func TestRefusalsWithoutAServerAreTheSameAndCostNoBrowser(t *testing.T) {
 		want []string
 	}{
 		{"unknown session", []string{"--session", "nosuch", "go on"}, []string{`no session "nosuch"`, "leave it out to start a new one"}},
-		{"task too long", []string{strings.Repeat("Find the ferry. ", 625)}, []string{"10000 characters and may have 8000"}},
+		{"task too long", []string{strings.Repeat("Find the ferry. ", 625)}, []string{"9999 characters and may have 8000"}},
 		{"no key", []string{"--model", "openai:gpt-5.6", "find the ferry"}, []string{"openai:gpt-5.6 needs a key", "set OPENAI_API_KEY", "plain:steps needs none"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -198,7 +198,7 @@ func TestAllowTakesClassesOnly(t *testing.T) {
 func TestAClassThatIsNotKnownIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	got := inOrder([]string{"host", "of tomorrow", "buy"})
-	if want := []consent.Class{consent.Buy, consent.Host, "of tomorrow"}; !slices.Equal(got, want) {
+	if want := []consent.Class{"of tomorrow", consent.Buy, consent.Host}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
