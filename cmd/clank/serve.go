@@ -181,5 +181,5 @@ func (a *app) modelLine(e *env) string {
 			return plainModel + ", written steps (choose another in the settings)"
 		}
 	}
-	return plainModel + ", written steps (set the key of a vendor, or an own server in the settings, for a model that thinks; see clank doctor)"
+	return plainModel + ", written steps (set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or name a server of your own in the settings, for a model that thinks)"
 }
