@@ -16,6 +16,7 @@ import (
 
 	"clank/llm"
 	"clank/llm/anthropic"
+	"clank/llm/gemini"
 	"clank/llm/openai"
 )
 
@@ -97,11 +98,16 @@ func clients(t *testing.T, url string) map[string]llm.Model {
 		}
 		all[name] = m
 	}
-	m, err := anthropic.New(anthropic.Options{BaseURL: url, Key: "k", Model: "claude-opus-5-5", Backoff: time.Millisecond})
+	claude, err := anthropic.New(anthropic.Options{BaseURL: url, Key: "k", Model: "claude-opus-5-5", Backoff: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	all["messages"] = m
+	all["messages"] = claude
+	google, err := gemini.New(gemini.Options{BaseURL: url, Key: "k", Model: "gemini-3.5-flash", Backoff: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all["generateContent"] = google
 	return all
 }
 
