@@ -16,3 +16,6 @@ func (db *DB) Exec(ctx context.Context, statements string) error {
 	_, err := db.writer.ExecContext(ctx, statements)
 	return err
 }
+
+// SavesSessionsPrepared says whether the statement that saves a session is read no more.
+func (db *DB) SavesSessionsPrepared() bool { return db.statements.find(saveSessionSQL) != nil }
