@@ -26,6 +26,8 @@ var table = map[string][]string{
 	"watches/watchestest": {"watches", "sessions"},
 	"watches/judge":       {"watches", "llm", "untrusted"},
 	"websearch":           {},
+	"voice":               {},
+	"videosource":         {},
 
 	"browsermgr/chrome":    {},
 	"browsermgr/fault":     {},
