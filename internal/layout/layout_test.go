@@ -203,7 +203,7 @@ var wiring = []string{"cmd/clank", "internal/smoke"}
 var walls = map[string][]string{
 	"github.com/bwmarrin/discordgo":     {"bot", "voice/discord", "cmd/clank", "internal/discordtest"},
 	"github.com/go-rod/rod":             {"browsermgr"},
-	"github.com/pion":                   {"videosource", "voice"},
+	"github.com/pion":                   {"videosource", "voice", "internal"},
 	"github.com/sashabaranov/go-openai": {"llm", "computeruse"},
 	"github.com/anthropics":             {"llm", "computeruse"},
 	"google.golang.org/genai":           {"llm", "computeruse"},
