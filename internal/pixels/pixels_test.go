@@ -109,17 +109,6 @@ func show(t *testing.T, w *browsermgr.Window, url string, v view) {
 	})
 }
 
-// settle waits until the frame, too, gets input where the page shows it.
-func settle(t *testing.T, w *browsermgr.Window, v view) {
-	t.Helper()
-	inFrame := 30
-	browsertest.Eventually(t, "the mouse is where it is moved to in the frame", func() bool {
-		inFrame = 100 - inFrame
-		act(t, w, "pointerMove", map[string]any{"x": (65.5 + float64(inFrame)) * v.zoom, "y": 80 * v.zoom})
-		return act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf("Math.abs(window.movedInFrame - %d) <= 2", inFrame)}) == "true"
-	})
-}
-
 func TestClicksLandWhereThePictureShowsTheirTarget(t *testing.T) {
 	server := httptest.NewServer(pixels.Site(browsertest.Elsewhere))
 	t.Cleanup(server.Close)
@@ -139,7 +128,6 @@ func TestClicksLandWhereThePictureShowsTheirTarget(t *testing.T) {
 				t.Skip("pictures of many pixels take long")
 			}
 			show(t, w, server.URL, v)
-			settle(t, w, v)
 			for _, vendor := range minds.Vendors() {
 				t.Logf("%s: at most %.2f CSS px from the middle", vendor.Name, try(t, w, vendor, v))
 			}

@@ -47,8 +47,7 @@ const listen = `
 	}, true);`
 
 // Site serves the page, scrolled to its target. far is the origin under which it embeds itself as another site. The
-// page's hits are in window.hits, see [Hit], where the mouse was last in the frame in window.movedInFrame, in its pixels from the
-// left; the query zoom=… zooms it by CSS.
+// page's hits are in window.hits, see [Hit]; the query zoom=… zooms it by CSS.
 func Site(far func(r *http.Request) string) http.Handler {
 	mux := http.NewServeMux()
 	show := func(w http.ResponseWriter, zoom string, inFar bool, rest string) {
@@ -67,11 +66,10 @@ func Site(far func(r *http.Request) string) http.Handler {
 			zoom = "1"
 		}
 		show(w, zoom, false, fmt.Sprintf(`<iframe src="%s/frame" style="position:fixed;left:60.5px;top:33.3px;width:120px;height:90px;border:3px solid #ccc;padding:2px"></iframe>
-			<script>window.hits = []; addEventListener('message', (e) => e.data === 'here' ? window.ready = true : e.data.moved ? window.movedInFrame = e.data.moved : hits.push(e.data)); document.querySelector('[data-name=scrolled]').scrollIntoView({block: 'center'})</script>`, far(r)))
+			<script>window.hits = []; addEventListener('message', (e) => e.data === 'here' ? window.ready = true : hits.push(e.data)); document.querySelector('[data-name=scrolled]').scrollIntoView({block: 'center'})</script>`, far(r)))
 	})
 	mux.HandleFunc("GET /frame", func(w http.ResponseWriter, _ *http.Request) {
 		show(w, "1", true, `<script>
-			addEventListener('pointermove', (e) => top.postMessage({moved: Math.round(e.clientX)}, '*'), true);
 			let drawn = 0;
 			const settle = () => { // a new frame may lose its first scroll position again
 				drawn = innerHeight && Math.abs(scrollY - 379) < 3 ? drawn + 1 : 0;
