@@ -20,8 +20,10 @@ func (p phone) say(what string, o sessions.Origin) (string, error) {
 	return what + " for " + o.UserName, p.err
 }
 
-func (p phone) Join(_ context.Context, o sessions.Origin) (string, error)  { return p.say("join", o) }
+func (p phone) Join(_ context.Context, o sessions.Origin) (string, error) { return p.say("join", o) }
+
 func (p phone) Leave(_ context.Context, o sessions.Origin) (string, error) { return p.say("leave", o) }
+
 func (p phone) Privacy(_ context.Context, o sessions.Origin, choice string) (string, error) {
 	return p.say("privacy "+choice, o)
 }

@@ -25,8 +25,8 @@ func TestChannelsOfCallsAreIDs(t *testing.T) {
 }
 
 func TestTheAddressOutsideIsAnIPAddress(t *testing.T) {
-	l := open(t, &memory{})
 	for in, good := range map[string]bool{"": true, "203.0.113.7": true, "2001:db8::7": true, "example.org": false, "203.0.113.7:80": false} {
+		l := open(t, &memory{})
 		_, _, err := l.Update(t.Context(), map[string]json.RawMessage{"interaction.share.publicAddress": json.RawMessage(`"` + in + `"`)}, "")
 		if (err == nil) != good {
 			t.Errorf("%q: %v", in, err)
