@@ -241,11 +241,13 @@ func (s *Service) Epoch() uint64 {
 func (s *Service) Settled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.waiting) > 0 || len(s.open) > 0 {
+	switch {
+	case len(s.waiting) > 0:
 		return false
-	}
-	if s.version <= 0 || len(s.members) == 1 && !s.established {
+	case s.version <= 0, len(s.members) == 1 && !s.established:
 		return true
+	case len(s.open) > 0:
+		return false
 	}
 	for user, m := range s.members {
 		if s.leafOf(user) < 0 || m.stale {
