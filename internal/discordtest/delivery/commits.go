@@ -23,7 +23,7 @@ func (s *Service) Commit(user uint64, payload []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.Hold {
-		s.held = append(s.held, func() { _ = s.settle(user, c) })
+		s.held = append(s.held, func() error { return s.settle(user, c) })
 		return nil
 	}
 	return s.settle(user, c)
@@ -37,21 +37,22 @@ func (s *Service) Held() int {
 }
 
 // Release takes the commits that were held, in the order given: indices as they came. No order is that in which they came.
-// From now on commits are taken as they come.
-func (s *Service) Release(order ...int) {
+// From now on commits are taken as they come. The error is what [Service.Commit] would have said of each.
+func (s *Service) Release(order ...int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	held := s.held
 	s.held, s.Hold = nil, false
 	if len(order) == 0 {
-		for _, settle := range held {
-			settle()
+		for i := range held {
+			order = append(order, i)
 		}
-		return
 	}
+	var errs []error
 	for _, i := range order {
-		held[i]()
+		errs = append(errs, held[i]())
 	}
+	return errors.Join(errs...)
 }
 
 func (s *Service) settle(user uint64, c *commitment) error {

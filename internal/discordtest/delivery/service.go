@@ -81,7 +81,7 @@ type Service struct {
 	turn        []string              // their references, in order
 	next        uint16                // transition
 	waiting     map[uint16]*departure // transitions that are not executed yet
-	held        []func()
+	held        []func() error
 }
 
 // departure is a transition that has been announced.

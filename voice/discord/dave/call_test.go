@@ -150,6 +150,15 @@ func (c *call) settle() {
 	}
 }
 
+// release lets the service have the commits that it held, in an order, and settles.
+func (c *call) release(order ...int) {
+	c.t.Helper()
+	if err := c.service.Release(order...); err != nil {
+		c.refused = append(c.refused, err)
+	}
+	c.settle()
+}
+
 // together checks that all are in one group, with the same code, and that each hears each other.
 func (c *call) together() {
 	c.t.Helper()

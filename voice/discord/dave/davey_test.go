@@ -256,9 +256,9 @@ func TestDaveyIsInTheSameGroup(t *testing.T) {
 				c.service.Hold = true
 				d.bring(c, ada+uint64(len(pattern)-1), rune(pattern[len(pattern)-1]))
 				if held := c.service.Held(); order < held {
-					c.service.Release(append([]int{order}, others(held, order)...)...)
+					c.release(append([]int{order}, others(held, order)...)...)
 				} else {
-					c.service.Release()
+					c.release()
 				}
 				c.settle()
 				c.together()
@@ -275,7 +275,13 @@ func TestDaveyIsInTheSameGroup(t *testing.T) {
 				d.bring(c, dot+7, 'd')
 				d.bring(c, users[1], 'o')
 				d.bring(c, dot+8, 'o')
+				before := c.service.Epoch()
 				settleBy(c, winner)
+				c.together()
+				if got := c.service.Epoch(); got != before+1 {
+					t.Errorf("%d epochs for what is one commit", got-before)
+				}
+				c.leave(users[0]) // its commit goes along the path that the one before made
 				c.together()
 				c.quiet()
 			}
@@ -322,6 +328,17 @@ func TestDaveyIsInTheSameGroup(t *testing.T) {
 			c.quiet()
 		}
 	})
+	t.Run("any coming and going", func(t *testing.T) {
+		for seed := range uint64(4) {
+			wander(newCall(t), seed, 25, func(c *call, user uint64) {
+				kind := 'o'
+				if user%2 == 0 {
+					kind = 'd'
+				}
+				d.bring(c, user, kind)
+			})
+		}
+	})
 	t.Run("code of two", func(t *testing.T) {
 		c, users := d.mixed(t, "od")
 		var theirs string
@@ -356,7 +373,7 @@ func settleBy(c *call, n int) {
 	for c.service.Held() > 0 {
 		held := c.service.Held()
 		first := held - 1 - min(n, held-1) // later ones have all proposals
-		c.service.Release(append([]int{first}, others(held, first)...)...)
+		c.release(append([]int{first}, others(held, first)...)...)
 		c.settle()
 	}
 }

@@ -3,6 +3,7 @@ package dave_test
 import (
 	"bytes"
 	"errors"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -101,7 +102,7 @@ func TestOneOfSeveralCommitsWins(t *testing.T) {
 			if got := c.service.Held(); got != 3 {
 				t.Fatalf("%d commits, want one of each member", got)
 			}
-			c.service.Release(order...)
+			c.release(order...)
 			c.settle()
 			c.together()
 			c.quiet()
@@ -121,7 +122,7 @@ func TestBothFoundersCommit(t *testing.T) {
 			if got := c.service.Held(); got != 2 {
 				t.Fatalf("%d commits, want one of each", got)
 			}
-			c.service.Release(order...)
+			c.release(order...)
 			c.settle()
 			c.together()
 			c.quiet()
@@ -138,7 +139,7 @@ func TestALateCommitThatIsAnnouncedIsPassedOver(t *testing.T) {
 	}
 	c.service.Hold = true
 	c.ours(dot)
-	c.service.Release()
+	c.release()
 	c.settle()
 	c.together()
 	c.quiet()
@@ -352,11 +353,47 @@ func TestSeveralComeAndGoAtOnce(t *testing.T) {
 	c.leave(bob)
 	c.ours(dot)
 	c.ours(bob)
-	c.service.Release()
+	c.release()
 	c.settle()
 	c.together()
 	c.quiet()
 	if got := c.service.Epoch(); got != 3 {
 		t.Errorf("epoch %d, want 3: one commit for all", got)
 	}
+}
+
+func TestAnyComingAndGoingEndsTogether(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		wander(newCall(t), seed, 40, func(c *call, user uint64) { c.ours(user) })
+	}
+}
+
+// wander has people come and go, one or several at once, and checks each time that those who are there are together.
+func wander(c *call, seed uint64, steps int, bring func(c *call, user uint64)) {
+	c.t.Helper()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range steps {
+		c.service.Hold = r.IntN(2) == 0
+		for range 1 + r.IntN(3) {
+			user := ada + r.Uint64N(9)
+			if c.people[user] != nil {
+				c.leave(user)
+			} else {
+				bring(c, user)
+			}
+		}
+		if held := c.service.Held(); held > 0 {
+			c.release(r.Perm(held)...)
+		}
+		c.service.Hold = false
+		c.settle()
+		if len(c.order) > 0 {
+			c.together()
+		}
+		if c.t.Failed() {
+			c.t.Fatalf("seed %d: problems %v, refused %v", seed, c.problems, c.refused)
+		}
+	}
+	c.quiet()
 }
