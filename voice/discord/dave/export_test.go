@@ -62,14 +62,14 @@ func Parse(frame []byte) (readable, secret int, ok bool) {
 }
 
 // LEB gives a number there and back.
-func LEB(v uint64) (encoded []byte, back uint64, rest []byte, ok bool) {
+func LEB(v uint32) (encoded []byte, back uint32, rest []byte, ok bool) {
 	encoded = appendLEB(nil, v)
 	back, rest, ok = readLEB(encoded)
 	return encoded, back, rest, ok
 }
 
 // ReadLEB reads a number.
-func ReadLEB(data []byte) (uint64, []byte, bool) { return readLEB(data) }
+func ReadLEB(data []byte) (uint32, []byte, bool) { return readLEB(data) }
 
 // RatchetKeys gives the keys of a ratchet's first generations as they would go into ciphers, in hexadecimal.
 func RatchetKeys(secret []byte, generations int) ([]string, error) {

@@ -128,7 +128,7 @@ func TestVectorsOfDerivationInTrees(t *testing.T) {
 		Derive struct {
 			Generation  uint32
 			Label       string
-			Length      int
+			Length      uint16
 			Out, Secret string
 		} `json:"derive_tree_secret"`
 	}
