@@ -174,6 +174,7 @@ func (m *Member) readMedia(ctx context.Context) {
 			return
 		}
 		if aead.IsRTCP(buf[:n]) {
+			m.takeRTCP(buf[:n])
 			continue
 		}
 		clear, err := aead.ClearRTP(buf[:n])
@@ -187,6 +188,30 @@ func (m *Member) readMedia(ctx context.Context) {
 			m.take(p)
 		}
 		m.mu.Unlock()
+	}
+}
+
+// takeRTCP opens a control packet and hands it out; what nobody takes in time is dropped.
+func (m *Member) takeRTCP(p []byte) {
+	m.mu.Lock()
+	plain, _, err := m.session.in.Open(p, 8)
+	m.mu.Unlock()
+	if err != nil {
+		return
+	}
+	select {
+	case m.control <- plain:
+	default:
+	}
+}
+
+// NextRTCP returns the next control packet.
+func (m *Member) NextRTCP(ctx context.Context) ([]byte, error) {
+	select {
+	case p := <-m.control:
+		return p, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%s waits for a control packet: %w", m.User, context.Cause(ctx))
 	}
 }
 

@@ -74,6 +74,7 @@ type Member struct {
 	ws      *websocket.Conn
 	udp     net.Conn
 	frames  chan Frame
+	control chan []byte
 	cancel  context.CancelCauseFunc
 	tasks   sync.WaitGroup
 	settled chan struct{} // closed when the protocol is selected
@@ -118,7 +119,8 @@ var ErrLeft = errors.New("the member has left the call")
 // Join enters a call and returns when the member can speak and hear. The caller must Close.
 func Join(ctx context.Context, o Options) (*Member, error) {
 	m := &Member{
-		User: o.Ticket.User, o: o, frames: make(chan Frame, frameBacklog), settled: make(chan struct{}),
+		User: o.Ticket.User, o: o, frames: make(chan Frame, frameBacklog), control: make(chan []byte, 256),
+		settled: make(chan struct{}),
 		session: session{seq: -1, speaking: -1}, people: map[string]bool{}, sources: map[uint32]source{}, early: map[uint32][]rtpPacket{},
 		pending: map[uint32]*picture{}, changed: make(chan struct{}),
 	}
@@ -245,6 +247,18 @@ func (m *Member) People() map[string]bool {
 		people[user] = true
 	}
 	return people
+}
+
+// Knows tells whether the member has heard which source is the voice of a user.
+func (m *Member) Knows(user string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, from := range m.sources {
+		if from.user == user && !from.video {
+			return true
+		}
+	}
+	return false
 }
 
 // Wanted is how much the others want our video, 0 to 100.

@@ -52,6 +52,7 @@ type client struct {
 	wanted   string          // what it was last told by op 15
 	counter  uint32          // of its last packet
 	held     *latePacket     // to it, until the next packet has overtaken it
+	early    [][]byte        // packets that came before op 5 or op 12
 	counts   Counts
 }
 

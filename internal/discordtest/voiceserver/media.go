@@ -118,15 +118,53 @@ func (s *Server) receiveRTP(p []byte, from netip.AddrPort) {
 	case counter == cl.counter:
 		s.violate(cl.seat, fmt.Sprintf("the nonce %d twice", counter))
 		return
-	case ssrc == cl.audio && cl.speaking == nil:
-		s.violate(cl.seat, "sound before op 5")
-		return
-	case ssrc != cl.audio && cl.camera == nil:
-		s.violate(cl.seat, "video before op 12")
-		return
 	}
 	cl.counter, cl.addr = counter, from
 	cl.counts.Received++
+	if !cl.announced(ssrc) {
+		s.keepEarly(cl, ssrc, plain)
+		return
+	}
+	s.forwardAll(cl, ssrc, plain)
+}
+
+// announced tells whether the client has said that it sends: sound by op 5, video by op 12.
+func (cl *client) announced(ssrc uint32) bool {
+	if ssrc == cl.audio {
+		return cl.speaking != nil
+	}
+	return cl.camera != nil
+}
+
+// earlyPackets is how many packets may overtake the message that announces them, which comes another way.
+const earlyPackets = 16
+
+func (s *Server) keepEarly(cl *client, ssrc uint32, plain []byte) {
+	if len(cl.early) < earlyPackets {
+		cl.early = append(cl.early, plain)
+		return
+	}
+	if ssrc == cl.audio {
+		s.violate(cl.seat, "sound before op 5")
+	} else {
+		s.violate(cl.seat, "video before op 12")
+	}
+}
+
+// sendEarly forwards what has overtaken its announcement.
+func (s *Server) sendEarly(cl *client) {
+	early := cl.early
+	cl.early = nil
+	for _, p := range early {
+		if ssrc := binary.BigEndian.Uint32(p[8:]); cl.announced(ssrc) {
+			s.forwardAll(cl, ssrc, p)
+		} else {
+			cl.early = append(cl.early, p)
+		}
+	}
+}
+
+func (s *Server) forwardAll(cl *client, ssrc uint32, plain []byte) {
 	for _, other := range s.others(cl) {
 		if ssrc == cl.audio || other.wantOf(ssrc) > 0 {
 			s.forward(other, plain)

@@ -126,6 +126,7 @@ func (s *Server) speak(c *conn, data json.RawMessage) bool {
 	}
 	cl.speaking = &d
 	s.broadcast(cl, OpSpeaking, spoken(cl))
+	s.sendEarly(cl)
 	return true
 }
 
@@ -158,5 +159,6 @@ func (s *Server) show(c *conn, data json.RawMessage) bool {
 	cl.camera = slices.Clone(data)
 	s.broadcast(cl, OpVideo, withUser(data, cl.seat.User))
 	s.tellWants(cl)
+	s.sendEarly(cl)
 	return true
 }
