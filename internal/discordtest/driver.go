@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -102,6 +103,9 @@ func (s *Server) RemoveMember(from Guild, user User) {
 	if g == nil {
 		return
 	}
+	if v, ok := g.voice[user.ID]; ok {
+		s.setVoice(g, VoiceState{GuildID: g.ID, UserID: user.ID, SessionID: v.SessionID})
+	}
 	g.members = slices.DeleteFunc(g.members, func(m *Member) bool { return m.User.ID == user.ID })
 	for _, ses := range s.sessionsInOrder() {
 		if ses.bot.user.ID == user.ID && ses.intents&Guilds != 0 {
@@ -182,6 +186,11 @@ func (s *Server) DeleteChannel(which Channel) {
 	}
 	s.dispatchIn(ch, "CHANNEL_DELETE", ch)
 	g := s.guilds[ch.GuildID]
+	for _, v := range maps.Clone(g.voice) {
+		if *v.ChannelID == ch.ID {
+			s.setVoice(g, VoiceState{GuildID: g.ID, UserID: v.UserID, SessionID: v.SessionID})
+		}
+	}
 	g.channels = slices.DeleteFunc(g.channels, func(id string) bool { return id == ch.ID })
 	delete(s.channels, ch.ID)
 	s.notify()
