@@ -61,6 +61,7 @@ func (s *Server) CreateGuild(name string, owner User) Guild {
 	}
 	g.roles = []*Role{{ID: g.ID, Name: "@everyone", Permissions: Everyday}}
 	s.guilds[g.ID] = g
+	s.findVoiceServer(g)
 	s.enter(g, owner)
 	return g.Guild
 }

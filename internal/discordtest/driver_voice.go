@@ -126,7 +126,7 @@ func (s *Server) LoseVoiceServer(in Guild, code int) {
 	if g == nil {
 		return
 	}
-	g.voiceLost, g.voiceEndpoint = true, ""
+	g.voiceEndpoint = ""
 	s.tellVoiceServer(g, code)
 }
 
@@ -139,8 +139,19 @@ func (s *Server) FindVoiceServer(in Guild) {
 	if g == nil {
 		return
 	}
-	g.voiceLost, g.voiceEndpoint = false, ""
+	s.findVoiceServer(g)
 	s.tellVoiceServer(g, 0)
+}
+
+// findVoiceServer opens a port for the guild's calls. While the server is being
+// closed there is none.
+func (s *Server) findVoiceServer(g *guild) {
+	if s.Voice == nil {
+		return
+	}
+	if endpoint, err := s.Voice.Endpoint(); err == nil {
+		g.voiceEndpoint = endpoint
+	}
 }
 
 // tellVoiceServer sends the guild's server to all bots in a call.

@@ -108,15 +108,8 @@ func (s *Server) voiceEndpoint(g *guild) *string {
 	if s.Voice == nil {
 		return s.cfg.VoiceEndpoint
 	}
-	if g.voiceLost {
-		return nil
-	}
 	if g.voiceEndpoint == "" {
-		endpoint, err := s.Voice.Endpoint()
-		if err != nil {
-			return nil // the server is being closed
-		}
-		g.voiceEndpoint = endpoint
+		return nil
 	}
 	return &g.voiceEndpoint
 }

@@ -107,8 +107,7 @@ type guild struct {
 	channels []string
 	voice    map[string]VoiceState
 
-	voiceEndpoint string
-	voiceLost     bool // the next place for calls is not known yet
+	voiceEndpoint string // where calls are; empty while that is not known
 }
 
 func (g *guild) member(user string) *Member {
