@@ -146,6 +146,7 @@ func TestABotOfOtherHandsIsInTheCall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t, discordtest.Config{Voice: &c.cfg})
+			w.Voice.SetNetwork(voiceserver.Network{Dress: true, Loss: 0.02, Duplicate: 0.02, Reorder: 0.02})
 			call := w.CreateVoiceChannel(w.guild, "call")
 			o := member.Options{Privacy: private.Ours}
 			var ada *member.Member
@@ -222,6 +223,20 @@ func converse(t *testing.T, w town, call discordtest.Channel, ada *member.Member
 		if bytes.Equal(f.Data, reply) {
 			break
 		}
+	}
+	if err := w.Voice.Drop(seat); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Voice.WaitReceived(ctx, voiceserver.OpResume, 0); err != nil {
+		t.Fatal(err)
+	}
+	again := make(chan struct{})
+	said = []byte{0x78, 0xad, 0xa0, 1, 2, 9}
+	go speak(ada, said, again)
+	bot.await("heard", func(e peerEvent) bool { return e.Text == hex.EncodeToString(said) })
+	close(again)
+	if c, _ := w.Voice.Client(seat); !c.Connected {
+		t.Error("the bot has not resumed")
 	}
 	if got := w.Voice.Violations(); len(got) != 0 {
 		t.Errorf("got violations %v, want none", got)
