@@ -60,8 +60,8 @@ func (e *JoinError) Unwrap() error { return e.Err }
 
 // Reasons that are told apart.
 var (
-	ErrNoAnswer  = errors.New("Discord did not answer: clank may lack the permissions View Channel and Connect there, or the channel is full") //nolint:staticcheck,revive // a name
-	ErrNoServer  = errors.New("Discord let clank into the channel but named no voice server; try again in a moment")                           //nolint:staticcheck,revive // a name
+	ErrNoAnswer  = errors.New("Discord did not answer: clank may lack the permissions View Channel and Connect there, or the channel is full") //nolint:staticcheck // a name
+	ErrNoServer  = errors.New("Discord let clank into the channel but named no voice server; try again in a moment")                           //nolint:staticcheck // a name
 	ErrRemoved   = errors.New("somebody has disconnected clank from the call")
 	ErrSilent    = errors.New("clank was taken out of the call, and Discord did not say where to")
 	ErrElsewhere = errors.New("clank was asked into another channel")

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -158,7 +159,7 @@ func TestEveryCloseCodeHasItsReaction(t *testing.T) {
 		{4022, ends, media.Final},
 		{4999, identifies, media.Afresh},
 	} {
-		t.Run(fmt.Sprint(test.code), func(t *testing.T) {
+		t.Run(strconv.Itoa(test.code), func(t *testing.T) {
 			t.Parallel()
 			h := newHall(t, voiceserver.Config{})
 			c, e := h.open(t, nil)
@@ -404,17 +405,20 @@ func TestOutageHasAnEnd(t *testing.T) {
 func TestCancelWorksAtEachStep(t *testing.T) {
 	for name, begin := range map[string]func(*testing.T) (*media.Conn, func()){
 		"dial": func(t *testing.T) (*media.Conn, func()) {
+			t.Helper()
 			c, _ := newHall(t, voiceserver.Config{}).conn(t)
 			c.Target.Endpoint = "ws://" + mute(t)
 			return c, func() {}
 		},
 		"discovery": func(t *testing.T) (*media.Conn, func()) {
+			t.Helper()
 			h := newHall(t, voiceserver.Config{})
 			h.LoseDiscoveries(1000)
 			c, _ := h.conn(t)
 			return c, func() { h.await(t, "identification", func() bool { return len(h.Clients()) > 0 }) }
 		},
 		"retry": func(t *testing.T) (*media.Conn, func()) {
+			t.Helper()
 			h := newHall(t, voiceserver.Config{})
 			h.RefuseNext(4009, "")
 			c, _ := h.conn(t)
