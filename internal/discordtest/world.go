@@ -84,6 +84,7 @@ type Channel struct {
 	Topic         *string     `json:"topic,omitempty"`
 	Position      int         `json:"position"`
 	NSFW          bool        `json:"nsfw"`
+	UserLimit     int         `json:"user_limit,omitempty"` // of a voice channel; 0 is none
 	LastMessageID *string     `json:"last_message_id"`
 	Overwrites    []Overwrite `json:"permission_overwrites,omitempty"`
 	Recipients    []User      `json:"recipients,omitempty"`
@@ -105,6 +106,8 @@ type guild struct {
 	members  []*Member
 	channels []string
 	voice    map[string]VoiceState
+
+	voiceEndpoint string // where calls are; empty while that is not known
 }
 
 func (g *guild) member(user string) *Member {
@@ -128,6 +131,7 @@ type VoiceState struct {
 	SelfDeaf  bool    `json:"self_deaf"`
 	SelfMute  bool    `json:"self_mute"`
 	SelfVideo bool    `json:"self_video"`
+	Streaming bool    `json:"self_stream,omitempty"`
 	Suppress  bool    `json:"suppress"`
 }
 
