@@ -29,6 +29,10 @@ var table = map[string][]string{
 	"voice":               {},
 	"videosource":         {},
 
+	"voice/discord/dave":            {"voice/discord/dave/mls"},
+	"voice/discord/dave/mls":        {},
+	"internal/discordtest/delivery": {},
+
 	"browsermgr/chrome":    {},
 	"browsermgr/fault":     {},
 	"browsermgr/feed":      {},
