@@ -144,7 +144,7 @@ func (l *Line) resettle(ctx context.Context, at seat) (seat, error) {
 	patience := l.joiner.patience()
 	if now := l.joiner.seat(l.rooms); now.servers > at.servers && now.endpoint == "" {
 		patience *= moveFactor // it is looking for one
-		l.setUp(false, "Discord is looking for another server for the call")
+		l.drop(ctx, "Discord is looking for another server for the call")
 	}
 	wait, cancel := context.WithTimeoutCause(ctx, patience, ErrNoServer)
 	defer cancel()
