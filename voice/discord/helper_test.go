@@ -65,7 +65,7 @@ func aTown(t *testing.T, cfg voiceserver.Config) *town {
 // connect signs the bot in.
 func (w *town) connect(t *testing.T) {
 	t.Helper()
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: w.Voice.Roots()}} //nolint:gosec // a test
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: w.Voice.Roots()}}
 	t.Cleanup(transport.CloseIdleConnections)
 	w.joiner = &discord.Joiner{
 		Send:     func(ctx context.Context, op int, d any) error { return w.gate.Send(ctx, op, d) },

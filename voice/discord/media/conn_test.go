@@ -319,6 +319,10 @@ func TestOwnPacketsAreNeverHeard(t *testing.T) {
 	if err := h.Send(seat, voiceserver.OpSpeaking, fmt.Sprintf(`{"user_id":%q,"ssrc":%d,"speaking":1}`, self, ssrc)); err != nil {
 		t.Fatal(err)
 	}
+	if err := h.Send(seat, voiceserver.OpConnected, `{"user_ids":["903"]}`); err != nil { // messages come in order
+		t.Fatal(err)
+	}
+	e.next(t, 0, "903", func(ev media.Event) bool { return ev.Kind == media.Connected && ev.Users[0] == "903" })
 	bob.Speak(media.MaskVoice)
 	for _, who := range []interface{ Send([]byte) error }{m, bob} {
 		if err := who.Send([]byte{1}); err != nil {
