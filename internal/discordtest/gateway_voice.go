@@ -31,6 +31,7 @@ func (s *Server) updateVoice(ses *session, data json.RawMessage) bool {
 	s.setVoice(g, VoiceState{
 		GuildID: g.ID, ChannelID: d.ChannelID, UserID: ses.bot.user.ID, SessionID: ses.id,
 		SelfMute: d.SelfMute, SelfDeaf: d.SelfDeaf, SelfVideo: d.SelfVideo && !ses.bot.user.Bot,
+		Streaming: g.voice[ses.bot.user.ID].Streaming,
 	})
 	if d.ChannelID != nil {
 		s.sendVoiceServer(ses, g)
@@ -58,7 +59,9 @@ func (s *Server) mayEnter(g *guild, channel, user string) bool {
 func (s *Server) setVoice(g *guild, v VoiceState) {
 	was, there := g.voice[v.UserID]
 	if there && (v.ChannelID == nil || *was.ChannelID != *v.ChannelID || was.SessionID != v.SessionID) {
+		s.leaveStreams(g, v.UserID)
 		s.revokeVoice(g, v.UserID)
+		v.Streaming = false
 	}
 	if v.ChannelID == nil {
 		delete(g.voice, v.UserID)

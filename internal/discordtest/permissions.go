@@ -15,7 +15,7 @@ const (
 	Administrator      Permissions = 1 << 3
 	ManageChannels     Permissions = 1 << 4
 	AddReactions       Permissions = 1 << 6
-	Stream             Permissions = 1 << 9
+	GoLive             Permissions = 1 << 9
 	ViewChannel        Permissions = 1 << 10
 	SendMessages       Permissions = 1 << 11
 	ManageMessages     Permissions = 1 << 13
@@ -32,7 +32,7 @@ const (
 
 	// Everyday is what everyone has in a new guild.
 	Everyday = AddReactions | ViewChannel | SendMessages | EmbedLinks | AttachFiles | ReadMessageHistory |
-		MentionEveryone | Connect | Speak | Stream | UseCommands | CreateThreads | SendInThreads
+		MentionEveryone | Connect | Speak | GoLive | UseCommands | CreateThreads | SendInThreads
 
 	// allPermissions is what owners and administrators have.
 	allPermissions Permissions = 1<<53 - 1

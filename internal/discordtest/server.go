@@ -58,6 +58,7 @@ type Server struct {
 	gateway
 	traffic
 	trouble
+	streams
 	buckets map[string]*bucket
 }
 
@@ -97,6 +98,7 @@ func Start(cfg Config) (*Server, error) {
 		changed: make(chan struct{}),
 		world:   newWorld(),
 		gateway: newGateway(),
+		streams: streams{shown: map[string]*stream{}},
 		buckets: map[string]*bucket{},
 	}
 	s.http = &http.Server{

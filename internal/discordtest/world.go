@@ -1,6 +1,9 @@
 package discordtest
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // A User is a person or a bot.
 type User struct {
@@ -163,10 +166,11 @@ func newWorld() world {
 	}
 }
 
-// botWithToken finds the account for an Authorization header, "Bot <token>".
-func (w *world) botWithToken(header string) *account {
+// accountWith finds the account for what a client shows, "Bot <token>", or the
+// token alone for an account that is no bot's.
+func (w *world) accountWith(shown string) *account {
 	for _, a := range w.accounts {
-		if header == "Bot "+a.token {
+		if token, bot := strings.CutPrefix(shown, "Bot "); token == a.token && bot == a.user.Bot {
 			return a
 		}
 	}

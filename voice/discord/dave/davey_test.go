@@ -329,8 +329,8 @@ func TestDaveyIsInTheSameGroup(t *testing.T) {
 		}
 	})
 	t.Run("any coming and going", func(t *testing.T) {
-		for seed := range uint64(4) {
-			wander(newCall(t), seed, 25, func(c *call, user uint64) {
+		for seed := range uint64(2) {
+			wander(newCall(t), seed, 20, func(c *call, user uint64) {
 				kind := 'o'
 				if user%2 == 0 {
 					kind = 'd'
