@@ -29,6 +29,10 @@ var table = map[string][]string{
 	"voice":               {},
 	"videosource":         {},
 
+	"voice/discord":               {"voice", "voice/discord/dave", "voice/discord/media"},
+	"voice/discord/media":         {"voice", "voice/discord/dave", "voice/discord/media/rtpsize"},
+	"voice/discord/media/rtpsize": {},
+
 	"voice/discord/dave":            {"voice/discord/dave/mls"},
 	"voice/discord/dave/mls":        {},
 	"internal/discordtest/delivery": {},
