@@ -27,6 +27,9 @@ var table = map[string][]string{
 	"watches/judge":       {"watches", "llm", "untrusted"},
 	"websearch":           {},
 	"voice":               {},
+	"voice/privacy":       {},
+	"voice/talk":          {"brain", "cancel", "llm", "sessions", "voice"},
+	"voice/talk/calls":    {"brain", "llm", "sessions"},
 	"videosource":         {},
 
 	"browsermgr/chrome":    {},
@@ -150,7 +153,7 @@ var table = map[string][]string{
 	"mcpserver":             {"browsertool", "llm", "untrusted"},
 	"budget":                {"computeruse", "llm", "sessions"},
 	"budget/budgettest":     {"budget", "llm"},
-	"sqlite":                {"budget", "sessions", "settings", "watches"},
+	"sqlite":                {"budget", "sessions", "settings", "voice/privacy", "watches"},
 	"bot":                   {"bot/gateway", "bot/markup", "bot/rest", "brain", "cancel", "consent", "llm", "sessions", "watches"},
 	"bot/gateway":           {},
 	"bot/markup":            {},
