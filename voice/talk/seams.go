@@ -1,0 +1,70 @@
+package talk
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"clank/brain"
+	"clank/sessions"
+	"clank/voice"
+)
+
+// Replier answers people. [brain.Brain] is one.
+type Replier interface {
+	Reply(ctx context.Context, t brain.Turn, watch func(brain.Progress)) (brain.Answer, error)
+}
+
+// Heard is where an [Ear] tells what it hears. The functions may be called from any goroutine, and do not block.
+type Heard struct {
+	Sound func(voice.Sound)     // live, as it is decoded
+	Said  func(voice.Utterance) // when somebody has fallen silent
+}
+
+// Ear turns packets into speech. Its methods are called by one goroutine.
+type Ear interface {
+	Hear(p voice.Packet)
+	Forget(person string) // they left, or do not want to be heard: what is kept of them goes
+	Close()               // ends what it has started, and waits for it; nothing is told after it returns
+}
+
+// Mouth speaks into the call. Say and Play are called by one goroutine at a time, the others by any.
+type Mouth interface {
+	// Say speaks sentences one after the other, and returns how many were heard to their end. It blocks until all are
+	// said or Silence has been called, whose cause it then returns, or ctx has ended, or a sentence could not be spoken.
+	Say(ctx context.Context, sentences []string) (said int, err error)
+
+	// Play is Say for sound that is there already: Opus packets as of [voice.Speaker]. played is how much was heard.
+	Play(ctx context.Context, sound iter.Seq2[[]byte, error]) (played time.Duration, err error)
+
+	// Pause is silent at once and keeps its place; Resume goes on from there.
+	Pause()
+	Resume()
+
+	// Silence ends what is being said, at once. It does not concern what is said later.
+	Silence(cause error)
+}
+
+// Message is something to write beside the call.
+type Message struct {
+	Text   string // Markdown
+	Images []sessions.Image
+}
+
+// Chat is where the call writes: the text chat of the voice channel, or the page of the call.
+type Chat interface {
+	Write(ctx context.Context, m Message) error
+}
+
+// Privacy is who does not want to be heard. [clank/voice/privacy.List] is one.
+type Privacy interface {
+	LeftOut(guild, user string) bool
+	Set(ctx context.Context, guild, user string, out bool) error
+}
+
+// Said is something that was understood, for those who keep transcripts.
+type Said struct {
+	By   voice.Person // zero if we said it
+	Text string
+	At   time.Time
+}
