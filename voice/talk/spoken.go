@@ -15,7 +15,7 @@ const (
 )
 
 type marks struct {
-	fence, link, url, head, emphasis, table *regexp.Regexp
+	fence, link, url, head, emphasis, under, table *regexp.Regexp
 }
 
 var markdown = sync.OnceValue(func() marks {
@@ -24,7 +24,8 @@ var markdown = sync.OnceValue(func() marks {
 		link:     regexp.MustCompile(`!?\[([^\]\n]*)\]\(([^()\s]*(?:\([^()\s]*\)[^()\s]*)*)\)`),
 		url:      regexp.MustCompile(`<?\bhttps?://[^\s<>]+>?`),
 		head:     regexp.MustCompile(`(?m)^\s*(#{1,6}\s+|[-*+•]\s+|>\s?|-#\s+)`),
-		emphasis: regexp.MustCompile("[*_~`|]{1,3}"),
+		emphasis: regexp.MustCompile("[*~`|]{1,3}"),
+		under:    regexp.MustCompile(`(^|[\s(])_+|_+($|[\s).,!?])`),
 		table:    regexp.MustCompile(`(?m)^\s*\|.*\|\s*$\n?`),
 	}
 })
@@ -41,7 +42,7 @@ func spoken(answer string) (sentences []string, more bool) {
 	text = m.url.ReplaceAllString(text, "")
 	more = m.fence.MatchString(answer) || m.table.MatchString(answer) || m.link.MatchString(answer) || m.url.MatchString(answer)
 	text = m.head.ReplaceAllString(text, "")
-	text = m.emphasis.ReplaceAllString(text, "")
+	text = m.under.ReplaceAllString(m.emphasis.ReplaceAllString(text, ""), "$1$2")
 	length := 0
 	for _, s := range split(text) {
 		length += utf8.RuneCountInString(s)
