@@ -66,9 +66,7 @@ func TestAStopEndsTheReplyAndItsSpeechAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newParty(t)
 		p.brain.reply = browsing
-		p.begin("ada", "bob")
-		p.sound("ada", 100*time.Millisecond)
-		p.spots("ada", "clank")
+		p.begin("ada")
 		p.says("ada", "find a lamp")
 		scope := cancel.Scope{Guild: "g", Channel: "v"}
 		if got := p.scopes.Active(scope); len(got) != 1 || got[0].Owner != "ada" {
