@@ -1,41 +1,41 @@
 package talk
 
 import (
-	"math"
 	"time"
 
 	"clank/cancel"
-	"clank/voice"
 )
 
 const (
-	loudness  = 330                    // root mean square of 16-bit samples, from which a sound is speech: a hundredth of full scale
-	pauseAt   = 40 * time.Millisecond  // of sound: less is a click
-	bargeAt   = 400 * time.Millisecond // of sound: less is a "mhm"
-	runGap    = 300 * time.Millisecond // of silence end a run of sound
+	bargeAt   = 400 * time.Millisecond // of speech: less is a "mhm"
+	runGap    = 350 * time.Millisecond // without speech, and it was no more than that
 	maxEchoes = 3                      // sounds in a row that ended with our own: then it is our own
 )
 
-// meter follows how long somebody has been making sound, and lets them interrupt us: at once we pause; if they go on, we give way.
-func (c *call) meter(p *person, s voice.Sound) {
-	if s.Rate <= 0 || rms(s.Samples) < loudness {
+// speaks is told that somebody speaks. They interrupt us: at once we pause; if they go on, we give way.
+func (c *call) speaks(id string, voiced time.Duration, over bool) {
+	p := c.room.people[id]
+	if p == nil || p.out {
+		return
+	}
+	if over {
+		p.speaking = false
 		return
 	}
 	now := time.Now()
-	if now.Sub(p.lastLoud) > runGap {
-		p.loud, p.onset = 0, now
+	if !p.speaking {
+		p.speaking, p.onset = true, now
 	}
-	p.loud += time.Duration(len(s.Samples)) * time.Second / time.Duration(s.Rate)
 	p.lastLoud = now
-	sp := &c.speech
-	if sp.now == nil || sp.now.short || p.onset.Before(sp.now.since) || !c.mayBarge(p) {
+	s := &c.speech
+	if s.now == nil || s.now.short || p.onset.Before(s.now.since) || !c.mayBarge(p) {
 		return
 	}
-	if sp.pausedBy == nil && p.loud >= pauseAt {
-		sp.pausedBy, sp.pausedAt = p, now
+	if s.pausedBy == nil {
+		s.pausedBy = p
 		c.Mouth.Pause()
 	}
-	if p.loud >= bargeAt {
+	if voiced >= bargeAt {
 		c.interrupt(p)
 	}
 }
@@ -114,18 +114,6 @@ func (c *call) takeUp(now time.Time) {
 		s.suspended = nil
 		s.queue = append([]*part{p}, s.queue...)
 	}
-}
-
-// rms is how loud samples are.
-func rms(samples []int16) float64 {
-	if len(samples) == 0 {
-		return 0
-	}
-	sum := 0.0
-	for _, v := range samples {
-		sum += float64(v) * float64(v)
-	}
-	return math.Sqrt(sum / float64(len(samples)))
 }
 
 func (c *call) bargeIn() BargeIn { return c.Manners.BargeIn }

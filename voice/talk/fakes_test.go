@@ -44,21 +44,26 @@ type ear struct {
 	from   []string
 	forgot []string
 	closed bool
+	err    error
 }
 
-func (e *ear) Hear(p voice.Packet) {
+func (e *ear) Take(p voice.Packet) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.from = append(e.from, p.From)
 }
 
-func (e *ear) Forget(id string) {
+func (e *ear) Left(id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.forgot = append(e.forgot, id)
 }
 
-func (e *ear) Close() { e.closed = true }
+func (e *ear) Run(ctx context.Context) error {
+	<-ctx.Done()
+	e.closed = true
+	return e.err
+}
 
 func (e *ear) heard(id string) (n int) {
 	e.mu.Lock()
@@ -387,11 +392,18 @@ func (p *party) sound(id string, span time.Duration) {
 	for i := range samples {
 		samples[i] = int16(4000 - 8000*(i%2))
 	}
-	for range span / voice.FrameTime {
+	for voiced := voice.FrameTime; voiced <= span; voiced += voice.FrameTime {
 		p.line.events <- voice.Event{Kind: voice.Heard, Packet: voice.Packet{From: id}}
 		p.ear.tell.Sound(voice.Sound{From: id, Rate: voice.RateSpeech, Samples: samples, At: time.Now()})
 		p.wait(voice.FrameTime)
+		if voiced == 3*voice.FrameTime || voiced%(5*voice.FrameTime) == 0 {
+			p.ear.tell.Speaking(id, voiced, false)
+		}
 	}
+	if span > 0 {
+		time.AfterFunc(600*time.Millisecond, func() { p.ear.tell.Speaking(id, span, true) })
+	}
+	synctest.Wait()
 }
 
 // says has somebody say something, and waits until the end of it was noticed.

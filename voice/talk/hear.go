@@ -34,7 +34,6 @@ func (c *call) sound(ctx context.Context, s voice.Sound) {
 	if p == nil || p.out {
 		return
 	}
-	c.meter(p, s)
 	if c.Spotter != nil {
 		if p.ears == nil {
 			c.listenTo(ctx, p)

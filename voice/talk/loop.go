@@ -111,7 +111,7 @@ func (c *call) packet(p voice.Packet) {
 	if out || who.Bot || p.From == c.Place.Me {
 		return
 	}
-	c.ear.Hear(p)
+	c.ear.Take(p)
 }
 
 // tick looks after everything that waits for a time.

@@ -23,10 +23,10 @@ type person struct {
 	stopped   time.Time  // when they last said stop to the spotter, and it did
 	openUntil time.Time  // until then what they say is said to us
 
-	loud     time.Duration // of the run of sound they are in
-	onset    time.Time     // when it began
-	lastLoud time.Time
-	echoes   int // how often their sound ended when we fell silent
+	speaking bool
+	onset    time.Time // when they began to speak
+	lastLoud time.Time // when they spoke last
+	echoes   int       // how often their sound ended when we fell silent
 
 	unheard []heard // utterances that wait to be put into words
 	busy    bool    // one is being put into words
@@ -110,9 +110,9 @@ func (c *call) left(id string) {
 
 // forget drops what was heard of p, and is no longer to be listened to.
 func (c *call) forget(p *person) {
-	c.ear.Forget(p.ID)
+	c.ear.Left(p.ID)
 	c.endListening(p)
-	p.unheard, p.loud, p.woken, p.openUntil = nil, 0, time.Time{}, time.Time{}
+	p.unheard, p.speaking, p.woken, p.openUntil = nil, false, time.Time{}, time.Time{}
 	if c.speech.pausedBy == p {
 		c.resume()
 	}

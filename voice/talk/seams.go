@@ -19,13 +19,19 @@ type Replier interface {
 type Heard struct {
 	Sound func(voice.Sound)     // live, as it is decoded
 	Said  func(voice.Utterance) // when somebody has fallen silent
+
+	// Speaking tells that somebody has begun to speak, goes on (every 100 ms of speech or so) or has ended. voiced is how much of it
+	// was speech until now.
+	Speaking func(person string, voiced time.Duration, over bool)
 }
 
-// Ear turns packets into speech. Its methods are called by one goroutine.
+// Ear turns packets into speech. [clank/voice/ear.Ear] is one.
 type Ear interface {
-	Hear(p voice.Packet)
-	Forget(person string) // they left, or do not want to be heard: what is kept of them goes
-	Close()               // ends what it has started, and waits for it; nothing is told after it returns
+	Take(p voice.Packet) // does not block
+	Left(person string)  // they left, or do not want to be heard: what is kept of them goes
+
+	// Run listens until ctx ends. Nothing is told after it has returned.
+	Run(ctx context.Context) error
 }
 
 // Mouth speaks into the call. Say and Play are called by one goroutine at a time, the others by any.

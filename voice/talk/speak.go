@@ -43,7 +43,6 @@ type speech struct {
 	suspended *part
 	until     time.Time // then what is suspended is given up
 	pausedBy  *person
-	pausedAt  time.Time
 	memory    memory
 }
 

@@ -108,13 +108,21 @@ func (t *Talk) Run(ctx context.Context) error {
 	c.ear = t.NewEar(Heard{
 		Sound: func(s voice.Sound) { c.in.offer(func(ctx context.Context) { c.sound(ctx, s) }) },
 		Said:  func(u voice.Utterance) { c.in.put(func(ctx context.Context) { c.said(ctx, u) }) },
+		Speaking: func(person string, voiced time.Duration, over bool) {
+			c.in.put(func(context.Context) { c.speaks(person, voiced, over) })
+		},
+	})
+	c.work.Go(func() {
+		if err := c.ear.Run(ctx); err != nil {
+			c.log.Error("nobody in the call is heard", "error", err)
+			c.post(func(context.Context) { c.tell("ear", "I cannot hear anybody in this call: "+sentence(err.Error())) })
+		}
 	})
 	if t.Native != nil {
 		c.startNative(ctx)
 	}
 	err := c.loop(ctx)
 	leave(ending(err))
-	c.ear.Close()
 	c.stopListening()
 	if t.Mouth != nil {
 		t.Mouth.Silence(ending(err))
