@@ -37,8 +37,8 @@ func (l *line) Close(context.Context) error {
 	return nil
 }
 
-// ear takes the first byte of a packet for how loud it is, and remembers what it was given.
-type ear struct {
+// scriptedEar tells what the test has it tell, and remembers what it was given.
+type scriptedEar struct {
 	tell   talk.Heard
 	mu     sync.Mutex
 	from   []string
@@ -47,25 +47,25 @@ type ear struct {
 	err    error
 }
 
-func (e *ear) Take(p voice.Packet) {
+func (e *scriptedEar) Take(p voice.Packet) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.from = append(e.from, p.From)
 }
 
-func (e *ear) Left(id string) {
+func (e *scriptedEar) Left(id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.forgot = append(e.forgot, id)
 }
 
-func (e *ear) Run(ctx context.Context) error {
+func (e *scriptedEar) Run(ctx context.Context) error {
 	<-ctx.Done()
 	e.closed = true
 	return e.err
 }
 
-func (e *ear) heard(id string) (n int) {
+func (e *scriptedEar) heard(id string) (n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, f := range e.from {
@@ -314,7 +314,7 @@ type party struct {
 
 	t       *testing.T
 	line    *line
-	ear     *ear
+	ear     *scriptedEar
 	mouth   *mouth
 	chat    *chat
 	brain   *replier
@@ -329,7 +329,7 @@ type party struct {
 func newParty(t *testing.T) *party {
 	t.Helper()
 	p := &party{
-		t: t, line: newLine(), ear: &ear{}, mouth: &mouth{}, chat: &chat{}, brain: &replier{}, words: &transcriber{}, spot: &spotter{},
+		t: t, line: newLine(), ear: &scriptedEar{}, mouth: &mouth{}, chat: &chat{}, brain: &replier{}, words: &transcriber{}, spot: &spotter{},
 		privacy: &leftOut{}, scopes: &cancel.Scopes{}, ended: make(chan error, 1),
 	}
 	p.Talk = &talk.Talk{
