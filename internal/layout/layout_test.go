@@ -29,7 +29,7 @@ var table = map[string][]string{
 	"voice":               {},
 	"voice/privacy":       {},
 	"voice/talk":          {"brain", "cancel", "llm", "sessions", "voice"},
-	"voice/talk/calls":    {"brain", "llm", "sessions"},
+	"voice/talk/calls":    {"brain", "cancel", "llm", "sessions"},
 	"videosource":         {},
 	"access":               {},
 	"tokens":               {},
