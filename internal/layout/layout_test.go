@@ -46,7 +46,7 @@ var table = map[string][]string{
 	"voice":                {},
 	"voice/audio":          {"voice"},
 	"voice/ear":            {"voice", "voice/audio"},
-	"voice/mouth":          {"voice", "voice/audio"},
+	"voice/mouth":          {"voice"},
 	"voice/realtime":       {"llm", "voice", "voice/audio"},
 	"llm/llmtest/realtime": {"llm/llmtest"},
 	"videosource":          {},
