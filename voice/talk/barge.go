@@ -33,7 +33,7 @@ func (c *call) speaks(id string, voiced time.Duration, over bool) {
 	}
 	if s.pausedBy == nil {
 		s.pausedBy = p
-		c.Mouth.Pause()
+		c.Mouth.Pause(true)
 	}
 	if voiced >= bargeAt {
 		c.interrupt(p)
@@ -80,7 +80,7 @@ func (c *call) settleBarge(now time.Time) {
 func (c *call) resume() {
 	c.speech.pausedBy = nil
 	if c.Mouth != nil {
-		c.Mouth.Resume()
+		c.Mouth.Pause(false)
 	}
 }
 

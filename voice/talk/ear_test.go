@@ -2,6 +2,7 @@ package talk_test
 
 import (
 	"context"
+	"iter"
 	"math"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 	"clank/voice"
 	"clank/voice/audio"
 	"clank/voice/ear"
+	"clank/voice/mouth"
 	"clank/voice/talk"
 )
 
@@ -37,28 +39,42 @@ func tone(t *testing.T, span time.Duration) [][]byte {
 	return out
 }
 
+// speaker says everything with the same sound.
+type speaker struct{ packets [][]byte }
+
+func (s *speaker) Speak(context.Context, string) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, p := range s.packets {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
 func TestFromThePacketToOurSilenceItTakesLessThan200Milliseconds(t *testing.T) {
 	packets := tone(t, time.Second)
 	synctest.Test(t, func(t *testing.T) {
 		p := newParty(t)
-		p.brain.reply = func(context.Context, brain.Turn, func(brain.Progress)) (brain.Answer, error) { return brain.Answer{Text: story}, nil }
+		p.brain.reply = func(context.Context, brain.Turn, func(brain.Progress)) (brain.Answer, error) {
+			return brain.Answer{Text: story}, nil
+		}
 		heard := make(chan voice.Utterance, 1)
 		p.NewEar = func(h talk.Heard) talk.Ear {
-			p.ear.tell = h
-			p.ear.closed = true
-			return &ear.Ear{
-				Sound: h.Sound,
-				Said: func(u voice.Utterance) {
-					u.Packets = []voice.Packet{{Opus: []byte("hello there")}}
-					heard <- u
-					h.Said(u)
-				},
-				Speaking: func(s ear.Speech) { h.Speaking(s.From, s.Voiced, s.Over) },
+			p.ear.tell, p.ear.closed = h, true
+			said := h.Said
+			h.Said = func(u voice.Utterance) {
+				u.Packets = []voice.Packet{{Opus: []byte("hello there")}}
+				heard <- u
+				said(u)
 			}
+			return talk.Through(&ear.Ear{})(h)
 		}
+		spoken := &speaker{packets: packets}
+		p.Mouth = talk.With(&mouth.Mouth{Line: p.line, Speaker: spoken})
 		p.begin("ada")
 		p.says("ada", "tell me a story") // through the scripted end of utterance
-		for p.mouth.last().Before(time.Now().Add(-30 * time.Millisecond)) {
+		for p.line.last().Before(time.Now().Add(-30 * time.Millisecond)) {
 			p.wait(voice.FrameTime)
 		}
 		began := time.Now()
@@ -68,7 +84,7 @@ func TestFromThePacketToOurSilenceItTakesLessThan200Milliseconds(t *testing.T) {
 			}}
 			p.wait(voice.FrameTime)
 		}
-		if took := p.mouth.last().Sub(began); took > 200*time.Millisecond {
+		if took := p.line.last().Sub(began); took > 200*time.Millisecond {
 			t.Errorf("we spoke for %v into what ada said", took)
 		} else {
 			t.Logf("silent %v after the first packet", took)

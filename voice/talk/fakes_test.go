@@ -22,6 +22,9 @@ type line struct {
 	events chan voice.Event
 	err    error
 
+	mu     sync.Mutex
+	played time.Time // when the last packet was
+
 	once   sync.Once
 	closed chan struct{}
 }
@@ -29,9 +32,22 @@ type line struct {
 func newLine() *line { return &line{events: make(chan voice.Event, 4096), closed: make(chan struct{})} }
 
 func (l *line) Events() <-chan voice.Event { return l.events }
-func (l *line) Play([]byte) error          { return nil }
 func (l *line) Hush() error                { return nil }
 func (l *line) Err() error                 { return l.err }
+
+func (l *line) Play([]byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.played = time.Now()
+	return nil
+}
+
+func (l *line) last() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.played
+}
+
 func (l *line) Close(context.Context) error {
 	l.once.Do(func() { close(l.closed) })
 	return nil
@@ -76,8 +92,8 @@ func (e *scriptedEar) heard(id string) (n int) {
 	return n
 }
 
-// mouth says a word in 250 ms, in steps of 20 ms.
-type mouth struct {
+// scriptedMouth says a word in 250 ms, in steps of 20 ms.
+type scriptedMouth struct {
 	mu      sync.Mutex
 	paused  bool
 	silence chan error // of what is being said; nil: nothing
@@ -86,7 +102,7 @@ type mouth struct {
 	err     error
 }
 
-func (m *mouth) Say(ctx context.Context, sentences []string) (int, error) {
+func (m *scriptedMouth) Say(ctx context.Context, sentences []string) (int, error) {
 	m.mu.Lock()
 	if m.err != nil {
 		defer m.mu.Unlock()
@@ -106,13 +122,13 @@ func (m *mouth) Say(ctx context.Context, sentences []string) (int, error) {
 	return len(sentences), nil
 }
 
-func (m *mouth) Play(ctx context.Context, sound iter.Seq2[[]byte, error]) (time.Duration, error) {
+func (m *scriptedMouth) Play(ctx context.Context, sound func(context.Context) iter.Seq2[[]byte, error]) (time.Duration, error) {
 	m.mu.Lock()
 	silence := make(chan error, 1)
 	m.silence, m.paused = silence, false
 	m.mu.Unlock()
 	var played time.Duration
-	for _, err := range sound {
+	for _, err := range sound(ctx) {
 		if err != nil {
 			return played, err
 		}
@@ -125,7 +141,7 @@ func (m *mouth) Play(ctx context.Context, sound iter.Seq2[[]byte, error]) (time.
 	return played, nil
 }
 
-func (m *mouth) sound(ctx context.Context, silence chan error, span time.Duration) (played time.Duration, err error) {
+func (m *scriptedMouth) sound(ctx context.Context, silence chan error, span time.Duration) (played time.Duration, err error) {
 	for played < span {
 		select {
 		case err := <-silence:
@@ -144,10 +160,18 @@ func (m *mouth) sound(ctx context.Context, silence chan error, span time.Duratio
 	return played, nil
 }
 
-func (m *mouth) Pause()  { m.mu.Lock(); m.paused = true; m.mu.Unlock() }
-func (m *mouth) Resume() { m.mu.Lock(); m.paused = false; m.mu.Unlock() }
+func (m *scriptedMouth) Run(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
 
-func (m *mouth) Silence(cause error) {
+func (m *scriptedMouth) Pause(on bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.paused = on
+}
+
+func (m *scriptedMouth) Silence(cause error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	select {
@@ -156,13 +180,13 @@ func (m *mouth) Silence(cause error) {
 	}
 }
 
-func (m *mouth) words() string {
+func (m *scriptedMouth) words() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return strings.Join(m.said, " ")
 }
 
-func (m *mouth) last() time.Time {
+func (m *scriptedMouth) last() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.sounded
@@ -315,7 +339,7 @@ type party struct {
 	t       *testing.T
 	line    *line
 	ear     *scriptedEar
-	mouth   *mouth
+	mouth   *scriptedMouth
 	chat    *chat
 	brain   *replier
 	words   *transcriber
@@ -329,7 +353,7 @@ type party struct {
 func newParty(t *testing.T) *party {
 	t.Helper()
 	p := &party{
-		t: t, line: newLine(), ear: &scriptedEar{}, mouth: &mouth{}, chat: &chat{}, brain: &replier{}, words: &transcriber{}, spot: &spotter{},
+		t: t, line: newLine(), ear: &scriptedEar{}, mouth: &scriptedMouth{}, chat: &chat{}, brain: &replier{}, words: &transcriber{}, spot: &spotter{},
 		privacy: &leftOut{}, scopes: &cancel.Scopes{}, ended: make(chan error, 1),
 	}
 	p.Talk = &talk.Talk{

@@ -29,8 +29,9 @@ type Native interface {
 
 // NativeEvents is what a [Native] tells.
 type NativeEvents struct {
-	// Speak is an answer that begins: Opus packets as of [voice.Speaker], which come as they are made.
-	Speak func(sound iter.Seq2[[]byte, error])
+	// Speak is an answer that begins: Opus packets as of [voice.Speaker], which come as they are made. Its end, and the end of its ctx,
+	// end the sequence.
+	Speak func(sound func(context.Context) iter.Seq2[[]byte, error])
 
 	Heard func(text string) // what somebody said, in words
 	Said  func(text string) // what it said, in words
@@ -54,7 +55,9 @@ func (c *call) startNative(ctx context.Context) {
 	var spent error
 	ctx, end := context.WithCancelCause(ctx)
 	on := NativeEvents{
-		Speak: func(sound iter.Seq2[[]byte, error]) { c.post(func(ctx context.Context) { n.speak(ctx, sound) }) },
+		Speak: func(sound func(context.Context) iter.Seq2[[]byte, error]) {
+			c.post(func(ctx context.Context) { n.speak(ctx, sound) })
+		},
 		Heard: func(text string) { c.post(func(context.Context) { n.keep(text, false) }) },
 		Said:  func(text string) { c.post(func(context.Context) { n.keep(text, true) }) },
 		Spend: func(u llm.Usage) error {
@@ -126,7 +129,7 @@ func (n *native) wake(p *person) {
 func (n *native) forget(id string) { delete(n.before, id) }
 
 // speak plays an answer.
-func (n *native) speak(ctx context.Context, sound iter.Seq2[[]byte, error]) {
+func (n *native) speak(ctx context.Context, sound func(context.Context) iter.Seq2[[]byte, error]) {
 	c := n.call
 	if c.Mouth == nil {
 		c.tell("speak", "I have an answer, but nothing to say it with: set up speech in the settings under voice.")

@@ -25,7 +25,7 @@ type Heard struct {
 	Speaking func(person string, voiced time.Duration, over bool)
 }
 
-// Ear turns packets into speech. [clank/voice/ear.Ear] is one.
+// Ear turns packets into speech. [clank/voice/ear.Ear] is one, by [Through].
 type Ear interface {
 	Take(p voice.Packet) // does not block
 	Left(person string)  // they left, or do not want to be heard: what is kept of them goes
@@ -34,18 +34,20 @@ type Ear interface {
 	Run(ctx context.Context) error
 }
 
-// Mouth speaks into the call. Say and Play are called by one goroutine at a time, the others by any.
+// Mouth speaks into the call; [With] makes one. Say and Play are called by one goroutine at a time, the others by any.
 type Mouth interface {
+	// Run speaks until ctx ends. Then nothing more can be said.
+	Run(ctx context.Context) error
+
 	// Say speaks sentences one after the other, and returns how many were heard to their end. It blocks until all are
 	// said or Silence has been called, whose cause it then returns, or ctx has ended, or a sentence could not be spoken.
 	Say(ctx context.Context, sentences []string) (said int, err error)
 
-	// Play is Say for sound that is there already: Opus packets as of [voice.Speaker]. played is how much was heard.
-	Play(ctx context.Context, sound iter.Seq2[[]byte, error]) (played time.Duration, err error)
+	// Play is Say for sound that is made elsewhere: Opus packets as of [voice.Speaker]. played is how much was heard.
+	Play(ctx context.Context, sound func(context.Context) iter.Seq2[[]byte, error]) (played time.Duration, err error)
 
-	// Pause is silent at once and keeps its place; Resume goes on from there.
-	Pause()
-	Resume()
+	// Pause is silent at once and keeps its place, or goes on from there.
+	Pause(on bool)
 
 	// Silence ends what is being said, at once. It does not concern what is said later.
 	Silence(cause error)

@@ -22,12 +22,12 @@ type part struct {
 	to        *person // whom it answers; nil: everybody
 	job       *job    // of which it is news; nil: none
 	sentences []string
-	said      int                      // of them, heard to their end
-	answer    bool                     // it is an answer, and stands in the history
-	question  bool                     // it ends with a question
-	short     bool                     // an acknowledgement: said at once, not interrupted
-	sound     iter.Seq2[[]byte, error] // instead of sentences; nil: none
-	text      string                   // what is written if it cannot be spoken; empty: nothing, or written already
+	said      int                                            // of them, heard to their end
+	answer    bool                                           // it is an answer, and stands in the history
+	question  bool                                           // it ends with a question
+	short     bool                                           // an acknowledgement: said at once, not interrupted
+	sound     func(context.Context) iter.Seq2[[]byte, error] // instead of sentences; nil: none
+	text      string                                         // what is written if it cannot be spoken; empty: nothing, or written already
 
 	queued   time.Time
 	since    time.Time // begun, the last time

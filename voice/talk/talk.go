@@ -118,15 +118,19 @@ func (t *Talk) Run(ctx context.Context) error {
 			c.post(func(context.Context) { c.tell("ear", "I cannot hear anybody in this call: "+sentence(err.Error())) })
 		}
 	})
+	if t.Mouth != nil {
+		c.work.Go(func() {
+			if err := t.Mouth.Run(ctx); err != nil {
+				c.log.Error("nothing can be said in the call", "error", err)
+			}
+		})
+	}
 	if t.Native != nil {
 		c.startNative(ctx)
 	}
 	err := c.loop(ctx)
 	leave(ending(err))
 	c.stopListening()
-	if t.Mouth != nil {
-		t.Mouth.Silence(ending(err))
-	}
 	c.work.Wait()
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer done()
