@@ -9,6 +9,7 @@ import (
 
 	"clank/cancel"
 	"clank/voice"
+	"clank/voice/audio"
 )
 
 const (
@@ -38,9 +39,28 @@ func (c *call) sound(ctx context.Context, s voice.Sound) {
 		if p.ears == nil {
 			c.listenTo(ctx, p)
 		}
-		p.ears.write(s)
+		p.ears.write(c.at(&p.toSpot, s, voice.RateSpeech))
 	}
-	c.native.hear(p, s)
+	if c.native != nil {
+		c.native.hear(p, c.at(&p.toNative, s, voice.RateRealtime))
+	}
+}
+
+// at is s at a rate, by a resampler that goes on from one piece of sound to the next.
+func (c *call) at(with **audio.Resampler, s voice.Sound, rate int) voice.Sound {
+	if s.Rate == rate {
+		return s
+	}
+	if *with == nil {
+		r, err := audio.NewResampler(s.Rate, rate)
+		if err != nil {
+			c.log.Error("sound has a rate that cannot be used", "rate", s.Rate, "error", err)
+			return voice.Sound{From: s.From, Rate: rate, At: s.At}
+		}
+		*with = r
+	}
+	s.Samples, s.Rate = (*with).Write(s.Samples), rate
+	return s
 }
 
 // said is told of a whole utterance.
@@ -56,10 +76,21 @@ func (c *call) said(ctx context.Context, u voice.Utterance) {
 	}
 	h := heard{Utterance: u, wake: !p.woken.Before(u.Began) && !p.woken.IsZero()}
 	h.may = h.wake || c.room.alone(p) || u.Began.Before(p.openUntil)
-	if c.Native != nil || c.Transcriber == nil || !h.may && !c.Manners.TranscribeAll {
+	if c.Native != nil || c.Transcriber == nil {
 		c.notOurs(p)
 		return
 	}
+	if !h.may && !c.Manners.TranscribeAll {
+		p.late = &h
+		c.notOurs(p)
+		return
+	}
+	c.takeIn(ctx, p, h)
+}
+
+// takeIn has an utterance put into words in its turn.
+func (c *call) takeIn(ctx context.Context, p *person, h heard) {
+	p.late = nil
 	if len(p.unheard) == maxUnheard {
 		c.log.Warn("speech comes faster than it is put into words; the oldest is left out")
 		p.unheard = p.unheard[1:]

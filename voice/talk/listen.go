@@ -120,6 +120,10 @@ func (c *call) spotted(ctx context.Context, s voice.Spotted) {
 		c.leaveOut(ctx, p)
 	case named:
 		p.woken = s.At
+		if h := p.late; h != nil && !s.At.Before(h.Began) && !s.At.After(h.Ended) { // the spotter takes a moment longer
+			h.may, h.wake = true, true
+			c.takeIn(ctx, p, *h)
+		}
 		if c.bargeIn() != NoBargeIn {
 			c.interrupt(p)
 		}

@@ -88,6 +88,7 @@ func (c *call) event(ctx context.Context, e voice.Event) {
 		c.connected = true
 		c.notice()
 	case voice.Trouble:
+		c.connected = false
 		c.tell("line", e.Text)
 	case voice.Moved:
 		c.scopes = append([]cancel.Scope{{Guild: c.Place.Guild, Channel: e.Text}}, c.scopes...)
@@ -101,7 +102,11 @@ func (c *call) event(ctx context.Context, e voice.Event) {
 
 // packet passes sound on to the ear, unless nobody may hear it.
 func (c *call) packet(p voice.Packet) {
-	who := c.room.get(p.From)
+	who := c.room.people[p.From]
+	if who == nil { // heard before they were announced
+		who = c.room.get(p.From)
+		who.here = p.From != c.Place.Me
+	}
 	out := c.Privacy != nil && c.Privacy.LeftOut(c.Place.Guild, p.From)
 	if out != who.out {
 		if who.out = out; out {

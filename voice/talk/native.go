@@ -96,9 +96,6 @@ func (n *native) over(err error) {
 
 // hear gives the model what is said to us, with what came just before our name.
 func (n *native) hear(p *person, s voice.Sound) {
-	if n == nil {
-		return
-	}
 	now := time.Now()
 	if !n.call.room.alone(p) && !now.Before(p.openUntil) && (p.woken.IsZero() || now.Sub(p.woken) > wakeFor) {
 		b := append(n.before[p.ID], s)

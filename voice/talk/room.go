@@ -5,6 +5,7 @@ import (
 
 	"clank/sessions"
 	"clank/voice"
+	"clank/voice/audio"
 )
 
 // maxPeople bounds what is remembered of people; a call has fewer.
@@ -19,6 +20,8 @@ type person struct {
 	told bool // has been told that we listen
 
 	ears      *listening // to spot words; nil until they speak
+	toSpot    *audio.Resampler
+	toNative  *audio.Resampler
 	woken     time.Time  // when they last said our name to the spotter
 	stopped   time.Time  // when they last said stop to the spotter, and it did
 	openUntil time.Time  // until then what they say is said to us
@@ -28,6 +31,7 @@ type person struct {
 	lastLoud time.Time // when they spoke last
 	echoes   int       // how often their sound ended when we fell silent
 
+	late    *heard  // the last utterance that seemed not to be for us, until it is clear that our name was not in it
 	unheard []heard // utterances that wait to be put into words
 	busy    bool    // one is being put into words
 }
@@ -112,7 +116,7 @@ func (c *call) left(id string) {
 func (c *call) forget(p *person) {
 	c.ear.Left(p.ID)
 	c.endListening(p)
-	p.unheard, p.speaking, p.woken, p.openUntil = nil, false, time.Time{}, time.Time{}
+	p.late, p.unheard, p.speaking, p.woken, p.openUntil = nil, nil, false, time.Time{}, time.Time{}
 	if c.speech.pausedBy == p {
 		c.resume()
 	}

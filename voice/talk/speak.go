@@ -2,11 +2,13 @@ package talk
 
 import (
 	"context"
+	"crypto/rand"
 	"iter"
 	"strings"
 	"time"
 
 	"clank/brain"
+	"clank/cancel"
 	"clank/sessions"
 )
 
@@ -139,8 +141,14 @@ func (c *call) next(ctx context.Context) {
 		})
 		return
 	}
+	over := func() {}
+	if p.answer && p.to != nil { // so that it can be stopped from the chat, too
+		said, handle := c.Scopes.Begin(ctx, c.scopes[0], cancel.Work{ID: rand.Text(), Owner: p.to.ID, Label: "speaking"})
+		ctx, over = said, handle.End
+	}
 	c.work.Go(func() {
 		n, err := c.Mouth.Say(ctx, rest)
+		over()
 		c.post(func(ctx context.Context) { c.spokenTo(ctx, p, n, err) })
 	})
 }
@@ -158,7 +166,7 @@ func (c *call) spokenTo(ctx context.Context, p *part, n int, err error) {
 		c.remember(p)
 	case p.broken != nil && !p.dropped && ctx.Err() == nil:
 		s.suspended, s.until = p, time.Now().Add(suspendFor)
-	case p.broken != nil || p.dropped || ctx.Err() != nil:
+	case p.broken != nil || p.dropped || ctx.Err() != nil || cancel.CauseOf(nil, err) != nil: //nolint:staticcheck // nil is documented as allowed
 		c.remember(p)
 	default:
 		c.log.Error("not spoken", "error", err)
