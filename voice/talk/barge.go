@@ -63,7 +63,8 @@ func (c *call) interrupt(p *person) {
 		return
 	}
 	s.now.broken = p
-	c.Mouth.Silence(&cancel.Cause{Reason: cancel.Stopped, By: p.name(), Detail: "they began to speak"})
+	c.silence(s.now, &cancel.Cause{Reason: cancel.Stopped, By: p.name(), Detail: "they began to speak"})
+	c.native.silenced(s.now)
 }
 
 // settleBarge goes on speaking when what we paused for was short.

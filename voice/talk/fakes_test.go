@@ -3,7 +3,6 @@ package talk_test
 import (
 	"context"
 	"errors"
-	"iter"
 	"strings"
 	"sync"
 	"testing"
@@ -122,25 +121,6 @@ func (m *scriptedMouth) Say(ctx context.Context, sentences []string) (int, error
 	return len(sentences), nil
 }
 
-func (m *scriptedMouth) Play(ctx context.Context, sound func(context.Context) iter.Seq2[[]byte, error]) (time.Duration, error) {
-	m.mu.Lock()
-	silence := make(chan error, 1)
-	m.silence, m.paused = silence, false
-	m.mu.Unlock()
-	var played time.Duration
-	for _, err := range sound(ctx) {
-		if err != nil {
-			return played, err
-		}
-		d, err := m.sound(ctx, silence, voice.FrameTime)
-		played += d
-		if err != nil {
-			return played, err
-		}
-	}
-	return played, nil
-}
-
 func (m *scriptedMouth) sound(ctx context.Context, silence chan error, span time.Duration) (played time.Duration, err error) {
 	for played < span {
 		select {
@@ -164,6 +144,8 @@ func (m *scriptedMouth) Run(ctx context.Context) error {
 	<-ctx.Done()
 	return nil
 }
+
+func (*scriptedMouth) Play(talk.Sound) talk.Playing { panic("no native model here") }
 
 func (m *scriptedMouth) Pause(on bool) {
 	m.mu.Lock()

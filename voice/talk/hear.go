@@ -76,7 +76,7 @@ func (c *call) said(ctx context.Context, u voice.Utterance) {
 	}
 	h := heard{Utterance: u, wake: !p.woken.Before(u.Began) && !p.woken.IsZero()}
 	h.may = h.wake || c.room.alone(p) || u.Began.Before(p.openUntil)
-	if c.Native != nil || c.Transcriber == nil {
+	if c.NewNative != nil || c.Transcriber == nil {
 		c.notOurs(p)
 		return
 	}

@@ -35,7 +35,7 @@ func (c *call) notice() {
 		c.say(&part{sentences: []string{aloud, "Say: clank privacy, to be left out."}})
 	}
 	switch {
-	case c.Native != nil:
+	case c.NewNative != nil:
 	case c.Transcriber == nil:
 		c.tell("hear", "I cannot hear words: no transcription is configured. Set one up in the settings under voice."+c.stillStops())
 	case c.Spotter == nil && !c.Manners.TranscribeAll:

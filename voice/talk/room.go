@@ -22,9 +22,9 @@ type person struct {
 	ears      *listening // to spot words; nil until they speak
 	toSpot    *audio.Resampler
 	toNative  *audio.Resampler
-	woken     time.Time  // when they last said our name to the spotter
-	stopped   time.Time  // when they last said stop to the spotter, and it did
-	openUntil time.Time  // until then what they say is said to us
+	woken     time.Time // when they last said our name to the spotter
+	stopped   time.Time // when they last said stop to the spotter, and it did
+	openUntil time.Time // until then what they say is said to us
 
 	speaking bool
 	onset    time.Time // when they began to speak

@@ -2,7 +2,6 @@ package talk
 
 import (
 	"context"
-	"iter"
 	"time"
 
 	"clank/brain"
@@ -34,7 +33,7 @@ type Ear interface {
 	Run(ctx context.Context) error
 }
 
-// Mouth speaks into the call; [With] makes one. Say and Play are called by one goroutine at a time, the others by any.
+// Mouth speaks into the call; [With] makes one. Say is called by one goroutine at a time, the others by any.
 type Mouth interface {
 	// Run speaks until ctx ends. Then nothing more can be said.
 	Run(ctx context.Context) error
@@ -43,14 +42,22 @@ type Mouth interface {
 	// said or Silence has been called, whose cause it then returns, or ctx has ended, or a sentence could not be spoken.
 	Say(ctx context.Context, sentences []string) (said int, err error)
 
-	// Play is Say for sound that is made elsewhere: Opus packets as of [voice.Speaker]. played is how much was heard.
-	Play(ctx context.Context, sound func(context.Context) iter.Seq2[[]byte, error]) (played time.Duration, err error)
+	// Play begins to play sound that is made elsewhere, after what is being said. It does not block.
+	Play(sound Sound) Playing
 
 	// Pause is silent at once and keeps its place, or goes on from there.
 	Pause(on bool)
 
 	// Silence ends what is being said, at once. It does not concern what is said later.
 	Silence(cause error)
+}
+
+// Playing is sound on its way.
+type Playing interface {
+	Played
+
+	// Wait waits until it was played, or says why not all of it was. When ctx ends before, the rest is dropped.
+	Wait(ctx context.Context) error
 }
 
 // Message is something to write beside the call.

@@ -3,7 +3,6 @@ package talk
 import (
 	"context"
 	"crypto/rand"
-	"iter"
 	"strings"
 	"time"
 
@@ -24,18 +23,20 @@ type part struct {
 	to        *person // whom it answers; nil: everybody
 	job       *job    // of which it is news; nil: none
 	sentences []string
-	said      int                                            // of them, heard to their end
-	answer    bool                                           // it is an answer, and stands in the history
-	question  bool                                           // it ends with a question
-	short     bool                                           // an acknowledgement: said at once, not interrupted
-	sound     func(context.Context) iter.Seq2[[]byte, error] // instead of sentences; nil: none
-	text      string                                         // what is written if it cannot be spoken; empty: nothing, or written already
+	said      int       // of them, heard to their end
+	answer    bool      // it is an answer, and stands in the history
+	question  bool      // it ends with a question
+	short     bool      // an acknowledgement: said at once, not interrupted
+	sound     Sound     // instead of sentences, of a native model; nil: none
+	playback  *playback // with sound
+	text      string    // what is written if it cannot be spoken; empty: nothing, or written already
 
 	queued   time.Time
 	since    time.Time // begun, the last time
 	broken   *person   // who interrupted it
 	dropped  bool      // it is not to be taken up
 	inMemory *ours
+	cancel   context.CancelCauseFunc // of saying it
 }
 
 // speech is what is said, was interrupted, and waits to be said.
@@ -128,13 +129,16 @@ func (c *call) next(ctx context.Context) {
 	}
 	s.queue = s.queue[1:]
 	s.now, p.since = p, now
+	ctx, p.cancel = context.WithCancelCause(ctx)
 	rest := p.sentences[p.said:]
 	p.inMemory = s.memory.begin(strings.Join(rest, " "), now)
 	if p.sound != nil {
+		playing := c.Mouth.Play(p.sound)
+		p.playback.play(playing)
 		c.work.Go(func() {
-			heard, err := c.Mouth.Play(ctx, p.sound)
+			err := playing.Wait(ctx)
 			c.post(func(ctx context.Context) {
-				c.native.played(p, heard, err)
+				c.native.said(p)
 				p.dropped = err != nil
 				c.spokenTo(ctx, p, 0, err)
 			})
@@ -156,6 +160,7 @@ func (c *call) next(ctx context.Context) {
 // spokenTo is told that p has been said, or how much of it.
 func (c *call) spokenTo(ctx context.Context, p *part, n int, err error) {
 	s := &c.speech
+	p.cancel(context.Canceled)
 	p.inMemory.to = time.Now()
 	p.said = min(p.said+n, len(p.sentences))
 	s.now, s.pausedBy = nil, nil
@@ -222,7 +227,13 @@ func (c *call) dropWhere(which func(*part) bool, cause error) (any bool) {
 	if p := s.now; p != nil && which(p) && cause != nil {
 		any = true
 		p.dropped = true
-		c.Mouth.Silence(cause)
+		c.silence(p, cause)
 	}
 	return any
+}
+
+// silence ends what is being said, also if the mouth is only about to say it.
+func (c *call) silence(p *part, cause error) {
+	c.Mouth.Silence(cause)
+	p.cancel(cause)
 }

@@ -31,9 +31,7 @@ func (c *call) stop(p *person, named bool) bool {
 		kept = append(kept, r)
 	}
 	c.waiting = kept
-	if c.native.stop(p, all, cause) {
-		stopped++
-	}
+	c.native.stop(p, all, cause)
 	now := time.Now()
 	if stopped == 0 && !said {
 		return now.Sub(c.lastStop) < sameStop

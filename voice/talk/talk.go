@@ -75,8 +75,9 @@ type Talk struct {
 	// taken by what they say: one that [cancel.IsStop] takes for a stop, our name, and "clank privacy".
 	Spotter voice.Spotter
 
-	// Native is a model that hears and speaks by itself. It then stands in for Transcriber, Brain and speech synthesis; nil is none.
-	Native Native
+	// NewNative makes a model that hears and speaks by itself. It then stands in for Transcriber, Brain and the words of Mouth; nil is
+	// none.
+	NewNative func(NativeEvents) Native
 
 	Scopes  *cancel.Scopes
 	Privacy Privacy
@@ -87,7 +88,7 @@ type Talk struct {
 	// Disabled says why somebody may not ask for anything now, in words for people; empty if they may. nil: never.
 	Disabled func(ctx context.Context, o sessions.Origin) string
 
-	// Spend is called with what each response of Native has used, which its own calls do not count. An error ends it. nil: nothing.
+	// Spend is called with what each response of a Native has used, which its own calls do not count. An error ends it. nil: nothing.
 	Spend func(ctx context.Context, u llm.Usage) error
 
 	// Keep is given what was said in words. nil, the default, keeps nothing. It must not block.
@@ -125,7 +126,7 @@ func (t *Talk) Run(ctx context.Context) error {
 			}
 		})
 	}
-	if t.Native != nil {
+	if t.NewNative != nil {
 		c.startNative(ctx)
 	}
 	err := c.loop(ctx)

@@ -2,7 +2,6 @@ package talk
 
 import (
 	"context"
-	"iter"
 	"time"
 
 	"clank/voice/ear"
@@ -45,9 +44,14 @@ func (l lips) Say(ctx context.Context, sentences []string) (said int, err error)
 }
 
 // Play implements [Mouth].
-func (l lips) Play(ctx context.Context, sound func(context.Context) iter.Seq2[[]byte, error]) (time.Duration, error) {
-	said, err := l.mouth.Say(ctx, mouth.Sentence{Sound: sound})
-	return said.Played, err
+func (l lips) Play(sound Sound) Playing { return playing{l.mouth.Queue(mouth.Sentence{Sound: sound})} }
+
+type playing struct{ *mouth.Saying }
+
+// Wait implements [Playing].
+func (p playing) Wait(ctx context.Context) error {
+	_, err := p.Saying.Wait(ctx)
+	return err
 }
 
 // Pause implements [Mouth].
