@@ -25,9 +25,9 @@ type scribe struct {
 	closed bool
 }
 
-// newScribe starts a scribe, which works until close.
-func newScribe(c Chat, log *slog.Logger) *scribe {
-	ctx, stop := context.WithCancel(context.Background())
+// newScribe starts a scribe, which works until close, or the end of ctx.
+func newScribe(ctx context.Context, c Chat, log *slog.Logger) *scribe {
+	ctx, stop := context.WithCancel(ctx)
 	s := &scribe{chat: c, log: log, wake: make(chan struct{}, 1), done: make(chan struct{}), stop: stop}
 	go s.run(ctx)
 	return s

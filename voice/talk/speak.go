@@ -171,7 +171,7 @@ func (c *call) spokenTo(ctx context.Context, p *part, n int, err error) {
 		c.remember(p)
 	case p.broken != nil && !p.dropped && ctx.Err() == nil:
 		s.suspended, s.until = p, time.Now().Add(suspendFor)
-	case p.broken != nil || p.dropped || ctx.Err() != nil || cancel.CauseOf(nil, err) != nil: //nolint:staticcheck // nil is documented as allowed
+	case p.broken != nil || p.dropped || ctx.Err() != nil || causeOf(err) != nil:
 		c.remember(p)
 	default:
 		c.log.Error("not spoken", "error", err)

@@ -104,7 +104,7 @@ func (t *Talk) Run(ctx context.Context) error {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(context.Canceled)
 	c := newCall(t, leave)
-	scribe := newScribe(t.Chat, c.log)
+	scribe := newScribe(context.WithoutCancel(ctx), t.Chat, c.log) // it writes what is left after the end
 	c.scribe = scribe
 	c.ear = t.NewEar(Heard{
 		Sound: func(s voice.Sound) { c.in.offer(func(ctx context.Context) { c.sound(ctx, s) }) },
@@ -144,7 +144,7 @@ func (t *Talk) Run(ctx context.Context) error {
 
 // ending is the cause with which what still runs is ended.
 func ending(err error) error {
-	if c := cancel.CauseOf(nil, err); c != nil { //nolint:staticcheck // nil is documented as allowed
+	if causeOf(err) != nil {
 		return err
 	}
 	c := &cancel.Cause{Reason: cancel.Gone, Detail: "the call has ended"}
@@ -152,4 +152,13 @@ func ending(err error) error {
 		c.Detail = err.Error()
 	}
 	return c
+}
+
+// causeOf is the cause of cancellation in err's chain, or nil.
+func causeOf(err error) *cancel.Cause {
+	var c *cancel.Cause
+	if errors.As(err, &c) {
+		return c
+	}
+	return nil
 }

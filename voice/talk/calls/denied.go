@@ -31,7 +31,7 @@ const (
 )
 
 // Denied is why a call was not opened or left. Text is for the person who asked, and tells the way out where there is one.
-type Denied struct {
+type Denied struct { //nolint:errname // calls.Denied says what it is
 	Code Code
 	Text string
 	Err  error // what is behind it; may be nil
