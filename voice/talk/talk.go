@@ -156,9 +156,6 @@ func ending(err error) error {
 
 // causeOf is the cause of cancellation in err's chain, or nil.
 func causeOf(err error) *cancel.Cause {
-	var c *cancel.Cause
-	if errors.As(err, &c) {
-		return c
-	}
-	return nil
+	c, _ := errors.AsType[*cancel.Cause](err)
+	return c
 }
