@@ -13,6 +13,9 @@ import (
 // tickEvery is how often waits inside a call are looked at.
 const tickEvery = 50 * time.Millisecond
 
+// troubleFor is how long we cannot be heard until people are told: handshakes and moves are shorter.
+const troubleFor = 5 * time.Second
+
 // call is the state of a conversation. Its fields belong to the goroutine of the loop; others reach it through the inbox.
 type call struct {
 	*Talk
@@ -26,6 +29,8 @@ type call struct {
 
 	began     time.Time
 	connected bool
+	trouble   string    // why we cannot be heard, until it is told
+	since     time.Time // that it began
 	noticed   time.Time // when the notice was given; zero: not yet
 	room      room
 	scopes    []cancel.Scope // where what belongs to this call runs; the first is that of the channel now
@@ -85,11 +90,10 @@ func (c *call) event(ctx context.Context, e voice.Event) {
 	case voice.Left:
 		c.left(e.Person.ID)
 	case voice.Connected:
-		c.connected = true
+		c.connected, c.trouble = true, ""
 		c.notice()
 	case voice.Trouble:
-		c.connected = false
-		c.tell("line", e.Text)
+		c.connected, c.trouble, c.since = false, e.Text, time.Now()
 	case voice.Moved:
 		c.scopes = append([]cancel.Scope{{Guild: c.Place.Guild, Channel: e.Text}}, c.scopes...)
 		c.log.Info("call moved", "from", c.Place.Channel, "to", e.Text)
@@ -125,6 +129,10 @@ func (c *call) tick(ctx context.Context) {
 	c.settleBarge(now)
 	c.news(now)
 	c.takeUp(now)
+	if c.trouble != "" && now.Sub(c.since) >= troubleFor {
+		c.tell("line", "I cannot be heard in the call at the moment: "+sentence(c.trouble))
+		c.trouble = ""
+	}
 	c.next(ctx)
 	c.watchEnd(now)
 }

@@ -8,6 +8,7 @@ import (
 
 	"clank/cancel"
 	"clank/llm"
+	"clank/sessions"
 	"clank/voice"
 )
 
@@ -36,6 +37,10 @@ type NativeEvents struct {
 	Said    func(text string)    // what it said, in words
 	Used    func(u llm.Usage)    // after each response
 	Trouble func(err error)      // something failed; it goes on
+	Show    func(m Message)      // something to see, for those in the call
+
+	// Asker is who speaks to it, or spoke last, as those who use tools on their behalf know them.
+	Asker func() (o sessions.Origin, known bool)
 }
 
 // Played is how much of an answer was heard until now.
@@ -72,6 +77,17 @@ type native struct {
 	end    context.CancelCauseFunc
 	asker  *person // who was heard last
 	before map[string][]voice.Sound
+
+	mu    sync.Mutex
+	of    sessions.Origin // of asker
+	known bool
+}
+
+// origin is who is spoken with. It may be called from any goroutine.
+func (n *native) origin() (o sessions.Origin, known bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.of, n.known
 }
 
 // startNative begins the conversation. Run waits for its end.
@@ -89,6 +105,8 @@ func (c *call) startNative(ctx context.Context) {
 		Heard: func(text string) { c.post(func(context.Context) { n.keep(text, false) }) },
 		Said:  func(text string) { c.post(func(context.Context) { n.keep(text, true) }) },
 		Used:  func(u llm.Usage) { c.post(func(ctx context.Context) { n.used(ctx, u) }) },
+		Show:  c.write,
+		Asker: n.origin,
 		Trouble: func(err error) {
 			c.log.Warn("trouble with the native conversation", "error", err)
 			c.post(func(context.Context) { c.tell("native trouble", "Something failed: "+sentence(err.Error())) })
@@ -147,6 +165,9 @@ func (n *native) wake(p *person) {
 		return
 	}
 	n.asker = p
+	n.mu.Lock()
+	n.of, n.known = n.call.origin(p), true
+	n.mu.Unlock()
 	for _, s := range n.before[p.ID] {
 		n.model.Hear(s)
 	}

@@ -2,6 +2,7 @@ package talk_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"strings"
@@ -10,7 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/brain"
+	"clank/cancel"
 	"clank/llm"
+	"clank/sessions"
 	"clank/voice"
 	"clank/voice/mouth"
 	"clank/voice/talk"
@@ -177,6 +181,47 @@ func TestANativeConversationEndsWithItsBudgetAndItsErrors(t *testing.T) {
 			p.end()
 		})
 	}
+}
+
+func TestANativeModelUsesToolsForWhoeverItTalksWith(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, m := nativeParty(t)
+		p.begin("ada")
+		box := talk.Toolbox{Asker: m.on.Asker, Tools: []brain.Tool{{
+			Tool: llm.Tool{Name: "look"},
+			Call: func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
+				if string(input) == `{"wait":true}` {
+					<-ctx.Done()
+					return "", nil, context.Cause(ctx)
+				}
+				return o.UserName + " in " + o.Channel + " with " + string(input), nil, nil
+			},
+		}}}
+		if got := box.List(); len(got) != 1 || got[0].Name != "look" {
+			t.Errorf("tools = %+v", got)
+		}
+		if got := box.Call(t.Context(), "look", nil); !strings.Contains(got, `"ok":false`) || !strings.Contains(got, "nobody has spoken") {
+			t.Errorf("before anybody spoke: %s", got)
+		}
+		p.sound("ada", 100*time.Millisecond)
+		if got, want := box.Call(t.Context(), "look", nil), `{"ok":true,"result":"Ada in v with {}"}`; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		if got := box.Call(t.Context(), "jump", nil); !strings.Contains(got, "no tool jump") {
+			t.Errorf("got %s", got)
+		}
+		ctx, stop := context.WithCancelCause(t.Context())
+		stop(&cancel.Cause{Reason: cancel.Stopped, By: "Ada"})
+		if got, want := box.Call(ctx, "look", json.RawMessage(`{"wait":true}`)), `{"ok":false,"error":"stopped by Ada","cancelled":true}`; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		m.on.Show(talk.Message{Text: "a picture"})
+		p.wait(time.Second)
+		if !strings.Contains(p.chat.text(), "a picture") {
+			t.Error("what is to be seen was not written")
+		}
+		p.end()
+	})
 }
 
 func TestWhatANativeModelSaysIsKeptIfThatIsWanted(t *testing.T) {

@@ -276,6 +276,39 @@ func TestALineThatBreaksEndsTheCallWithItsError(t *testing.T) {
 	})
 }
 
+func TestOnlyALongTroubleOfTheLineIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.begin("ada")
+		for _, long := range []time.Duration{time.Second, 10 * time.Second} {
+			p.line.events <- voice.Event{Kind: voice.Trouble, Text: "the server has moved"}
+			p.wait(long)
+			if got, want := strings.Contains(p.chat.text(), "The server has moved."), long > 5*time.Second; got != want {
+				t.Errorf("after %v: told = %v, want %v", long, got, want)
+			}
+			before := p.mouth.words()
+			p.says("ada", "hello there")
+			p.wait(time.Second)
+			if p.mouth.words() != before {
+				t.Error("something was said that nobody could hear")
+			}
+			p.line.events <- voice.Event{Kind: voice.Connected}
+			p.wait(5 * time.Second)
+			if p.mouth.words() == before {
+				t.Error("what waited was not said")
+			}
+		}
+		p.line.events <- voice.Event{Kind: voice.Moved, Text: "w"}
+		synctest.Wait()
+		old, now := p.work("v", "ada"), p.work("w", "ada")
+		p.spots("ada", "stop")
+		if old.Err() == nil || now.Err() == nil {
+			t.Error("after a move, work of the old channel or of the new one cannot be stopped")
+		}
+		p.end()
+	})
+}
+
 func TestACallCanEndAtAnyMoment(t *testing.T) {
 	for _, after := range []time.Duration{0, 100 * time.Millisecond, 600 * time.Millisecond, 1100 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
