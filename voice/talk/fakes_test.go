@@ -75,7 +75,9 @@ func (e *scriptedEar) Left(id string) {
 }
 
 func (e *scriptedEar) Run(ctx context.Context) error {
-	<-ctx.Done()
+	if e.err == nil {
+		<-ctx.Done()
+	}
 	e.closed = true
 	return e.err
 }

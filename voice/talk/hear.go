@@ -2,7 +2,6 @@ package talk
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 	"unicode"
@@ -193,7 +192,7 @@ func (c *call) leaveOut(ctx context.Context, p *person) {
 		err := c.Privacy.Set(one, c.Place.Guild, id, true)
 		c.post(func(context.Context) {
 			if err != nil {
-				c.log.Error("choice to be left out not kept", "error", errors.Unwrap(err))
+				c.log.Error("choice to be left out not kept", "error", err)
 			}
 			c.write(Message{Text: plain(name) + ", I do not listen to you any more, here and in later calls. `/clank privacy` takes that back." + leftOutNote(err)})
 			c.sayShort("All right. I no longer hear you.")
