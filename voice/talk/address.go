@@ -122,9 +122,17 @@ func without(text string, ws []word, i, first int) string {
 	return strings.TrimSpace(before + " " + after)
 }
 
+// leaveMeOut are ways to ask for that, beside the word itself.
+var leaveMeOut = []string{"leave me out", "do not listen to me", "don't listen to me", "don’t listen to me", "stop listening to me"}
+
 // isPrivacy reports whether what is said to us asks to be left out.
 func isPrivacy(rest string) bool {
-	ws := words(rest)
-	return len(ws) > 0 && len(ws) <= 3 && slices.ContainsFunc(ws, func(w word) bool { return w.text == "privacy" }) &&
-		!slices.ContainsFunc(ws, func(w word) bool { return slices.Contains([]string{"is", "what", "about", "policy", "whose"}, w.text) })
+	said := plainWords(rest)
+	if slices.Contains(leaveMeOut, strings.Join(said, " ")) {
+		return true
+	}
+	if len(said) > 3 || !slices.Contains(said, "privacy") {
+		return false
+	}
+	return !slices.ContainsFunc(said, func(w string) bool { return slices.Contains([]string{"is", "what", "about", "policy", "whose"}, w) })
 }

@@ -149,7 +149,7 @@ func (c *call) understood(ctx context.Context, p *person, h heard, text string, 
 	}
 	named, rest := c.named(text)
 	switch {
-	case cancel.IsStop(text):
+	case cancel.IsStop(text), named && cancel.IsStop(rest): // our name may be misheard
 		if stopped(p, h.Utterance) || c.stop(p, named || h.wake) {
 			return
 		}

@@ -62,6 +62,20 @@ func TestWhoMayStopByVoice(t *testing.T) {
 	}
 }
 
+func TestAMisheardNameIsNoHindrance(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.Manners.TranscribeAll = true
+		p.begin("ada", "bob")
+		work := p.work("v", "ada")
+		p.says("bob", "Plank, stop it!")
+		if work.Err() == nil {
+			t.Error("the work goes on")
+		}
+		p.end()
+	})
+}
+
 func TestAStopEndsTheReplyAndItsSpeechAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newParty(t)

@@ -62,7 +62,7 @@ func FuzzNamed(f *testing.F) {
 
 func TestWhatIsLeftOutByPrivacyIsAskedForInSoManyWords(t *testing.T) {
 	for rest, want := range map[string]bool{
-		"privacy": true, "Privacy.": true, "privacy please": true, "my privacy": true,
+		"privacy": true, "Privacy.": true, "privacy please": true, "my privacy": true, "Leave me out, please": false, "leave me out": true, "Don't listen to me!": true,
 		"what is your privacy policy": false, "what about privacy": false, "is privacy important": false, "": false,
 	} {
 		if got := isPrivacy(rest); got != want {
