@@ -68,8 +68,11 @@ func (v *Viewer) Close() {
 // send gives a frame to some viewers. s.mu is held.
 func (s *Source) send(now time.Time, f Frame, why Reason, to ...*Viewer) {
 	s.stats.Frames++
-	f.Reason, f.Sequence = why, s.stats.Frames
+	f.Sequence = s.stats.Frames
 	for _, v := range to {
+		if f.Reason = why; v.fresh {
+			f.Reason = Initial
+		}
 		select {
 		case <-v.frames:
 		default:
