@@ -75,7 +75,7 @@ func (m *Manager) check(ctx context.Context, c Call, id string, by sessions.Orig
 		return none, fmt.Errorf("look up session %s: %w", id, err)
 	case !s.MayUse(by) && (s.Origin.Private || !by.Moderator):
 		return none, refuse(NotOwner, "session %s belongs to %s, so only they can share it", id, called(s.Origin))
-	case s.Origin.Guild != "" && s.Origin.Guild != c.Guild:
+	case s.Origin.Guild != "" && s.Origin.Guild != c.Guild && (c.Guild != "" || !by.Moderator):
 		return none, refuse(NotOwner, "session %s belongs to another server, and stays there; browse here first, then share", id)
 	case s.State == sessions.SessionClosed:
 		return none, refuse(NotFound, "session %s is closed; browse again, then share", id)
@@ -98,14 +98,14 @@ func (m *Manager) start(ctx context.Context, s *slot, c Call, session sessions.S
 		}
 		return "", fmt.Errorf("keep the session open: %w", err)
 	}
-	sh := m.begin(ctx, c, session, by, screen)
+	sh := m.begin(context.WithoutCancel(ctx), c, session, by, screen)
 	refused, err := m.climb(ctx, sh)
 	if err != nil {
 		m.unwind(ctx, sh, err)
 		return "", err
 	}
 	m.put(s, sh)
-	m.work.Go(func() { m.keep(sh) })
+	m.work.Go(sh.keep)
 	st := sh.state()
 	m.logger().Info("a session is shared", "call", c.ID, "session", session.ID, "stage", st.Stage)
 	text := fmt.Sprintf("%sThe page is shown by %s. %s", refused, st.Stage, st.Place.Text)

@@ -92,7 +92,7 @@ func (m *Manager) Shares() []State {
 	return out
 }
 
-// Share of a call, if it has one.
+// Current is the share of a call, if it has one.
 func (m *Manager) Current(c Call) (State, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -115,7 +115,7 @@ func (m *Manager) Watch(id string) (Watch, bool) {
 	defer m.mu.Unlock()
 	for _, s := range m.slots {
 		if s.share != nil && s.share.id == id {
-			return Watch{ID: id, Source: s.share.source, Done: s.share.run.Done()}, true
+			return Watch{ID: id, Source: s.share.source, Done: s.share.done}, true
 		}
 	}
 	return Watch{}, false

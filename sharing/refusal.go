@@ -21,7 +21,7 @@ const (
 )
 
 // Refusal is why something is not shared, or its share not stopped. Its text is a sentence for people that also tells the way out.
-type Refusal struct {
+type Refusal struct { //nolint:errname // a no is an answer
 	Code Code
 	text string
 	err  error

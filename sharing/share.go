@@ -37,9 +37,10 @@ type share struct {
 	since   time.Time
 	source  *videosource.Source
 
-	run    context.Context //nolint:containedctx // the share's own life, which its parts wait on
 	cancel context.CancelCauseFunc
-	filmed chan struct{} // closed when the source has ended
+	done   <-chan struct{} // closed when it has ended
+	keep   func()          // looks after it until it has ended
+	filmed chan struct{}   // closed when the source has ended
 	lost   chan loss
 
 	// The turn of the slot guards these.
@@ -69,22 +70,23 @@ func (sh *share) state() State {
 	}
 }
 
-// begin makes a share and its source run. No stage has it yet.
-func (m *Manager) begin(ctx context.Context, c Call, s sessions.Session, by sessions.Origin, screen videosource.Screenshotter) *share {
+// begin makes a share, whose life run is, and its source run. No stage has it yet.
+func (m *Manager) begin(run context.Context, c Call, s sessions.Session, by sessions.Origin, screen videosource.Screenshotter) *share {
 	src := &videosource.Source{}
 	if m.Source != nil {
 		src = m.Source()
 	}
-	run, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	run, cancel := context.WithCancelCause(run)
 	sh := &share{
 		id: rand.Text(), call: c, session: s, by: by, since: time.Now(), source: src,
-		run: run, cancel: cancel, filmed: make(chan struct{}), lost: make(chan loss, 1), rest: m.Stages(c),
+		done: run.Done(), cancel: cancel, filmed: make(chan struct{}), lost: make(chan loss, 1), rest: m.Stages(c),
 	}
 	src.Screen, src.Log, src.Trouble = screen, m.logger(), func(err error) { m.trouble(sh, err) }
 	go func() {
 		defer close(sh.filmed)
 		_ = src.Run(run) // ends with the share, whose cause everybody knows
 	}()
+	sh.keep = func() { m.keep(run, sh) }
 	return sh
 }
 
@@ -172,9 +174,10 @@ func (m *Manager) end(ctx context.Context, s *slot, cause error) {
 }
 
 // keep looks after a share until it has ended.
-func (m *Manager) keep(sh *share) {
-	cause := m.follow(sh)
-	s, err := m.enter(context.WithoutCancel(sh.run), sh.call)
+func (m *Manager) keep(run context.Context, sh *share) {
+	cause := m.follow(run, sh)
+	after := context.WithoutCancel(run)
+	s, err := m.enter(after, sh.call)
 	if err != nil {
 		return // Close ends it
 	}
@@ -182,20 +185,20 @@ func (m *Manager) keep(sh *share) {
 	if s.share != sh {
 		return // somebody has ended it
 	}
-	m.end(context.WithoutCancel(sh.run), s, cause)
+	m.end(after, s, cause)
 	m.tell(Notice{Call: sh.call, Text: fmt.Sprintf("The page is not shared any more: %v.", cause)})
 }
 
 // follow returns why a share cannot go on, or that it has ended.
-func (m *Manager) follow(sh *share) error {
+func (m *Manager) follow(run context.Context, sh *share) error {
 	events, done := m.Sessions.Subscribe()
 	defer func() { done() }()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
 		select {
-		case <-sh.run.Done():
-			return context.Cause(sh.run)
+		case <-run.Done():
+			return context.Cause(run)
 		case ev, ok := <-events:
 			if !ok { // it fell behind
 				done()
@@ -209,11 +212,11 @@ func (m *Manager) follow(sh *share) error {
 				}
 			}
 		case <-look.C:
-			if err := m.gone(sh); err != nil {
+			if err := m.gone(run, sh); err != nil {
 				return err
 			}
 		case l := <-sh.lost:
-			if err := m.descend(sh, l); err != nil {
+			if err := m.descend(run, sh, l); err != nil {
 				return err
 			}
 		}
@@ -221,8 +224,8 @@ func (m *Manager) follow(sh *share) error {
 }
 
 // gone says that the session of a share is not there any more.
-func (m *Manager) gone(sh *share) error {
-	s, err := m.Sessions.Session(sh.run, sh.session.ID)
+func (m *Manager) gone(run context.Context, sh *share) error {
+	s, err := m.Sessions.Session(run, sh.session.ID)
 	switch {
 	case errors.Is(err, sessions.ErrNotFound):
 		return errForgot
@@ -233,8 +236,8 @@ func (m *Manager) gone(sh *share) error {
 }
 
 // descend takes the next stage for a share that has lost its own.
-func (m *Manager) descend(sh *share, l loss) error {
-	s, err := m.enter(sh.run, sh.call)
+func (m *Manager) descend(run context.Context, sh *share, l loss) error {
+	s, err := m.enter(run, sh.call)
 	if err != nil {
 		return err
 	}
@@ -242,14 +245,14 @@ func (m *Manager) descend(sh *share, l loss) error {
 	if s.share != sh || sh.stage != l.stage {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(sh.run, endLimit)
+	ctx, cancel := context.WithTimeout(run, endLimit)
 	err = sh.stage.End(ctx, sh.show)
 	cancel()
 	if err != nil {
 		m.logger().Warn("a stage did not end as it should", "call", sh.call.ID, "stage", l.stage.Name(), "error", err)
 	}
 	sh.stage = nil
-	refused, err := m.climb(sh.run, sh)
+	refused, err := m.climb(run, sh)
 	if err != nil {
 		return fmt.Errorf("%s has ended: %w", l.stage.Name(), l.err)
 	}

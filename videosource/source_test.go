@@ -60,6 +60,11 @@ func (s *screen) set(change func(s *screen)) {
 	change(s)
 }
 
+// pass lets time go by in a bubble.
+func pass(d time.Duration) {
+	time.Sleep(d) //nolint:forbidigo // the clock of synctest
+}
+
 // count is how many pictures were taken since the last call.
 func (s *screen) count() int {
 	s.mu.Lock()
@@ -139,7 +144,7 @@ func TestNobodyWatchingMeansNoPictures(t *testing.T) {
 		src := &videosource.Source{Screen: page}
 		running(t, src)
 		src.Note()
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		if got := page.count(); got != 0 {
 			t.Errorf("%d pictures were taken before anybody watched, want none", got)
 		}
@@ -153,7 +158,7 @@ func TestNobodyWatchingMeansNoPictures(t *testing.T) {
 			t.Error("a closed viewer has frames")
 		}
 		page.count()
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		if got := page.count(); got > 1 {
 			t.Errorf("%d pictures were taken after everybody had gone, want none", got)
 		}
@@ -167,19 +172,19 @@ func TestPicturesAreTakenFastAfterAnActivityAndSlowlyOtherwise(t *testing.T) {
 		running(t, src)
 		v := src.Subscribe()
 		defer v.Close()
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		if got := page.count(); got < 19 || got > 21 {
 			t.Errorf("%d pictures in 10 s of a page where nothing is done, want about 20", got)
 		}
 		src.Note()
-		time.Sleep(2400 * time.Millisecond)
+		pass(2400 * time.Millisecond)
 		if got := page.count(); got < 18 || got > 21 {
 			t.Errorf("%d pictures in 2.4 s after an activity, want about 19", got)
 		}
 		if f := next(t, v); f.Reason != videosource.Activity {
 			t.Errorf("got a frame %q, want %q", f.Reason, videosource.Activity)
 		}
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		if got := page.count(); got < 19 || got > 23 {
 			t.Errorf("%d pictures in the 10 s after that, want about 21", got)
 		}
@@ -197,7 +202,7 @@ func TestAnActivityIsSeenAtOnceNotAtTheNextSlowPicture(t *testing.T) {
 		v := src.Subscribe()
 		defer v.Close()
 		next(t, v)
-		time.Sleep(200 * time.Millisecond)
+		pass(200 * time.Millisecond)
 		page.set(func(s *screen) { s.text = "b" })
 		src.Note()
 		if f := next(t, v); f.Reason != videosource.Activity {
@@ -215,7 +220,7 @@ func TestSlowPicturesTakeNoMoreThanTheirShareOfTheTime(t *testing.T) {
 		defer v.Close()
 		for range 10 {
 			src.Note()
-			time.Sleep(time.Second)
+			pass(time.Second)
 		}
 		if got := page.count(); got < 12 || got > 13 {
 			t.Errorf("%d pictures of 0.4 s in 10 s, want 12 or 13: half of the time", got)
@@ -230,12 +235,12 @@ func TestWhatIsNotSensibleIsBroughtIntoBounds(t *testing.T) {
 		running(t, src)
 		v := src.Subscribe()
 		defer v.Close()
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		if got := page.count(); got < 5 || got > 6 {
 			t.Errorf("%d pictures in 5 s at 0.01 per second, want 5 or 6: one per second", got)
 		}
 		src.Note()
-		time.Sleep(time.Second)
+		pass(time.Second)
 		if got := page.count(); got < 29 || got > 31 {
 			t.Errorf("%d pictures in 1 s at 1000 per second, want about 30", got)
 		}
@@ -250,14 +255,14 @@ func TestAStillPageIsSentAgainOnlyAsHeartbeat(t *testing.T) {
 		v := src.Subscribe()
 		defer v.Close()
 		next(t, v)
-		time.Sleep(4900 * time.Millisecond)
+		pass(4900 * time.Millisecond)
 		none(t, v)
-		time.Sleep(200 * time.Millisecond)
+		pass(200 * time.Millisecond)
 		if f := next(t, v); f.Reason != videosource.Heartbeat || f.Sequence != 2 {
 			t.Errorf("got frame %d %q, want 2 %q", f.Sequence, f.Reason, videosource.Heartbeat)
 		}
 		page.set(func(s *screen) { s.url = "https://b.example/" })
-		time.Sleep(600 * time.Millisecond)
+		pass(600 * time.Millisecond)
 		if f := next(t, v); f.Reason != videosource.Poll || f.URL != "https://b.example/" {
 			t.Errorf("got %q of %s, want another address to count as a change", f.Reason, f.URL)
 		}
@@ -271,7 +276,7 @@ func TestANewViewerGetsAFrameOfAStillPageAtOnce(t *testing.T) {
 		running(t, src)
 		v := src.Subscribe()
 		defer v.Close()
-		time.Sleep(100 * time.Millisecond)
+		pass(100 * time.Millisecond)
 		next(t, v)
 		second := src.Subscribe()
 		defer second.Close()
@@ -281,11 +286,11 @@ func TestANewViewerGetsAFrameOfAStillPageAtOnce(t *testing.T) {
 		none(t, v) // who has the picture is not sent it again
 		v.Close()
 		second.Close()
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		third := src.Subscribe()
 		defer third.Close()
 		none(t, third) // the last picture is too old to be shown
-		time.Sleep(60 * time.Millisecond)
+		pass(60 * time.Millisecond)
 		if f := next(t, third); f.Reason != videosource.Initial || time.Since(f.Taken) > time.Second {
 			t.Errorf("got %q of %s ago, want a new one", f.Reason, time.Since(f.Taken))
 		}
@@ -303,7 +308,7 @@ func TestLostPicturesAreSentAgainButNotInAFlood(t *testing.T) {
 		v.Refresh() // before there is anything
 		next(t, v)
 		next(t, other)
-		time.Sleep(250 * time.Millisecond)
+		pass(250 * time.Millisecond)
 		got := 0
 		for range 100 {
 			v.Refresh()
@@ -316,7 +321,7 @@ func TestLostPicturesAreSentAgainButNotInAFlood(t *testing.T) {
 				got++
 			default:
 			}
-			time.Sleep(10 * time.Millisecond)
+			pass(10 * time.Millisecond)
 		}
 		if got < 5 || got > 6 {
 			t.Errorf("a hundred requests in a second gave %d frames, want 5 or 6", got)
@@ -336,12 +341,11 @@ func TestASlowViewerFindsTheNewestFrameAndHoldsUpNobody(t *testing.T) {
 		slow, quick := src.Subscribe(), src.Subscribe()
 		defer slow.Close()
 		defer quick.Close()
-		var last videosource.Frame
 		for range 10 {
-			last = next(t, quick)
-			time.Sleep(500 * time.Millisecond)
+			next(t, quick)
+			pass(500 * time.Millisecond)
 		}
-		last = next(t, quick)
+		last := next(t, quick)
 		if diff := cmp.Diff(next(t, slow), last); diff != "" {
 			t.Errorf("the slow one has another frame (-got +want):\n%s", diff)
 		}
@@ -360,22 +364,22 @@ func TestAPictureThatCannotBeTakenIsLeftOutAndTold(t *testing.T) {
 		defer v.Close()
 		next(t, v)
 		page.set(func(s *screen) { s.err = broken })
-		time.Sleep(2 * time.Second)
+		pass(2 * time.Second)
 		if got := told.all(); len(got) > 0 {
 			t.Errorf("told %v after 2 s, want patience", got)
 		}
-		time.Sleep(30 * time.Second)
+		pass(30 * time.Second)
 		if f := next(t, v); f.Reason != videosource.Heartbeat {
 			t.Errorf("got a frame %q, want the last picture as %q", f.Reason, videosource.Heartbeat)
 		}
 		late := src.Subscribe()
 		defer late.Close()
-		time.Sleep(time.Second)
+		pass(time.Second)
 		if f := next(t, late); f.Reason != videosource.Initial {
 			t.Errorf("got a frame %q, want the last picture as %q for who comes now", f.Reason, videosource.Initial)
 		}
 		page.set(func(s *screen) { s.err = nil })
-		time.Sleep(2 * time.Second)
+		pass(2 * time.Second)
 		if got := told.all(); len(got) != 2 || !errors.Is(got[0], broken) || got[1] != nil {
 			t.Errorf("told %v, want the trouble once and then its end", got)
 		}
@@ -393,7 +397,7 @@ func TestAPageThatHangsIsGivenUpAndTriedAgain(t *testing.T) {
 		stop := running(t, src)
 		v := src.Subscribe()
 		defer v.Close()
-		time.Sleep(40 * time.Second)
+		pass(40 * time.Second)
 		errs := told.all()
 		if got := src.Stats(); got.Captures != 2 || got.Failed != 2 || len(errs) != 1 || errs[0].Error() != "the page gave no picture within 15s" {
 			t.Errorf("got %+v, told %v, want two pictures given up after 15 s each", got, errs)
@@ -425,23 +429,23 @@ func TestQualityGivesWayBeforeSizeAndComesBack(t *testing.T) {
 		running(t, src)
 		v := src.Subscribe()
 		defer v.Close()
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		if st := src.Stats(); st.Quality != 80 || st.Scale != 1 {
 			t.Errorf("got quality %d, scale %g for a light page, want the best", st.Quality, st.Scale)
 		}
 		page.set(func(s *screen) { s.size = bytes(220_000) })
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		if st := src.Stats(); st.Quality >= 80 || st.Quality < 30 || st.Scale != 1 {
 			t.Errorf("got quality %d, scale %g for a heavy page, want less quality only", st.Quality, st.Scale)
 		}
 		page.set(func(s *screen) { s.size = bytes(900_000) })
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		heavy := src.Stats()
 		if heavy.Scale >= 1 {
 			t.Errorf("got quality %d, scale %g for a very heavy page, want it smaller", heavy.Quality, heavy.Scale)
 		}
 		page.set(func(s *screen) { s.quality = nil })
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		page.set(func(s *screen) {
 			for _, q := range s.quality {
 				if want := fmt.Sprintf("%d/%g", heavy.Quality, heavy.Scale); q != want {
@@ -451,7 +455,7 @@ func TestQualityGivesWayBeforeSizeAndComesBack(t *testing.T) {
 			}
 			s.size = bytes(30_000)
 		})
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		if st := src.Stats(); st.Quality != 80 || st.Scale != 1 {
 			t.Errorf("got quality %d, scale %g when the page is light again, want the best", st.Quality, st.Scale)
 		}

@@ -28,6 +28,7 @@ var table = map[string][]string{
 	"websearch":           {},
 	"voice":               {},
 	"videosource":         {},
+	"sharing":             {"llm", "sessions", "videosource"},
 
 	"browsermgr/chrome":    {},
 	"browsermgr/fault":     {},
