@@ -67,6 +67,9 @@ type Conn struct {
 	MinWait   time.Duration // the pause before a second new try, 250 ms when zero; it doubles with each failure, up to 32 times
 	MaxOutage time.Duration // for how long to try before giving up, a minute when zero
 
+	// ReportEvery is how often senders and receivers report to each other, 5 s when zero.
+	ReportEvery time.Duration
+
 	// PlayoutDelayID is the number of the header extension that asks players not to hold pictures back; 6 when zero.
 	PlayoutDelayID uint8
 

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	reportEvery = 5 * time.Second
-	soundClock  = 48000
-	maxBlocks   = 31 // of one report
-	ntpEpoch    = 2208988800
+	defaultReports = 5 * time.Second
+	soundClock     = 48000
+	maxBlocks      = 31 // of one report
+	ntpEpoch       = 2208988800
 )
 
 // reception is what a receiver tells a sender (RFC 3550, section 6.4 and appendix A).
@@ -70,7 +70,11 @@ func (r *reception) report(ssrc uint32, now time.Time) rtcp.ReceptionReport {
 
 // reports sends what senders and receivers tell each other, until ctx ends.
 func (c *Conn) reports(ctx context.Context) {
-	tick := time.NewTicker(reportEvery)
+	every := c.ReportEvery
+	if every <= 0 {
+		every = defaultReports
+	}
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
