@@ -29,6 +29,9 @@ var table = map[string][]string{
 	"voice":               {},
 	"videosource":         {},
 	"sharing":             {"llm", "sessions", "videosource"},
+	"voice/discord/golive": {
+		"sharing", "videosource", "voice", "voice/discord", "voice/discord/dave", "voice/discord/media",
+	},
 
 	"browsermgr/chrome":    {},
 	"browsermgr/fault":     {},
