@@ -25,14 +25,14 @@ type dispatch struct {
 }
 
 // dispatched takes what the main gateway says about this stream.
-func (l *loop) dispatched(kind string, d dispatch) error {
+func (l *loop) dispatched(ctx context.Context, kind string, d dispatch) error {
 	switch kind {
 	case "STREAM_DELETE":
 		l.asked = false // it is gone
 		return deleted(d.Reason, d.Unavailable)
 	case "STREAM_CREATE":
 		if l.server != "" && d.Server != l.server { // another one under the same key
-			l.part()
+			l.part(ctx)
 			l.endpoint = ""
 		}
 		l.server = d.Server
@@ -46,10 +46,10 @@ func (l *loop) dispatched(kind string, d dispatch) error {
 			l.note(func(st *State) { st.Viewers = d.Viewers })
 		}
 	case "STREAM_SERVER_UPDATE":
-		l.part()
+		l.part(ctx)
 		if d.Endpoint == nil || *d.Endpoint == "" {
 			l.endpoint = ""
-			l.await(errors.New("Discord moves the stream to another server")) //nolint:staticcheck,revive // a name
+			l.await(errors.New("Discord moves the stream to another server")) //nolint:staticcheck // a name
 			return nil
 		}
 		l.endpoint, l.token = *d.Endpoint, d.Token
@@ -112,17 +112,18 @@ func (l *loop) heard(number int, e media.Event) error {
 			l.set(Unsupported, err.Error())
 			return err
 		}
+	default: // who else is there is no business of ours
 	}
 	return nil
 }
 
 // pause stops the pictures, or lets them go on.
-func (l *loop) pause(paused bool) error {
+func (l *loop) pause(ctx context.Context, paused bool) {
 	if l.paused == paused {
-		return nil
+		return
 	}
 	l.paused = paused
-	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	ctx, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
 	if err := l.tellPaused(ctx); err != nil {
 		l.pub.logger().Warn("a pause of the stream was not told to Discord", "error", err)
@@ -137,7 +138,6 @@ func (l *loop) pause(paused bool) error {
 	default:
 		l.set(AwaitingTransport, "")
 	}
-	return nil
 }
 
 // watch takes pictures, if somebody can see them.

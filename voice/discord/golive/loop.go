@@ -61,7 +61,7 @@ func (l *loop) run(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-l.bell:
 			for _, do := range l.letters() {
-				if err = do(l); err != nil {
+				if err = do(ctx, l); err != nil {
 					break
 				}
 			}
@@ -74,7 +74,7 @@ func (l *loop) run(ctx context.Context) error {
 			l.pending = nil
 			err = l.connected(r)
 		case <-over:
-			err = l.parted()
+			err = l.parted(ctx)
 		case f, ok := <-frames:
 			if !ok {
 				return errSource
@@ -160,7 +160,7 @@ func (l *loop) settle(ctx context.Context) error {
 	go func() {
 		leg, err := l.pub.connect(ctx, t, func(e media.Event) {
 			if e.Kind != media.Sound {
-				l.post(func(l *loop) error { return l.heard(this, e) })
+				l.post(func(_ context.Context, l *loop) error { return l.heard(this, e) })
 			}
 		})
 		result <- opened{leg, err}
@@ -203,13 +203,13 @@ func (l *loop) await(why error) {
 }
 
 // parted takes the end of the leg.
-func (l *loop) parted() error {
+func (l *loop) parted(ctx context.Context) error {
 	err := l.leg.Err()
 	if err == nil {
 		err = errParted
 	}
 	final := media.React(err) == media.Final
-	l.part()
+	l.part(ctx)
 	l.endpoint = ""
 	if final {
 		return fmt.Errorf("the stream's voice connection has ended: %w", err)
@@ -219,7 +219,7 @@ func (l *loop) parted() error {
 }
 
 // part lets go of the leg, or of opening one.
-func (l *loop) part() {
+func (l *loop) part(ctx context.Context) {
 	l.unwatch()
 	l.ready = false
 	l.number++
@@ -231,7 +231,7 @@ func (l *loop) part() {
 	if l.leg == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
 	defer cancel()
 	if err := l.leg.Close(ctx); err != nil {
 		l.pub.logger().Warn("the stream's voice connection did not end as it should", "error", err)
@@ -241,7 +241,7 @@ func (l *loop) part() {
 
 // clear ends everything that the stream has begun.
 func (l *loop) clear(ctx context.Context) {
-	l.part()
+	l.part(ctx)
 	ctx, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
 	if l.asked {

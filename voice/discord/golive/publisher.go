@@ -166,7 +166,7 @@ func (p *Publisher) Dispatch(kind string, data json.RawMessage) {
 	}
 	switch kind {
 	case "READY", "RESUMED":
-		s.post(func(l *loop) error { return l.reconnected(kind == "READY") })
+		s.post(func(_ context.Context, l *loop) error { return l.reconnected(kind == "READY") })
 	case "STREAM_CREATE", "STREAM_UPDATE", "STREAM_SERVER_UPDATE", "STREAM_DELETE":
 		var d dispatch
 		if err := json.Unmarshal(data, &d); err != nil {
@@ -176,14 +176,14 @@ func (p *Publisher) Dispatch(kind string, data json.RawMessage) {
 		if d.Key != s.key {
 			return // somebody else's
 		}
-		s.post(func(l *loop) error { return l.dispatched(kind, d) })
+		s.post(func(ctx context.Context, l *loop) error { return l.dispatched(ctx, kind, d) })
 	}
 }
 
 // Broken says that the account's main gateway has ended for good.
 func (p *Publisher) Broken(err error) {
 	if s := p.Current(); s != nil {
-		s.post(func(l *loop) error {
+		s.post(func(_ context.Context, l *loop) error {
 			l.asked = false
 			return fmt.Errorf("the account for Go Live has lost its connection to Discord: %w", err)
 		})

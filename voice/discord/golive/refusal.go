@@ -52,7 +52,7 @@ func silent(after time.Duration, agreed bool) *RefusedError {
 // Reasons that are told apart.
 var (
 	ErrBusy   = errors.New("the account for Go Live shows something in another call; end that first")
-	ErrClosed = errors.New("Go Live is shutting down") //nolint:staticcheck,revive // a name
+	ErrClosed = errors.New("Go Live is shutting down") //nolint:staticcheck // a name
 
 	errBroken   = &RefusedError{text: "Discord has closed the connection when it was asked: the account may not go live"}
 	errNewLife  = errors.New("the account's connection to Discord broke, and the stream with it")
@@ -61,5 +61,5 @@ var (
 	errParted   = errors.New("the stream's voice connection was closed")
 	errUnseated = errors.New("the account for Go Live is not in the call any more")
 	errMoved    = errors.New("somebody has moved the account for Go Live to another channel")
-	errGroup    = errors.New("Discord's number of the stream cannot be read, so it cannot be encrypted; a newer clank may know it") //nolint:staticcheck,revive // a name
+	errGroup    = errors.New("Discord's number of the stream cannot be read, so it cannot be encrypted; a newer clank may know it") //nolint:staticcheck // a name
 )

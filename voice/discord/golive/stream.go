@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// letter is something that a stream's loop is to do. An error ends the stream.
+type letter func(ctx context.Context, l *loop) error
+
 // Stream is one stream of a [Publisher]. Its methods are safe for concurrent use.
 type Stream struct {
 	pub    *Publisher
@@ -23,8 +26,8 @@ type Stream struct {
 
 	mu    sync.Mutex
 	state State
-	mail  []func(*loop) error // for the loop, in order
-	bell  chan struct{}       // has one element when there may be mail
+	mail  []letter      // for the loop, in order
+	bell  chan struct{} // has one element when there may be mail
 }
 
 func newStream(p *Publisher, r Request, self string) *Stream {
@@ -56,10 +59,14 @@ func (s *Stream) set(status Status, reason string) {
 }
 
 // Pause stops the pictures, and tells viewers so. Pausing twice is no error.
-func (s *Stream) Pause() { s.post(func(l *loop) error { return l.pause(true) }) }
+func (s *Stream) Pause() {
+	s.post(func(ctx context.Context, l *loop) error { l.pause(ctx, true); return nil })
+}
 
 // Resume goes on after [Stream.Pause].
-func (s *Stream) Resume() { s.post(func(l *loop) error { return l.pause(false) }) }
+func (s *Stream) Resume() {
+	s.post(func(ctx context.Context, l *loop) error { l.pause(ctx, false); return nil })
+}
 
 // Stop ends the stream and gives the seat back. It waits for all of it, at most until ctx ends, and may be called twice.
 func (s *Stream) Stop(ctx context.Context) error { return s.end(ctx, errStopped) }
@@ -75,7 +82,7 @@ func (s *Stream) end(ctx context.Context, cause error) error {
 }
 
 // post has the loop do something.
-func (s *Stream) post(do func(*loop) error) {
+func (s *Stream) post(do letter) {
 	s.mu.Lock()
 	s.mail = append(s.mail, do)
 	s.mu.Unlock()
@@ -86,7 +93,7 @@ func (s *Stream) post(do func(*loop) error) {
 }
 
 // letters takes the mail.
-func (s *Stream) letters() []func(*loop) error {
+func (s *Stream) letters() []letter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := s.mail
