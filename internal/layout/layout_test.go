@@ -33,6 +33,10 @@ var table = map[string][]string{
 		"sharing", "videosource", "voice", "voice/discord", "voice/discord/dave", "voice/discord/media",
 	},
 
+	"voice/discord/dave":            {"voice/discord/dave/mls"},
+	"voice/discord/dave/mls":        {},
+	"internal/discordtest/delivery": {},
+
 	"browsermgr/chrome":    {},
 	"browsermgr/fault":     {},
 	"browsermgr/feed":      {},

@@ -32,11 +32,32 @@ func (m *Member) sendBinary(op byte, payload []byte) {
 	m.write(websocket.MessageBinary, append([]byte{op}, payload...))
 }
 
-// write sends one message. A line that is broken ends the member by its reader.
+// outgoing is one message to the gateway.
+type outgoing struct {
+	kind websocket.MessageType
+	data []byte
+}
+
+// write queues one message.
 func (m *Member) write(kind websocket.MessageType, data []byte) {
-	ctx, cancel := context.WithTimeout(context.Background(), sendTimeout)
-	defer cancel()
-	_ = m.ws.Write(ctx, kind, data)
+	select {
+	case m.queue <- outgoing{kind, data}:
+	case <-m.gone:
+	}
+}
+
+// writeGateway sends what is queued until the member ends. A line that is broken ends it by its reader.
+func (m *Member) writeGateway(ctx context.Context) {
+	for {
+		select {
+		case o := <-m.queue:
+			send, cancel := context.WithTimeout(ctx, sendTimeout)
+			_ = m.ws.Write(send, o.kind, o.data) // see above
+			cancel()
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // readGateway deals with the messages of the gateway, one at a time, until it ends.

@@ -78,6 +78,8 @@ type Member struct {
 	cancel  context.CancelCauseFunc
 	tasks   sync.WaitGroup
 	settled chan struct{} // closed when the protocol is selected
+	queue   chan outgoing
+	gone    <-chan struct{} // closed when the member has ended
 
 	mu      sync.Mutex
 	private Privacy
@@ -120,7 +122,7 @@ var ErrLeft = errors.New("the member has left the call")
 func Join(ctx context.Context, o Options) (*Member, error) {
 	m := &Member{
 		User: o.Ticket.User, o: o, frames: make(chan Frame, frameBacklog), control: make(chan []byte, 256),
-		settled: make(chan struct{}),
+		settled: make(chan struct{}), queue: make(chan outgoing, 64),
 		session: session{seq: -1, speaking: -1}, people: map[string]bool{}, sources: map[uint32]source{}, early: map[uint32][]rtpPacket{},
 		pending: map[uint32]*picture{}, changed: make(chan struct{}),
 	}
@@ -131,20 +133,24 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 			TLSClientConfig: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true,
 		}
 	}
-	ws, _, err := websocket.Dial(ctx, scheme+"://"+o.Endpoint+"/?v=8", &websocket.DialOptions{HTTPClient: client})
+	ws, resp, err := websocket.Dial(ctx, scheme+"://"+o.Endpoint+"/?v=8", &websocket.DialOptions{HTTPClient: client})
+	if resp != nil && resp.Body != nil {
+		_ = resp.Body.Close() // nothing more is read from it
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s joins a call: %w", m.User, err)
 	}
 	ws.SetReadLimit(1 << 20)
-	m.ws = ws
+	run, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	m.ws, m.cancel, m.gone = ws, cancel, run.Done()
 	if o.Privacy != nil {
 		m.private, err = o.Privacy(m.sendJSON, m.sendBinary)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s joins a call: %w", m.User, err), ws.CloseNow())
+			m.end(err)
+			return nil, fmt.Errorf("%s joins a call: %w", m.User, err)
 		}
 	}
-	run, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	m.cancel = cancel
+	m.tasks.Go(func() { m.writeGateway(run) })
 	m.tasks.Go(func() { m.end(m.readGateway(run)) })
 	select {
 	case <-m.settled:

@@ -92,7 +92,7 @@ func (s *Session) enter(id uint16) error {
 	}
 	s.member = true
 	s.media.identify(view)
-	serial := s.media.receive(keys)
+	serial := s.media.receive(keys, s.options.Now())
 	s.options.Logger.Debug("epoch entered", "epoch", view.Epoch, "members", len(view.Members), "transition", id)
 	return s.prepare(prepared{id: id, version: s.version, secret: keys[s.options.UserID], serial: serial})
 }

@@ -69,9 +69,12 @@ func (m *media) identity() mls.View {
 }
 
 // receive adds keys of a new epoch to those that are there, and gives the epoch's serial number.
-func (m *media) receive(secrets map[uint64][]byte) int {
+func (m *media) receive(secrets map[uint64][]byte, now time.Time) int {
 	m.in.Lock()
 	defer m.in.Unlock()
+	for user := range m.in.people {
+		m.forget(user, now)
+	}
 	m.in.serial++
 	for user, secret := range secrets {
 		epochs := append(m.in.people[user], &epoch{keys: newIncoming(secret), serial: m.in.serial})

@@ -19,7 +19,10 @@ func (s *Session) prepareTransition(t Transition) error {
 		s.media.expectCleartext()
 		return s.prepare(prepared{id: t.ID, serial: none})
 	}
-	p := prepared{id: t.ID, version: t.Version, serial: s.media.newest()}
+	p := prepared{id: t.ID, version: t.Version, serial: none}
+	if s.member {
+		p.serial = s.media.newest()
+	}
 	if s.group != nil {
 		secret, err := s.export(s.options.UserID)
 		if err != nil {

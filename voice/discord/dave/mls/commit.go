@@ -77,12 +77,9 @@ func (g *Group) Apply(commit []byte) error {
 		g.inner, g.staged = g.staged[i].next, nil
 		return nil
 	}
-	public, whole, err := readPublic(commit)
+	public, err := readPublic(commit)
 	if err != nil {
 		return err
-	}
-	if len(whole) != len(commit) {
-		return errMalformed("a commit")
 	}
 	if err := g.judge(public); err != nil {
 		return err

@@ -84,7 +84,7 @@ func groupID(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
 
 // Append takes a proposal of the external sender. Nobody is added whom known does not know.
 func (g *Group) Append(message []byte, known func(user uint64) bool) error {
-	public, _, err := readPublic(message)
+	public, err := readPublic(message)
 	if err != nil {
 		return err
 	}

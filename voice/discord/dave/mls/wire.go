@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/thomas-vilte/mls-go/framing"
+	"github.com/thomas-vilte/mls-go/group"
 )
 
 func errMalformed(what string) error { return errors.New("read " + what + ": it is malformed") }
@@ -107,36 +108,66 @@ func ParseChange(payload []byte) (Change, error) {
 	return c, nil
 }
 
-// cut takes the first MLSMessage off data. The library reads past nothing, but does not say where it stopped: what it
-// read is written again, and must be what was there.
+// cut takes the first MLSMessage off data, which must be a PublicMessage of an external sender with an Add or a Remove (RFC 9420
+// sections 6 and 12.1): only walking through it tells where it ends.
 func cut(data []byte) (message, rest []byte, err error) {
-	_, again, err := readPublic(data)
-	if err != nil {
-		return nil, nil, err
+	r := reader{rest: data}
+	r.take(2 + 2)     // version, wire format
+	r.vector()        // group
+	r.take(8 + 1 + 4) // epoch, kind of sender, sender
+	r.vector()        // authenticated data
+	r.take(1)         // kind of content
+	switch r.uint16() {
+	case uint16(group.ProposalTypeAdd):
+		r.take(2 + 2) // version, cipher suite
+		r.vector()    // init key
+		r.leaf()
+		r.vector() // extensions
+		r.vector() // signature
+	case uint16(group.ProposalTypeRemove):
+		r.take(4)
+	default:
+		return nil, nil, errMalformed("a proposal, or not one that is allowed")
 	}
-	return data[:len(again)], data[len(again):], nil
+	r.vector() // signature
+	if r.failed {
+		return nil, nil, errMalformed("a proposal")
+	}
+	return data[:len(data)-len(r.rest)], r.rest, nil
 }
 
-// readPublic reads the MLSMessage with a PublicMessage that data begins with, and gives its bytes.
-func readPublic(data []byte) (*framing.PublicMessage, []byte, error) {
+// leaf takes a leaf node of a key package, section 7.2.
+func (r *reader) leaf() {
+	r.vector() // encryption key
+	r.vector() // signature key
+	r.take(2)  // kind of credential
+	r.vector() // credential
+	for range 5 {
+		r.vector() // capabilities
+	}
+	r.take(1 + 8 + 8) // source, lifetime
+	r.vector()        // extensions
+	r.vector()        // signature
+}
+
+// readPublic reads an MLSMessage with a PublicMessage.
+func readPublic(data []byte) (*framing.PublicMessage, error) {
 	var public *framing.PublicMessage
-	var again []byte
 	err := guard(func() error {
 		message, err := framing.UnmarshalMLSMessage(data)
 		if err != nil {
 			return err
 		}
 		var ok bool
-		if public, ok = message.AsPublic(); !ok {
-			return errors.New("it is not public")
+		if public, ok = message.AsPublic(); !ok || !bytes.Equal(message.Marshal(), data) {
+			return errors.New("it is not public, or has something behind it")
 		}
-		again = message.Marshal()
 		return nil
 	})
-	if err != nil || !bytes.HasPrefix(data, again) {
-		return nil, nil, errMalformed("a handshake message")
+	if err != nil {
+		return nil, errMalformed("a handshake message")
 	}
-	return public, again, nil
+	return public, nil
 }
 
 // guard runs what hands bytes of others to the library, and makes an error of a panic in there.
