@@ -268,7 +268,7 @@ func (c *Client) deliver(e *discordgo.Event) {
 	if kind == "RESUMED" || ok && kind == "READY" {
 		defer c.relay.opened()
 	}
-	if ok {
+	if ok || kind == "RESUMED" {
 		c.OnDispatch(kind, e.RawData)
 	}
 }
