@@ -60,14 +60,15 @@ func (a *Account) Open(ctx context.Context) error {
 	if err := a.gate.Open(ctx); err != nil {
 		return fmt.Errorf("connect the account for Go Live to Discord: %w", err)
 	}
-	a.closed, a.kept = make(chan struct{}), make(chan struct{})
+	closed, kept := make(chan struct{}), make(chan struct{})
+	a.closed, a.kept = closed, kept
 	go func() {
-		defer close(a.kept)
+		defer close(kept)
 		select {
 		case <-a.gate.Done():
 			log.Error("the account for go live has lost its connection to Discord", "error", a.gate.Err())
 			a.pub.Broken(a.gate.Err())
-		case <-a.closed:
+		case <-closed:
 		}
 	}()
 	return nil

@@ -103,8 +103,8 @@ func (l *loop) request(ctx context.Context) error {
 		return fmt.Errorf("ask Discord for the stream: %w", err)
 	}
 	l.asked = true
-	if err := l.tellPaused(ctx); err != nil {
-		return err
+	if err := l.tellPaused(ctx); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w: %w", errBroken, err)
 	}
 	l.set(Requested, "")
 	l.expect(l.pub.patience(), silent(l.pub.patience(), false))
@@ -149,6 +149,7 @@ func (l *loop) settle(ctx context.Context) error {
 	}
 	l.number++
 	this := l.number
+	l.wanted = 100 // until the new server says otherwise
 	t := media.Target{
 		Endpoint: l.endpoint, ServerID: l.server, UserID: l.self, SessionID: l.seated.SessionID(), Token: l.token, GroupID: number - 1,
 	}
