@@ -25,6 +25,7 @@ func newCallTown(t *testing.T, cfg voiceserver.Config) callTown {
 	t.Helper()
 	w := newTown(t, discordtest.Config{Voice: &cfg})
 	d := w.session(t)
+	d.SyncEvents = true
 	c := callTown{
 		town: w, call: w.CreateVoiceChannel(w.guild, "call"), bot: d,
 		states: events[*discordgo.VoiceStateUpdate](d), servers: events[*discordgo.VoiceServerUpdate](d),

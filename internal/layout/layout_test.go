@@ -172,7 +172,8 @@ var table = map[string][]string{
 	"internal/discordtest":             {"internal/discordtest/member", "internal/discordtest/voiceserver"},
 	"internal/discordtest/aead":        {},
 	"internal/discordtest/member":      {"internal/discordtest/aead", "internal/discordtest/voiceserver"},
-	"internal/discordtest/voiceserver": {"internal/discordtest/aead"},
+	"internal/discordtest/private":     {"internal/discordtest/member", "voice/discord/dave"},
+	"internal/discordtest/voiceserver": {"internal/discordtest/aead", "internal/discordtest/delivery"},
 	"internal/injection":               {},
 	"internal/layout":                  {},
 	"internal/minds": {

@@ -76,6 +76,7 @@ func (m *Member) readGateway(ctx context.Context) error {
 			return err
 		}
 		m.mu.Lock()
+		m.handled = m.session.seq
 		m.notify()
 		m.mu.Unlock()
 	}
@@ -91,7 +92,18 @@ func (m *Member) handleBinary(data []byte) error {
 	if m.private == nil {
 		return nil
 	}
-	return m.private.HandleBinary(data[2], data[3:])
+	m.judge(m.private.HandleBinary(data[2], data[3:]))
+	return nil
+}
+
+// judge keeps an error of the end-to-end encryption.
+func (m *Member) judge(err error) {
+	if err == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wrong = append(m.wrong, err)
 }
 
 func (m *Member) handleText(ctx context.Context, data []byte) error {
@@ -119,7 +131,7 @@ func (m *Member) handleText(ctx context.Context, data []byte) error {
 		return m.learn(msg.Op, msg.Data)
 	case voiceserver.OpPrepareTransition, voiceserver.OpExecuteTransition, voiceserver.OpPrepareEpoch:
 		if m.private != nil {
-			return m.private.HandleJSON(msg.Op, msg.Data)
+			m.judge(m.private.HandleJSON(msg.Op, msg.Data))
 		}
 	}
 	return nil
@@ -257,7 +269,9 @@ func (m *Member) learn(op int, data json.RawMessage) error {
 	case voiceserver.OpDisconnected:
 		delete(m.people, d.User)
 		if m.private != nil {
-			m.private.Disconnected(numbers([]string{d.User})...)
+			for _, user := range numbers([]string{d.User}) {
+				m.private.Disconnected(user)
+			}
 		}
 	case voiceserver.OpSpeaking:
 		m.know(d.SSRC, source{user: d.User})

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -25,8 +26,8 @@ type Group interface {
 	Select(version int) error // op 4
 	HandleJSON(op int, d json.RawMessage) error
 	HandleBinary(op byte, payload []byte) error
-	Connected(users ...uint64)    // op 11
-	Disconnected(users ...uint64) // op 13
+	Connected(users ...uint64) // op 11
+	Disconnected(user uint64)  // op 13
 }
 
 // Cipher encrypts and decrypts frames; the codec is "opus" or a name as op 1 has it.
@@ -41,14 +42,21 @@ type Privacy interface {
 	Cipher
 }
 
+// Line is what end-to-end encryption is about, and how it sends to the gateway.
+type Line struct {
+	User, Group uint64
+	SendJSON    func(op int, d any)
+	SendBinary  func(op byte, payload []byte)
+}
+
 // Options is who joins, and where. The ticket is known to the voice server.
 type Options struct {
 	Endpoint string
 	Roots    *x509.CertPool // nil: without TLS
 	Ticket   voiceserver.Ticket
 	Mode     string // of the transport; "" takes the first on offer
-	// Privacy makes the end-to-end encryption, given how to send to the gateway; nil: the member does not speak it.
-	Privacy func(sendJSON func(op int, d any), sendBinary func(op byte, payload []byte)) (Privacy, error)
+	// Privacy makes the end-to-end encryption; nil: the member does not speak it.
+	Privacy func(Line) (Privacy, error)
 	// Video asks for a source of video. Codecs is the list of op 1; nil leaves it out.
 	Video  bool
 	Codecs any
@@ -91,6 +99,8 @@ type Member struct {
 	video   stream
 	pending map[uint32]*picture
 	dropped int
+	handled int     // number of the last message of the gateway that was dealt with
+	wrong   []error // of the end-to-end encryption
 	changed chan struct{}
 	err     error // why it ended
 }
@@ -124,7 +134,7 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 		User: o.Ticket.User, o: o, frames: make(chan Frame, frameBacklog), control: make(chan []byte, 256),
 		settled: make(chan struct{}), queue: make(chan outgoing, 64),
 		session: session{seq: -1, speaking: -1}, people: map[string]bool{}, sources: map[uint32]source{}, early: map[uint32][]rtpPacket{},
-		pending: map[uint32]*picture{}, changed: make(chan struct{}),
+		pending: map[uint32]*picture{}, handled: -1, changed: make(chan struct{}),
 	}
 	scheme, client := "ws", &http.Client{}
 	if o.Roots != nil {
@@ -144,7 +154,10 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 	run, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	m.ws, m.cancel, m.gone = ws, cancel, run.Done()
 	if o.Privacy != nil {
-		m.private, err = o.Privacy(m.sendJSON, m.sendBinary)
+		user, err := strconv.ParseUint(m.User, 10, 64)
+		if err == nil {
+			m.private, err = o.Privacy(Line{User: user, Group: o.Ticket.Group, SendJSON: m.sendJSON, SendBinary: m.sendBinary})
+		}
 		if err != nil {
 			m.end(err)
 			return nil, fmt.Errorf("%s joins a call: %w", m.User, err)
@@ -282,6 +295,23 @@ func (m *Member) SSRC() (audio, video uint32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.session.audio, m.session.video
+}
+
+// Private is the end-to-end encryption that the options have made; nil without.
+func (m *Member) Private() Privacy { return m.private }
+
+// PrivacyErrors lists what the encryption has said of messages of the gateway. In a race that is nobody's fault.
+func (m *Member) PrivacyErrors() []error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.wrong)
+}
+
+// Handled is the number of the last message of the gateway that the member has dealt with, -1 before.
+func (m *Member) Handled() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.handled
 }
 
 // Dropped counts frames that nobody took in time.

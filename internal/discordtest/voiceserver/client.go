@@ -36,6 +36,7 @@ type client struct {
 	ticket  Ticket
 	conn    *conn // nil while nobody is connected
 	dave    int   // highest version it speaks
+	chosen  int   // what op 4 said
 	seq     int
 	backlog []outgoingSeq // what has not been acknowledged
 
@@ -178,5 +179,8 @@ func (s *Server) remove(cl *client) {
 	s.broadcast(cl, OpDisconnected, map[string]any{"user_id": cl.seat.User})
 	for _, other := range s.others(cl) {
 		s.tellWants(other)
+	}
+	if g, user := s.group(cl); g != nil {
+		g.Leave(user)
 	}
 }

@@ -32,6 +32,7 @@ func (s *Server) Admit(t Ticket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tickets[t.Token] = t
+	s.found(t)
 }
 
 // Revoke makes all tickets of a seat worthless and, with a code that is not 0, closes its connection.

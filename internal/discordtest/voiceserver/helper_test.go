@@ -49,7 +49,8 @@ func newHall(t *testing.T, cfg voiceserver.Config) hall {
 // ticket lets a user in.
 func (h hall) ticket(user string) voiceserver.Ticket {
 	ticket := voiceserver.Ticket{
-		Seat: voiceserver.Seat{Server: guild, User: user}, Room: channel, Session: "session-" + user, Token: "token-" + user,
+		Seat: voiceserver.Seat{Server: guild, User: user}, Room: channel, Session: "session-" + user,
+		Token: "token-" + user, Group: 127121515262115840,
 	}
 	h.Admit(ticket)
 	return ticket

@@ -62,9 +62,16 @@ func (s *Server) selectProtocol(c *conn, data json.RawMessage) bool {
 	}
 	first := cl.box == nil
 	cl.addr, cl.mode, cl.box, cl.codecs = netip.AddrPortFrom(addr, udp.Port), udp.Mode, box, d.Codecs
+	g, user := s.group(cl)
+	if g != nil {
+		cl.chosen = g.Join(user, cl.dave)
+	}
 	s.describe(cl, key)
 	if first {
 		s.announce(cl)
+	}
+	if g != nil {
+		g.Selected(user)
 	}
 	return true
 }
@@ -77,7 +84,7 @@ func (s *Server) describe(cl *client, key []byte) {
 	}
 	s.send(cl, OpDescription, map[string]any{
 		"mode": cl.mode, "secret_key": numbers, "audio_codec": "opus", "video_codec": s.videoCodec(cl),
-		"media_session_id": "m" + strconv.FormatUint(uint64(cl.audio), 10), "dave_protocol_version": cl.dave,
+		"media_session_id": "m" + strconv.FormatUint(uint64(cl.audio), 10), "dave_protocol_version": cl.chosen,
 	})
 }
 

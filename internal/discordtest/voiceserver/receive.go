@@ -66,6 +66,8 @@ func (s *Server) receiveBinary(c *conn, data []byte) {
 		s.shut(c, CloseUnknownOpcode, "Unknown opcode.")
 	case c.client == nil:
 		s.shut(c, CloseNotAuthenticated, "Not authenticated.")
+	default:
+		s.agreeBinary(c.client, op, slices.Clone(data[1:]))
 	}
 }
 
@@ -105,6 +107,8 @@ func (s *Server) command(c *conn, op int, data json.RawMessage) {
 		ok = s.updateSession(cl, data)
 	case OpWants:
 		ok = s.want(cl, data)
+	case OpReadyForTransition, OpInvalidCommitWelcome:
+		ok = s.agree(cl, op, data)
 	case OpBackend:
 		s.send(cl, OpBackend, map[string]any{"voice": "0.11.0", "rtc_worker": "0.4.11"})
 	}

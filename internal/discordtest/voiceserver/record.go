@@ -51,6 +51,7 @@ type traffic struct {
 	messages   []Message
 	endings    []Ending
 	violations []Violation
+	unused     []Violation
 	rtcp       []Control
 }
 
@@ -121,8 +122,9 @@ type Client struct {
 	Mode              string
 	Media             netip.AddrPort // where its media goes
 	Speaking          int            // the mask of its last op 5, -1 before
-	DAVE              int
+	DAVE              int            // the version that its op 4 has named
 	Wants             map[string]int // its last op 15
+	Last              int            // number of the last message to it
 	Unacknowledged    int            // messages kept for resuming
 	Counts
 }
@@ -135,8 +137,8 @@ func (s *Server) Clients() []Client {
 	for _, cl := range s.clients {
 		c := Client{
 			Seat: cl.seat, Room: cl.ticket.Room, Audio: cl.audio, Video: cl.video, RTX: cl.rtx, Connected: cl.conn != nil,
-			Ready: cl.box != nil, Mode: cl.mode, Media: cl.addr, Speaking: -1, DAVE: cl.dave, Wants: maps.Clone(cl.wants),
-			Unacknowledged: len(cl.backlog), Counts: cl.counts,
+			Ready: cl.box != nil, Mode: cl.mode, Media: cl.addr, Speaking: -1, DAVE: cl.chosen, Wants: maps.Clone(cl.wants),
+			Last: cl.seq, Unacknowledged: len(cl.backlog), Counts: cl.counts,
 		}
 		if cl.speaking != nil {
 			c.Speaking = cl.speaking.Mask

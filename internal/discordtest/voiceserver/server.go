@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"clank/internal/discordtest/aead"
+	"clank/internal/discordtest/delivery"
 )
 
 // Config is what a Server can be told before it starts. The zero value is good: a server without end-to-end encryption.
@@ -45,7 +46,8 @@ type Server struct {
 	closed  bool
 	tickets map[string]Ticket // by token
 	clients map[Seat]*client
-	sources map[uint32]*client // by SSRC
+	sources map[uint32]*client           // by SSRC
+	groups  map[string]*delivery.Service // by room
 	lastID  uint32
 	dice    *rand.Rand
 	post    post
@@ -74,6 +76,7 @@ func Start(cfg Config) (*Server, error) {
 		cfg: cfg, udp: udp, trust: trust, stop: stop,
 		changed: make(chan struct{}),
 		tickets: map[string]Ticket{}, clients: map[Seat]*client{}, sources: map[uint32]*client{},
+		groups: map[string]*delivery.Service{},
 		lastID: 1000, dice: rand.New(rand.NewPCG(cfg.Seed, 8)),
 		post: post{wake: make(chan struct{}, 1)},
 	}
