@@ -124,7 +124,7 @@ func (l *loop) publish(f Frame, taken bool) {
 	first := len(s.last.Data) == 0
 	changed := false
 	if taken {
-		sum := sha256.Sum256(append([]byte(f.URL+"\x00"), f.Data...))
+		sum := fingerprint(f)
 		changed = first || sum != l.shown
 		l.shown, s.last = sum, f
 	}
@@ -149,6 +149,15 @@ func (l *loop) publish(f Frame, taken bool) {
 		return
 	}
 	s.sent = now
+}
+
+// fingerprint is the same for frames that show the same page and picture.
+func fingerprint(f Frame) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	h.Write([]byte(f.URL + "\x00"))
+	h.Write(f.Data)
+	h.Sum(sum[:0])
+	return sum
 }
 
 // report tells of pictures that cannot be taken, once, and that they can again.
