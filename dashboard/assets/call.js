@@ -40,12 +40,11 @@ async function join(withMicrophone) {
     $("log").replaceChildren();
     $("status").textContent = "";
     setMuted(false);
-    $("mute").disabled = !mic;
-    $("mute").textContent = mic ? "Mute" : "No microphone";
+    $("mute").hidden = $("level").parentElement.hidden = !mic;
     if (mic) watch("mic", mic, (v) => { $("level").style.transform = `scaleX(${muted ? 0 : v})`; });
     state("joining", "Connecting…");
     await open();
-    $("mute").focus();
+    $(mic ? "mute" : "stop").focus();
   } catch (e) {
     out();
     error.textContent = e.message;
@@ -136,7 +135,13 @@ function receive(kind, stream) {
     return;
   }
   $("sound").srcObject = stream;
-  $("sound").play().catch(() => { $("status").textContent = "The browser plays no sound until something on this page is clicked."; });
+  $("sound").play().catch(() => {
+    $("status").textContent = "The browser plays no sound until something on this page is clicked.";
+    addEventListener("click", () => {
+      $("status").textContent = "";
+      $("sound").play().catch(() => {}); // it has just been clicked
+    }, { once: true });
+  });
   watch("sound", stream, (v) => document.body.toggleAttribute("data-speaks", v > 0.02));
 }
 
