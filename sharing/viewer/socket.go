@@ -36,9 +36,9 @@ const (
 func message(f videosource.Frame) []byte {
 	h := make([]byte, headerBytes, headerBytes+len(f.Data))
 	copy(h, "VP8\x01")
-	binary.BigEndian.PutUint16(h[4:], uint16(f.Width))             //nolint:gosec // VP8 has 14 bits
-	binary.BigEndian.PutUint16(h[6:], uint16(f.Height))            //nolint:gosec // VP8 has 14 bits
-	binary.BigEndian.PutUint64(h[8:], uint64(f.Taken.UnixMicro())) //nolint:gosec // after 1970
+	binary.BigEndian.PutUint16(h[4:], uint16(f.Width))  //nolint:gosec // VP8 has 14 bits
+	binary.BigEndian.PutUint16(h[6:], uint16(f.Height)) //nolint:gosec // VP8 has 14 bits
+	binary.BigEndian.PutUint64(h[8:], uint64(f.Taken.UnixMicro()))
 	return append(h, f.Data...)
 }
 

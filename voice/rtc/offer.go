@@ -35,7 +35,10 @@ func readOffer(offer string, servers, loopback bool) (string, error) {
 		return "", fmt.Errorf("%w: it has %d parts, and 1 to %d are taken", ErrOffer, n, maxMedia)
 	}
 	drop := func(a sdp.Attribute) bool {
-		return a.Key == "end-of-candidates" || a.Key == "candidate" && !(servers && reachable(a.Value, loopback))
+		if a.Key == "candidate" {
+			return !servers || !reachable(a.Value, loopback)
+		}
+		return a.Key == "end-of-candidates"
 	}
 	desc.Attributes = slices.DeleteFunc(desc.Attributes, drop)
 	attributes := len(desc.Attributes)

@@ -13,7 +13,7 @@ const (
 	maxWaiting  = 100       // messages for a page whose channel is not open yet
 	maxUnread   = 256 << 10 // bytes that a page has not taken
 	heardBound  = 32        // messages of a page that wait to be read
-	lastWords   = 300 * time.Millisecond
+	lastWords   = 500 * time.Millisecond
 	channelName = "clank"
 )
 
@@ -22,7 +22,8 @@ var errUnread = errors.New("the page does not take its messages")
 
 // said is what is exchanged beside sound and picture, over a data channel (RFC 8831) that the page opens.
 type said struct {
-	heard chan []byte
+	heard  chan []byte
+	opened chan struct{} // closed when channel is set
 
 	mu      sync.Mutex
 	channel *webrtc.DataChannel // nil until it is open
@@ -30,7 +31,7 @@ type said struct {
 	waiting []string
 }
 
-func newSaid() *said { return &said{heard: make(chan []byte, heardBound)} }
+func newSaid() *said { return &said{heard: make(chan []byte, heardBound), opened: make(chan struct{})} }
 
 // take takes the first channel that the page opens under the right name.
 func (s *said) take(dc *webrtc.DataChannel) {
@@ -57,6 +58,7 @@ func (s *said) take(dc *webrtc.DataChannel) {
 			_ = dc.SendText(text) // it has just been opened; if it is gone again, so is the connection
 		}
 		s.waiting = nil
+		close(s.opened)
 	})
 }
 
@@ -80,23 +82,22 @@ func (c *Conn) Say(text string) error {
 
 // flush waits a moment until the page has what was said last.
 func (s *said) flush() {
-	s.mu.Lock()
-	dc := s.channel
-	s.mu.Unlock()
-	if dc == nil {
-		return
-	}
-	var once sync.Once
-	gone := make(chan struct{})
-	dc.SetBufferedAmountLowThreshold(0)
-	dc.OnBufferedAmountLow(func() { once.Do(func() { close(gone) }) })
-	if dc.BufferedAmount() == 0 {
-		return
-	}
 	wait := time.NewTimer(lastWords)
 	defer wait.Stop()
 	select {
-	case <-gone:
+	case <-s.opened:
+	case <-wait.C:
+		return
+	}
+	var once sync.Once
+	taken := make(chan struct{})
+	s.channel.SetBufferedAmountLowThreshold(0)
+	s.channel.OnBufferedAmountLow(func() { once.Do(func() { close(taken) }) })
+	if s.channel.BufferedAmount() == 0 {
+		return
+	}
+	select {
+	case <-taken:
 	case <-wait.C:
 	}
 }

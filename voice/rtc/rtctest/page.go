@@ -152,6 +152,7 @@ func must(tb testing.TB, err error) {
 }
 
 func within(tb testing.TB) context.Context {
+	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), Patience)
 	tb.Cleanup(cancel)
 	return ctx
