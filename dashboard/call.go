@@ -8,6 +8,7 @@ func (s *Server) callRoutes() []route {
 		{"GET /call", signedIn, s.callPage},
 		{"GET /api/call/{$}", signedIn, s.callAPI},
 		{"POST /api/call/join", signedIn, s.callAPI},
+		{"POST /api/call/stop", signedIn, s.callAPI},
 		{"GET /api/call/pictures/{name}", signedIn, s.callAPI},
 	}
 }

@@ -128,6 +128,11 @@ func TestTheCallPageInARealBrowser(t *testing.T) {
 	}
 	tb.click("#mute")
 	tb.waitFor(`document.getElementById("mute").textContent === "Unmute"`)
+	tb.eval(`Object.defineProperty(callConnection, "connectionState", { get: () => "disconnected" })`)
+	tb.click("#stop")
+	if got := rtctest.Next(t, r.stops); got != ada {
+		t.Errorf("%+v has pressed stop while the connection was interrupted", got)
+	}
 	if err := call.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -116,6 +116,16 @@ function leave() {
   $("join").focus();
 }
 
+// stop takes the shortest way there is.
+async function stop() {
+  if (link?.say({ type: "stop" })) return;
+  try {
+    await api("POST", "/api/call/stop", { name: $("name").value.trim(), key: key() });
+  } catch (e) {
+    $("status").textContent = e.message;
+  }
+}
+
 function setMuted(on) {
   muted = on;
   for (const track of mic?.getAudioTracks() ?? []) track.enabled = !on;
@@ -206,14 +216,14 @@ $("join-form").addEventListener("submit", (event) => {
 });
 $("join-quiet").addEventListener("click", () => join(false));
 $("mute").addEventListener("click", () => setMuted(!muted));
-$("stop").addEventListener("click", () => link?.say({ type: "stop" }));
+$("stop").addEventListener("click", stop);
 $("leave").addEventListener("click", leave);
 addEventListener("keydown", (event) => {
   if (document.body.dataset.state === "out" || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   if (event.target.closest?.("input, textarea, select")) return;
   const key = event.key.toLowerCase();
   if (key === "m" && mic) setMuted(!muted);
-  if (key === "s") link?.say({ type: "stop" });
+  if (key === "s") stop();
 });
 addEventListener("pagehide", () => link?.close());
 addEventListener("pageshow", (event) => event.persisted && out());

@@ -41,6 +41,7 @@ export function watchLevel(stream, tell) {
 }
 
 // connect joins, and resolves to { say, close } when the connection stands. lost is called once if it ends later by itself.
+// say reports whether the message could be sent.
 export async function connect({ servers, mic, join, tell, track, lost }) {
   const pc = new RTCPeerConnection({ iceServers: servers });
   globalThis.callConnection = pc; // for whoever looks for faults in it: getStats
@@ -72,7 +73,12 @@ export async function connect({ servers, mic, join, tell, track, lost }) {
   }
   notes.addEventListener("close", end);
   pc.addEventListener("connectionstatechange", () => pc.connectionState === "failed" && end());
-  return { close, say: (message) => notes.readyState === "open" && notes.send(JSON.stringify(message)) };
+  const say = (message) => {
+    if (notes.readyState !== "open" || pc.connectionState !== "connected") return false;
+    notes.send(JSON.stringify(message));
+    return true;
+  };
+  return { close, say };
 }
 
 // gathered waits until the offer has all addresses, or long enough.

@@ -15,12 +15,13 @@ type State struct {
 	Servers []rtc.Server `json:"ice_servers"` // see [rtc.Engine]
 }
 
-// Handler answers the pages: "GET /" is the [State], "POST /join" takes a [Request] and gives an [Answer], "GET /pictures/{name}" is a
-// picture of a note. Failures are JSON with the field error. Who may ask, and from which site, is for whoever mounts it.
+// Handler answers the pages: "GET /" is the [State], "POST /join" takes a [Request] and gives an [Answer], "POST /stop" with
+// the Key of a [Request] is the stop button where the connection is interrupted, "GET /pictures/{name}" is a picture of a note. Failures are JSON with the field error. Who may ask, and from which site, is for whoever mounts it.
 func (h *Host) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", h.state)
 	mux.HandleFunc("POST /join", h.join)
+	mux.HandleFunc("POST /stop", h.stop)
 	mux.HandleFunc("GET /pictures/{name}", h.image)
 	return mux
 }
@@ -55,6 +56,18 @@ func (h *Host) join(w http.ResponseWriter, r *http.Request) {
 		h.log().Error("a page could not join the call", "error", err)
 		refuse(w, http.StatusInternalServerError, "the call could not be joined; clank's log says why")
 	}
+}
+
+func (h *Host) stop(w http.ResponseWriter, r *http.Request) {
+	var in Request
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 2*rtc.MaxOffer)).Decode(&in); err != nil {
+		refuse(w, http.StatusBadRequest, "that was not understood; load the page again")
+		return
+	}
+	if c := h.Current(); c != nil && h.Stop != nil {
+		h.Stop(c, person(in))
+	}
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func (h *Host) image(w http.ResponseWriter, r *http.Request) {
