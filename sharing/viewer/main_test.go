@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -32,11 +33,14 @@ type links struct {
 	share map[string]viewer.Share
 }
 
-func (l *links) Check(token string) (viewer.Share, bool) {
+func (l *links) Check(token string) (viewer.Share, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s, ok := l.share[token]
-	return s, ok
+	if !ok {
+		return s, errors.New("this link was not made here")
+	}
+	return s, nil
 }
 
 // rig is a viewer with one share.

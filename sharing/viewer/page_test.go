@@ -63,14 +63,14 @@ func TestThePageShowsAShareOverAWebSocket(t *testing.T) {
 		browsertest.Eventually(t, "only one view is left", func() bool { return r.Count() == 1 })
 	}
 	r.end()
-	waitFor(t, tab, `document.body.dataset.state === "ended"`)
+	waitFor(t, tab, `document.body.dataset.state === "ended" && document.getElementById("text").textContent === "The share has ended."`)
 }
 
 func TestAWrongLinkGetsAClearPage(t *testing.T) {
 	r := start(t, nil)
 	tab := r.open(t, "wrong")
 	waitFor(t, tab, `document.body.dataset.state === "gone"`)
-	if got := browsertest.JS(t, tab, `document.getElementById("head").textContent`); got != `"This link does not work"` {
+	if got := browsertest.JS(t, tab, `document.getElementById("head").textContent + ": " + document.getElementById("text").textContent`); got != `"This link does not work: This link was not made here."` {
 		t.Errorf("the page says %s", got)
 	}
 	if got := r.Count(); got != 0 {

@@ -45,26 +45,30 @@ func (v *Viewer) asked(w http.ResponseWriter, r *http.Request) (in Request, s Sh
 		refuse(w, http.StatusBadRequest, errors.New("that was not understood; load the page again"))
 		return in, s, false
 	}
-	if s, ok = v.good(in.Token); !ok {
-		refuse(w, http.StatusNotFound, errGone)
+	s, err := v.good(in.Token)
+	if err != nil {
+		refuse(w, http.StatusNotFound, err)
 	}
-	return in, s, ok
+	return in, s, err == nil
 }
 
-// good is the share of a token, if it is one to be watched now.
-func (v *Viewer) good(token string) (Share, bool) {
+// good is the share of a token; the error is why it is none to be watched now.
+func (v *Viewer) good(token string) (Share, error) {
 	if token == "" {
-		return Share{}, false
+		return Share{}, errPart
 	}
-	s, ok := v.Links.Check(token)
-	if !ok || !s.Until.IsZero() && !time.Now().Before(s.Until) {
-		return Share{}, false
+	s, err := v.Links.Check(token)
+	if err != nil {
+		return Share{}, err
+	}
+	if !s.Until.IsZero() && !time.Now().Before(s.Until) {
+		return Share{}, errLate
 	}
 	select {
 	case <-s.Done:
-		return Share{}, false
+		return Share{}, errEnded
 	default:
-		return s, true
+		return s, nil
 	}
 }
 
@@ -108,13 +112,19 @@ func (v *Viewer) watch(w http.ResponseWriter, r *http.Request) {
 	go func() {
 		defer left()
 		if why := v.over(s, conn.Done()); why != nil {
-			_ = conn.Say(`{"type":"ended"}`) // if it does not get there, the end of the connection does
+			_ = conn.Say(lastWord(why)) // if it does not get there, the end of the connection does
 			conn.End(why)
 			<-conn.Done()
 		}
 		v.Logger.Info("somebody has stopped watching", "share", s.ID, "over", "webrtc", "because", conn.Err())
 	}()
 	reply(w, http.StatusOK, map[string]string{"sdp": answer})
+}
+
+// lastWord tells the page's script why there is nothing more to see.
+func lastWord(why error) string {
+	data, _ := json.Marshal(map[string]string{"type": "ended", "text": why.Error()}) // strings always marshal
+	return string(data)
 }
 
 func (v *Viewer) refuseOffer(w http.ResponseWriter, err error) {

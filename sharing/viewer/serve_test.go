@@ -91,13 +91,14 @@ func TestASlowPageGetsTheLatestFrame(t *testing.T) {
 }
 
 func TestAViewEndsWithItsShareAndItsLink(t *testing.T) {
-	expires := func(_ *viewer.Viewer, s *viewer.Share) { s.Until = time.Now().Add(300 * time.Millisecond) }
+	expires := func(_ *viewer.Viewer, s *viewer.Share) { s.Until = time.Now().Add(2 * time.Second) }
 	for name, c := range map[string]struct {
 		change []func(*viewer.Viewer, *viewer.Share)
 		end    func(*rig)
+		word   string
 	}{
-		"the share ends":   {nil, func(r *rig) { r.end() }},
-		"the link expires": {[]func(*viewer.Viewer, *viewer.Share){expires}, func(*rig) {}},
+		"the share ends":   {nil, func(r *rig) { r.end() }, "the share has ended"},
+		"the link expires": {[]func(*viewer.Viewer, *viewer.Share){expires}, func(*rig) {}, "the link has expired"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := start(t, rtctest.Engine(t, new(rtc.Engine)), c.change...)
@@ -117,6 +118,9 @@ func TestAViewEndsWithItsShareAndItsLink(t *testing.T) {
 					}
 					break
 				}
+			}
+			if got := rtctest.Next(t, page.Said); !strings.Contains(got, c.word) {
+				t.Errorf("the page is told %s", got)
 			}
 			rtctest.Next(t, page.Ended)
 			if status, answer := r.post(t, "/check", viewer.Request{Token: token}); status != http.StatusNotFound {

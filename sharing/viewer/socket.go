@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,13 +24,11 @@ const (
 	inFlight    = 2
 	maxHello    = 4 << 10
 	headerBytes = 16
+	maxReason   = 123
 )
 
-// Codes with which the WebSocket is closed (RFC 6455 §7.4.2, private use).
-const (
-	closeGone websocket.StatusCode = 4404 // the link is not good any more
-	closeFull websocket.StatusCode = 4503
-)
+// closeGone is the code with which the WebSocket is closed (RFC 6455 §7.4.2, private use) when the link is not good, or not any more.
+const closeGone websocket.StatusCode = 4404
 
 // message is a frame with a header before it: "VP8" and the version 1, width and height as u16, the time of the capture in microseconds since 1970
 // as u64, all big endian.
@@ -68,9 +67,9 @@ func (v *Viewer) socket(w http.ResponseWriter, r *http.Request) {
 	if err := read(r.Context(), conn, helloWithin, &hello); err != nil {
 		return
 	}
-	s, ok := v.good(hello.Token)
-	if !ok {
-		_ = conn.Close(closeGone, errGone.Error()) // it is over either way
+	s, err := v.good(hello.Token)
+	if err != nil {
+		_ = conn.Close(closeGone, reason(err)) // it is over either way
 		return
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
@@ -82,7 +81,7 @@ func (v *Viewer) socket(w http.ResponseWriter, r *http.Request) {
 	work.Go(func() { broken <- listen(reading, conn, wishes) })
 	err = v.stream(ctx, conn, s, wishes, broken)
 	if ctx.Err() != nil {
-		_ = conn.Close(closeGone, err.Error()) // it is over either way
+		_ = conn.Close(closeGone, reason(err)) // it is over either way
 	}
 	cancel(err)
 	stop()
@@ -127,6 +126,12 @@ func (v *Viewer) stream(ctx context.Context, conn *websocket.Conn, s Share, wish
 			sent++
 		}
 	}
+}
+
+// reason is an error as it fits into a close frame (RFC 6455 §5.5: 125 bytes with the code).
+func reason(err error) string {
+	text := err.Error()
+	return strings.ToValidUTF8(text[:min(len(text), maxReason)], "")
 }
 
 // listen reads what the page says until the connection or ctx ends.

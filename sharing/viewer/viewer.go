@@ -24,9 +24,9 @@ type Share struct {
 	Done  <-chan struct{} // closed when the share has ended or the link was revoked; nil: never
 }
 
-// Links knows the links that are good now.
+// Links knows the links that are good now. An error is why one is not, as a sentence for people without a full stop.
 type Links interface {
-	Check(token string) (Share, bool)
+	Check(token string) (Share, error)
 }
 
 // Viewer serves the page. Set the fields, then Open; Close ends all views.
@@ -55,7 +55,8 @@ type Viewer struct {
 
 // Why somebody cannot watch, or does no longer.
 var (
-	errGone   = errors.New("this link does not work, or does no longer: the share may have ended, or the link expired")
+	errPart   = errors.New("a part of it is missing: use the whole link, with everything after the #")
+	errLate   = errors.New("the link has expired: ask for a new one")
 	errFull   = errors.New("too many people are watching already; try again later")
 	errEnding = errors.New("clank is ending")
 	errEnded  = errors.New("the share has ended")
@@ -148,7 +149,7 @@ func (v *Viewer) over(s Share, gone <-chan struct{}) error {
 	case <-s.Done:
 		return errEnded
 	case <-expired:
-		return errGone
+		return errLate
 	case <-v.life():
 		return errEnding
 	}

@@ -2,8 +2,8 @@
 
 const patience = 4000; // for the first picture; then the other way is taken
 
-// watchRTC resolves to { close() } when the first picture is there, and to null when none comes. over(ended) is called once when it
-// ends later.
+// watchRTC resolves to { close() } when the first picture is there, and to null when none comes. over(ended, text) is called once when
+// it ends later.
 export async function watchRTC(video, info, post, live, over) {
   if (!globalThis.RTCPeerConnection) return null;
   const pc = new RTCPeerConnection({ iceServers: info.ice_servers ?? [] });
@@ -14,10 +14,10 @@ export async function watchRTC(video, info, post, live, over) {
     pc.close();
     video.srcObject = null;
   };
-  const end = (ended) => {
+  const end = (ended, text) => {
     if (!running) return;
     close();
-    over(ended);
+    over(ended, text);
   };
   try {
     const notes = pc.createDataChannel("clank");
@@ -40,7 +40,10 @@ export async function watchRTC(video, info, post, live, over) {
       close();
       return null;
     }
-    notes.addEventListener("message", (event) => JSON.parse(event.data).type === "ended" && end(true));
+    notes.addEventListener("message", (event) => {
+      const { type, text } = JSON.parse(event.data);
+      if (type === "ended") end(true, text);
+    });
     notes.addEventListener("close", () => end(false));
     pc.addEventListener("connectionstatechange", () => {
       if (pc.connectionState === "failed") end(false);

@@ -42,7 +42,7 @@ export function watchSocket(canvas, token, live, over) {
   socket.addEventListener("close", (event) => {
     if (!running) return;
     close();
-    over(event.code === gone);
+    over(event.code === gone, event.reason);
   });
   return { close };
 }

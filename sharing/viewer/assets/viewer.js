@@ -30,8 +30,8 @@ function shows(element, way) {
 
 function gone(text) {
   const seen = document.body.dataset.state === "live";
-  if (seen) message("ended", "The share has ended", "There is nothing more to see under this link.");
-  else message("gone", "This link does not work", text || "The share may have ended, or the link may have expired. Ask for a new one.");
+  if (seen) message("ended", "Nothing more to see here", sentence(text || "the share has ended"));
+  else message("gone", "This link does not work", sentence(text || "the share may have ended: ask for a new link"));
 }
 
 class Refused extends Error {
@@ -58,19 +58,19 @@ async function begin() {
   view = null;
   old?.close();
   if (!token) {
-    gone("A part of it is missing: use the whole link, with everything after the #.");
+    gone("A part of it is missing: use the whole link, with everything after the #");
     return;
   }
   try {
     const info = await post("check", {});
     if (mine !== round) return;
     $("title").textContent = info.title || "Shared browser";
-    const over = (ended) => {
+    const over = (ended, text) => {
       if (mine !== round) return;
       if (ended) {
         round++;
         view?.close();
-        gone();
+        gone(text);
       } else {
         lost();
       }
@@ -84,7 +84,7 @@ async function begin() {
     view ??= watchSocket($("canvas"), token, live, over);
   } catch (error) {
     if (mine !== round) return;
-    if (error.status === 404) gone();
+    if (error.status === 404) gone(error.message);
     else if (error instanceof Refused) message("failed", "It cannot be shown now", sentence(error.message), true);
     else lost();
   }
