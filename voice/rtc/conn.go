@@ -1,6 +1,7 @@
 package rtc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,7 +66,7 @@ func (e *Engine) Answer(ctx context.Context, offer string, peer Peer) (*Conn, st
 	e.keep(c)
 	go func() {
 		defer e.release(c)
-		c.run()
+		c.run(cmp.Or(e.Within, DefaultWithin))
 	}()
 	return c, answer, nil
 }
@@ -140,10 +141,10 @@ func (c *Conn) Done() <-chan struct{} { return c.done }
 // Err says why the connection has ended or is about to; nil while it lives.
 func (c *Conn) Err() error { return c.why() }
 
-// run owns the connection until it has ended.
-func (c *Conn) run() {
+// run owns the connection until it has ended. It must stand within a time.
+func (c *Conn) run(within time.Duration) {
 	defer close(c.done)
-	late := time.NewTimer(connectWithin)
+	late := time.NewTimer(within)
 	defer late.Stop()
 	c.work.Go(c.sound.drain)
 	c.work.Go(c.video.reports)

@@ -162,6 +162,20 @@ func TestAPageThatLeavesLeavesNothingBehind(t *testing.T) {
 	})
 }
 
+func TestAPageThatNeverComesIsGivenUp(t *testing.T) {
+	e := rtctest.Engine(t, &rtc.Engine{Within: 10 * time.Millisecond})
+	_, offer := rtctest.Offer(t, rtctest.Options{})
+	conn, _, err := e.Answer(t.Context(), offer, rtc.Peer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rtctest.Next(t, conn.Done())
+	if err := conn.Err(); !errors.Is(err, rtc.ErrNoRoute) {
+		t.Errorf("it ended with %v", err)
+	}
+	browsertest.Eventually(t, "its place is free", func() bool { return e.Count() == 0 })
+}
+
 func TestOnePortIsEnough(t *testing.T) {
 	for _, c := range []struct {
 		name   string

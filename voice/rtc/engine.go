@@ -14,14 +14,16 @@ import (
 	"github.com/pion/webrtc/v4"
 )
 
-// DefaultMost is how many connections there may be at once unless told otherwise.
-const DefaultMost = 32
+// Defaults of an [Engine].
+const (
+	DefaultMost   = 32
+	DefaultWithin = 20 * time.Second
+)
 
 const (
-	gatherWithin  = 3 * time.Second // our own addresses; without a STUN server they are there at once
-	connectWithin = 20 * time.Second
-	readBuffer    = 64      // packets of one TCP connection
-	writeBuffer   = 1 << 20 // bytes that wait for one TCP connection; more is dropped
+	gatherWithin = 3 * time.Second // our own addresses; without a STUN server they are there at once
+	readBuffer   = 64              // packets of one TCP connection
+	writeBuffer  = 1 << 20         // bytes that wait for one TCP connection; more is dropped
 )
 
 // Why a connection is not made.
@@ -50,7 +52,8 @@ type Engine struct {
 	Public           []string // the addresses under which this machine is known outside (1:1 NAT), instead of its own
 	Loopback         bool     // pages on this machine, also where it has no network
 
-	Most   int // connections at once; 0: [DefaultMost]
+	Most   int           // connections at once; 0: [DefaultMost]
+	Within time.Duration // how long a page may take until it is connected; 0: [DefaultWithin]
 	Logger *slog.Logger
 
 	api     *webrtc.API
