@@ -50,6 +50,10 @@ var table = map[string][]string{
 	"watches/judge":       {"watches", "llm", "untrusted"},
 	"websearch":           {},
 	"voice":               {},
+	"voice/rtc":           {"videosource", "voice"},
+	"voice/rtc/rtctest":   {"videosource", "voice/rtc"},
+	"voice/webcall":       {"voice", "voice/rtc"},
+	"sharing/viewer":      {"videosource", "voice/rtc"},
 	"videosource":         {},
 	"sharing":             {"llm", "sessions", "videosource"},
 	"voice/discord/golive": {
