@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -37,8 +38,7 @@ func (s *Spotter) startEngine(ctx context.Context) (*engine, error) {
 	//nolint:gosec // the operator's program
 	cmd := exec.CommandContext(ctx, s.program,
 		"-infile", "/dev/stdin", "-hmm", s.model, "-logfn", "/dev/null", "-time", "yes",
-		"-dict", filepath.Join(s.dir, dictFile), "-kws", filepath.Join(s.dir, listFile),
-		"-vad_prespeech", "10", "-vad_startspeech", "6", "-vad_postspeech", "12")
+		"-dict", filepath.Join(s.dir, dictFile), "-kws", filepath.Join(s.dir, listFile))
 	cmd.Dir = s.dir
 	cmd.WaitDelay = time.Second
 	in, err := cmd.StdinPipe()
@@ -128,12 +128,19 @@ func (e *engine) put(samples []int16) error {
 // block is how many samples the process reads at once.
 const block = 2048
 
-// flush makes the process see the end of what was said: silence, up to the end of one of its blocks.
-func (e *engine) flush() error {
-	const silence = voice.RateSpeech * 4 / 10
-	n := silence + block - int(e.fed+silence)%block
-	return e.put(make([]int16, n))
+// flush makes the process see the end of what was said: a still room as loud as level, up to the end of one of its blocks. With
+// silence as clean as zeros it takes the room for part of the words that follow.
+func (e *engine) flush(level float64) error {
+	const still = voice.RateSpeech * 7 / 10
+	samples := make([]int16, still+block-int(e.fed+still)%block)
+	for i := range samples {
+		samples[i] = int16(rand.NormFloat64() * max(level, leastRoom))
+	}
+	return e.put(samples)
 }
+
+// leastRoom is the level of the stillest room, as a root mean square.
+const leastRoom = 20
 
 // stop ends the process and waits for it and for its goroutines.
 func (e *engine) stop() {

@@ -132,20 +132,25 @@ func rms(samples []int16) float64 {
 
 // floor is how loud the room is when nobody speaks: the stillest of the last two seconds.
 type floor struct {
-	stillest [20]float64 // of 100 ms each, a ring
+	stillest [66]float64 // of 30 ms each, a ring
 	at       int
-	sum      float64 // of the 100 ms under way
+	sum      float64 // of the 30 ms under way
 	n        int
 }
 
 func (f *floor) next(level float64) float64 {
 	f.sum += level
 	f.n++
-	if f.n == 10 {
+	if f.n == 3 {
 		f.at = (f.at + 1) % len(f.stillest)
 		f.stillest[f.at] = f.sum / float64(f.n)
 		f.sum, f.n = 0, 0
 	}
+	return f.now()
+}
+
+// now is the level, as a root mean square.
+func (f *floor) now() float64 {
 	least := f.stillest[0]
 	for _, s := range f.stillest[1:] {
 		least = min(least, s)

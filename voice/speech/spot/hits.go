@@ -49,37 +49,75 @@ func parseHit(line string) (hit, bool) {
 	return hit{phrase: p, start: numbers[0], end: numbers[1], score: numbers[2]}, true
 }
 
-// Slack between what the process and the gate take for the start and the end of a word, in seconds, and the most that a segment
-// with a stop phrase lasts.
+// Slack between what the process and the gate take for the start and the end of a word, in seconds.
 const (
-	slackStart = 0.22
+	slackStart = 0.10
 	slackEnd   = 0.28
-	longestCry = 1.5
+	slackVowel = 0.50 // at the end of a phrase whose last sound people draw out
+	slackAlike = 0.22 // of words that sound alike, on either side
+	slackName  = 0.45 // of the name, with "hey" before it
+	longestCry = 1.5  // the most that a segment with a stop phrase lasts
 )
 
-// judge picks what was said to us in a segment from start to end. A stop phrase must be all of a segment that stands alone, and fit
-// better than every word that sounds like it. The name may stand anywhere.
+// margin is how much better than the phrase a word that sounds alike must fit.
+const margin = 0.012
+
+// leastName is the least score at which the name counts.
+const leastName = 0.832
+
+// judge picks what was said to us in a segment from start to end. A stop phrase must be all of a segment that stands alone, but
+// for the name before it, and no word that sounds like it may fit better. The name counts where they
+// begin to speak.
 func judge(hits []hit, start, end float64, alone bool) (phrase, bool) {
 	var best, rival, name hit
 	for _, h := range hits {
-		if h.end < start-slackStart || h.start > end+slackEnd {
+		if h.end < start-slackAlike || h.start > end+slackEnd {
 			continue
 		}
-		covers := h.start <= start+slackStart && h.end >= end-slackEnd
 		switch {
-		case h.phrase.kind == wakes && h.score > name.score:
+		case h.phrase.kind == wakes && h.start <= start+slackName && h.score > name.score:
 			name = h
-		case h.phrase.kind == stops && covers && h.score > best.score:
+		case h.phrase.kind == stops && h.covers(start, end, hits) && h.score > best.score:
 			best = h
-		case h.phrase.kind == other && h.score > rival.score:
+		case h.phrase.kind == other && h.start <= start+slackAlike && h.end >= end-slackAlike && h.score > rival.score:
 			rival = h
 		}
 	}
 	switch {
-	case best.score > 0 && best.score >= rival.score && alone && end-start <= longestCry:
+	case best.score > 0 && best.score+margin >= rival.score && alone && end-start <= longestCry:
 		return best.phrase, true
-	case name.score > 0 && name.score >= rival.score:
+	case name.score >= leastName && !outdone(name, hits):
 		return name.phrase, true
 	}
 	return phrase{}, false
+}
+
+// outdone says whether a word that sounds like the name fits much better where it was heard.
+func outdone(name hit, hits []hit) bool {
+	for _, h := range hits {
+		if h.phrase.kind == other && h.start < name.end && h.end > name.start && h.score > name.score+2*margin {
+			return true
+		}
+	}
+	return false
+}
+
+// covers says whether the hit is all of what was said, the name before it left out.
+func (h hit) covers(start, end float64, hits []hit) bool {
+	slack := slackEnd
+	if h.phrase.drawn {
+		slack = slackVowel
+	}
+	if h.end < end-slack {
+		return false
+	}
+	if h.start <= start+slackStart {
+		return true
+	}
+	for _, n := range hits {
+		if n.phrase.kind == wakes && n.start <= start+slackStart && n.end <= h.start+slackStart && n.end >= h.start-slackEnd {
+			return true
+		}
+	}
+	return false
 }

@@ -170,7 +170,7 @@ func (l *listening) open(ctx context.Context) {
 	})
 }
 
-// close ends a segment: the process gets silence, which makes it tell what it has heard.
+// close ends a segment: the process gets the sound of a still room, which makes it tell what it has heard.
 func (l *listening) close() {
 	l.hand()
 	if l.refused || l.engine == nil || len(l.pieces) == 0 {
@@ -183,7 +183,7 @@ func (l *listening) close() {
 	seg := l.gate.current
 	p.open, p.alone, p.closedAt = false, seg.alone, time.Now()
 	p.end = p.start + float64(seg.ended-seg.began)*frameSize/voice.RateSpeech
-	if err := l.engine.flush(); err != nil {
+	if err := l.engine.flush(l.gate.floor.now()); err != nil {
 		l.giveUp(err)
 		return
 	}
@@ -217,13 +217,14 @@ func (l *listening) recent() []piece {
 func (l *listening) assign(hits []hit) {
 	for i := range l.pieces {
 		p := &l.pieces[i]
+		had := len(p.hits)
 		for _, h := range hits {
 			middle := (h.start + h.end) / 2
 			if middle >= p.start-slackStart && (p.open || middle <= p.end+slackEnd) {
 				p.hits = append(p.hits, h)
 			}
 		}
-		if !p.open {
+		if !p.open && len(p.hits) > had {
 			l.tell(p)
 		}
 	}

@@ -4,7 +4,7 @@
 //
 // A stop word counts only where it stands alone, with silence before and after it: "stop" is an order, "the bus stop is
 // closed" is talk. So a gate cuts the sound into segments, the process compares it with phrases and with words that
-// sound like them, and a hit counts if it is the whole segment. The name counts anywhere.
+// sound like them, and a hit counts if it is the whole segment. The name counts where somebody begins to speak.
 package spot
 
 import (
