@@ -18,7 +18,6 @@ type call struct {
 	response string
 	answered bool
 	quiet    bool // the model is not asked what to say about it
-	cancel   context.CancelCauseFunc
 }
 
 var errTooLong = errors.New("the tool took too long")
@@ -39,7 +38,7 @@ func (t *talk) called(ctx context.Context, response string, i item) {
 		t.order = t.order[1:]
 	}
 	run, cancel := t.under()
-	c := &call{id: i.CallID, response: response, cancel: cancel}
+	c := &call{id: i.CallID, response: response}
 	t.calls[c.id], t.order = c, append(t.order, c.id)
 	if response != "" && response == t.dead {
 		cancel(nil)
@@ -51,10 +50,11 @@ func (t *talk) called(ctx context.Context, response string, i item) {
 	if i.Arguments != nil {
 		arguments = *i.Arguments
 	}
+	ended := t.s.runs(c.id, cancel)
 	t.running.Go(func() {
+		defer ended()
 		out := t.s.run(run, i.Name, arguments)
 		t.s.do(func(ctx context.Context, t *talk) { t.answered(ctx, c, out) })
-		cancel(nil)
 	})
 }
 
@@ -111,13 +111,10 @@ func (t *talk) answered(ctx context.Context, c *call, out string) {
 	t.ask(ctx)
 }
 
-// cancelCalls ends the tools that run.
-func (t *talk) cancelCalls(cause error) {
+// cancelCalls has the model not asked about what ran until now.
+func (t *talk) cancelCalls() {
 	t.owed = false
 	for _, c := range t.calls {
-		if !c.answered {
-			c.quiet = true
-			c.cancel(cause)
-		}
+		c.quiet = true
 	}
 }

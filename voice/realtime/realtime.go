@@ -78,6 +78,7 @@ type Session struct {
 	mu       sync.Mutex
 	commands []func(context.Context, *talk)
 	wake     chan struct{}
+	tools    map[string]context.CancelCauseFunc // that run, by the ids of their calls
 }
 
 // ErrInterrupted is the cause that Hush is given when somebody begins to speak.
@@ -105,8 +106,29 @@ func (s *Session) Cancel(cause error) {
 	s.do(func(ctx context.Context, t *talk) {
 		t.dead = t.active
 		t.interrupt(ctx, true)
-		t.cancelCalls(cause)
+		t.cancelCalls()
 	})
+	s.mu.Lock() // Run may be busy with making a connection
+	defer s.mu.Unlock()
+	for _, cancel := range s.tools {
+		cancel(cause)
+	}
+}
+
+// runs notes that a tool runs, until the returned function is called.
+func (s *Session) runs(id string, cancel context.CancelCauseFunc) (ended func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tools == nil {
+		s.tools = map[string]context.CancelCauseFunc{}
+	}
+	s.tools[id] = cancel
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.tools, id)
+		cancel(nil)
+	}
 }
 
 // do has f done by Run.
