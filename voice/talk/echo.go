@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	echoTail  = 1500 * time.Millisecond // so late after our speech it can still come back
-	echoShare = 0.6                     // of the words heard that we said in that order
-	echoShort = 2                       // so few words are an echo only if they came while we spoke
+	echoTail  = time.Second // so late after our speech it can still come back
+	echoShare = 0.6         // of the words heard that we said in that order
+	echoShort = 2           // so few words are an echo only if they came while we spoke
 	keepSaid  = 30 * time.Second
 )
 
@@ -58,7 +58,7 @@ func (c *call) isEcho(text string, u voice.Utterance) bool {
 // begins like it, just before.
 func (c *call) ourEcho(phrase string, at time.Time) bool {
 	for _, o := range c.speech.memory.said {
-		if !o.sounded(at.Add(-echoTail), at, echoTail) {
+		if !o.sounded(at, at, echoTail) {
 			continue
 		}
 		all := true
