@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"context"
 	"encoding/binary"
 	"math"
 	"net/http"
@@ -79,7 +80,9 @@ func startCalls(t *testing.T) *callRig {
 	}
 	c.rig = startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) { s.Call = c.host.Handler() })
 	t.Cleanup(func() {
-		if err := c.host.Close(t.Context()); err != nil && t.Context().Err() == nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), rtctest.Patience)
+		defer cancel()
+		if err := c.host.Close(ctx); err != nil {
 			t.Error(err)
 		}
 	})
