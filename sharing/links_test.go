@@ -70,7 +70,12 @@ func FuzzCheck(f *testing.F) {
 func TestALinkLeadsToTheViewerPage(t *testing.T) {
 	base := "https://clank.example/watch/"
 	links := &sharing.Links{}
-	s := &sharing.LinkStage{Links: links, Base: func() string { return base }}
+	s := &sharing.LinkStage{Links: links, Address: func(token string) string {
+		if base == "" {
+			return ""
+		}
+		return base + token
+	}}
 	show := sharing.Show{ID: "share"}
 	place, err := s.Begin(t.Context(), show)
 	if err != nil {
@@ -86,9 +91,8 @@ func TestALinkLeadsToTheViewerPage(t *testing.T) {
 	if _, _, err := links.Check(token); !errors.Is(err, sharing.ErrLinkRevoked) {
 		t.Errorf("got error %v after the end, want %v", err, sharing.ErrLinkRevoked)
 	}
-	for _, base = range []string{"", "clank.example", "http://%"} {
-		if _, err := s.Begin(t.Context(), show); err == nil || !strings.Contains(err.Error(), "settings") {
-			t.Errorf("%q: got error %v, want the way out", base, err)
-		}
+	base = ""
+	if _, err := s.Begin(t.Context(), show); err == nil || !strings.Contains(err.Error(), "settings") {
+		t.Errorf("got error %v without an address, want the way out", err)
 	}
 }

@@ -225,7 +225,7 @@ var table = map[string][]string{
 
 // everything may be imported only by the command, which wires, and by tests of
 // the whole.
-var wiring = []string{"cmd/clank", "internal/smoke"}
+var wiring = []string{"cmd/clank", "internal/phone", "internal/smoke"}
 
 // walls say in which of our packages, and those below them, an outside library
 // may be imported.
