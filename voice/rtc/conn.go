@@ -168,6 +168,10 @@ func (c *Conn) run(within time.Duration) {
 		case next := <-c.shows:
 			shown.close()
 			shown = next
+			shown.remind()
+		case <-shown.due:
+			shown.refresh()
+			shown.remind()
 		case f, ok := <-shown.frames():
 			if !ok {
 				shown.close()

@@ -23,8 +23,24 @@ type Frames interface {
 	Close()
 }
 
+// reminders are when a page that has just begun to look gets the picture again. Its first frames may come before it can decrypt them, and
+// it would wait for seconds before it says that it has none.
+var reminders = [...]time.Duration{150 * time.Millisecond, 300 * time.Millisecond, 600 * time.Millisecond}
+
 // show is what the page is shown now; the zero show is nothing.
-type show struct{ of Frames }
+type show struct {
+	of       Frames
+	due      <-chan time.Time // the next reminder
+	reminded int
+}
+
+func (s *show) remind() {
+	s.due = nil
+	if s.of != nil && s.reminded < len(reminders) {
+		s.due = time.After(reminders[s.reminded])
+		s.reminded++
+	}
+}
 
 func (s show) frames() <-chan videosource.Frame {
 	if s.of == nil {
@@ -50,10 +66,10 @@ func (s show) close() {
 func (c *Conn) Show(f Frames) {
 	for {
 		select {
-		case c.shows <- show{f}:
+		case c.shows <- show{of: f}:
 			return
 		case <-c.ended:
-			show{f}.close()
+			show{of: f}.close()
 			return
 		case old := <-c.shows: // it was not even begun
 			old.close()
