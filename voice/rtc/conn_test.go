@@ -110,6 +110,11 @@ func TestPicturesAreShownAndShownAgainWhenLost(t *testing.T) {
 	}
 	conn.Show(nil)
 	browsertest.Eventually(t, "nobody looks", func() bool { return other.Looks() == 0 })
+	conn.End(rtc.ErrLeft)
+	rtctest.Next(t, conn.Done())
+	if conn.Show(other.Watch()); other.Looks() != 0 {
+		t.Error("after the end somebody looks")
+	}
 }
 
 func TestMessagesGoBothWaysAndTheLastOneArrives(t *testing.T) {

@@ -64,16 +64,30 @@ func (s show) close() {
 // Show shows pictures instead of those that were shown before, until they end or the connection does, and then closes f. nil ends the
 // showing. When the page loses the picture (PLI or FIR, RFC 4585 and 5104), f is asked for a frame.
 func (c *Conn) Show(f Frames) {
-	for {
-		select {
-		case c.shows <- show{of: f}:
-			return
-		case <-c.ended:
-			show{of: f}.close()
-			return
-		case old := <-c.shows: // it was not even begun
-			old.close()
-		}
+	c.showing.Lock()
+	defer c.showing.Unlock()
+	next := show{of: f}
+	if c.showOver {
+		next.close()
+		return
+	}
+	select {
+	case old := <-c.shows: // it was not even begun
+		old.close()
+	default:
+	}
+	c.shows <- next // there is room for one
+}
+
+// closeShows ends what was to be shown next, and lets nothing follow.
+func (c *Conn) closeShows() {
+	c.showing.Lock()
+	defer c.showing.Unlock()
+	c.showOver = true
+	select {
+	case next := <-c.shows:
+		next.close()
+	default:
 	}
 }
 
