@@ -45,6 +45,9 @@ type Conn struct {
 	news   chan struct{}  // the state has changed
 	tracks chan *webrtc.TrackRemote
 	shows  chan show
+
+	showing  sync.Mutex // held while something is put into shows
+	showOver bool       // nothing is taken out any more
 }
 
 // Answer makes a connection to the page that offers it (JSEP, RFC 8829: all candidates are in the answer, there are no later ones), and
@@ -154,7 +157,9 @@ func (c *Conn) run(within time.Duration) {
 		case <-c.ended:
 			going = false
 		case <-late.C:
-			c.end(ErrNoRoute)
+			if !c.changed() {
+				c.end(ErrNoRoute)
+			}
 		case <-c.news:
 			if c.changed() {
 				late.Stop()
@@ -168,6 +173,10 @@ func (c *Conn) run(within time.Duration) {
 		case next := <-c.shows:
 			shown.close()
 			shown = next
+			shown.remind()
+		case <-shown.due:
+			shown.refresh()
+			shown.remind()
 		case f, ok := <-shown.frames():
 			if !ok {
 				shown.close()
@@ -180,11 +189,7 @@ func (c *Conn) run(within time.Duration) {
 		}
 	}
 	shown.close()
-	select {
-	case next := <-c.shows:
-		next.close()
-	default:
-	}
+	c.closeShows()
 	if c.up.Swap(false) {
 		c.said.flush()
 	}

@@ -23,8 +23,24 @@ type Frames interface {
 	Close()
 }
 
+// reminders are when a page that has just begun to look gets the picture again. Its first frames may come before it can decrypt them, and
+// it would wait for seconds before it says that it has none.
+var reminders = [...]time.Duration{150 * time.Millisecond, 300 * time.Millisecond, 600 * time.Millisecond}
+
 // show is what the page is shown now; the zero show is nothing.
-type show struct{ of Frames }
+type show struct {
+	of       Frames
+	due      <-chan time.Time // the next reminder
+	reminded int
+}
+
+func (s *show) remind() {
+	s.due = nil
+	if s.of != nil && s.reminded < len(reminders) {
+		s.due = time.After(reminders[s.reminded])
+		s.reminded++
+	}
+}
 
 func (s show) frames() <-chan videosource.Frame {
 	if s.of == nil {
@@ -48,16 +64,30 @@ func (s show) close() {
 // Show shows pictures instead of those that were shown before, until they end or the connection does, and then closes f. nil ends the
 // showing. When the page loses the picture (PLI or FIR, RFC 4585 and 5104), f is asked for a frame.
 func (c *Conn) Show(f Frames) {
-	for {
-		select {
-		case c.shows <- show{f}:
-			return
-		case <-c.ended:
-			show{f}.close()
-			return
-		case old := <-c.shows: // it was not even begun
-			old.close()
-		}
+	c.showing.Lock()
+	defer c.showing.Unlock()
+	next := show{of: f}
+	if c.showOver {
+		next.close()
+		return
+	}
+	select {
+	case old := <-c.shows: // it was not even begun
+		old.close()
+	default:
+	}
+	c.shows <- next // there is room for one
+}
+
+// closeShows ends what was to be shown next, and lets nothing follow.
+func (c *Conn) closeShows() {
+	c.showing.Lock()
+	defer c.showing.Unlock()
+	c.showOver = true
+	select {
+	case next := <-c.shows:
+		next.close()
+	default:
 	}
 }
 

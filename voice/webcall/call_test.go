@@ -136,18 +136,16 @@ func TestSeveralPagesAreInOneCall(t *testing.T) {
 	}
 }
 
-func TestNobodyIsHeardWhoHasMuted(t *testing.T) {
+func TestWhatThePageWishesIsDone(t *testing.T) {
 	r := start(t, time.Minute)
 	page := r.join(t, "Ada", "a")
 	call := rtctest.Next(t, r.calls)
 	events(t, call, 2)
-	page.Say(t, `{"type":"mute","on":true}`)
 	page.Say(t, `garbage`)
-	page.Say(t, `{"type":"stop"}`) // comes after the one before
+	page.Say(t, `{"type":"stop"}`)
 	if got := rtctest.Next(t, r.stops); got.Name != "Ada" {
 		t.Errorf("%+v has pressed stop", got)
 	}
-	page.Speak(t, 3, []byte("secret"))
 	_ = page.PC.GracefulClose()
 	if e := rtctest.Next(t, call.Events()); e.Kind != voice.Left {
 		t.Errorf("event = %+v", e)
