@@ -172,6 +172,7 @@ func TestCancelEndsTheAnswerAndTheToolsAndNobodyAsksAgain(t *testing.T) {
 		c.Tool("resp_1", "item_3", "call_2", "browse", `{}`) // it comes too late to be run
 		c.Expect("conversation.item.create")
 		c.Done("resp_1", "", "cancelled")
+		c.Said("item_4", "Thanks.")
 		if rest := c.Gone(); len(rest) != 0 {
 			t.Errorf("afterwards came %v", rest)
 		}
@@ -190,7 +191,7 @@ func TestCancelEndsTheAnswerAndTheToolsAndNobodyAsksAgain(t *testing.T) {
 	if got := await(t, outputs).Text("item.output"); got != want {
 		t.Errorf("got %s", got)
 	}
-	await(t, w.used)
+	await(t, w.heard)
 	_ = stop()
 }
 
