@@ -163,7 +163,7 @@ var table = map[string][]string{
 	"dashboard":             {"budget", "cancel", "consent", "sessions", "settings", "tokens", "watches"},
 
 	"voice/privacy":    {},
-	"voice/talk":       {"brain", "cancel", "llm", "sessions", "voice", "voice/audio", "voice/ear", "voice/mouth"},
+	"voice/talk":       {"brain", "cancel", "llm", "sessions", "voice", "voice/audio", "voice/ear", "voice/mouth", "voice/realtime"},
 	"voice/talk/calls": {"brain", "cancel", "llm", "sessions"},
 
 	"internal/aimock":      {},

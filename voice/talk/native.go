@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"clank/cancel"
@@ -78,9 +79,18 @@ type native struct {
 	asker  *person // who was heard last
 	before map[string][]voice.Sound
 
+	playing atomic.Bool // what is being said is an answer of the model
+
 	mu    sync.Mutex
 	of    sessions.Origin // of asker
 	known bool
+}
+
+// plays notes whether what is being said is an answer of the model.
+func (n *native) plays(on bool) {
+	if n != nil {
+		n.playing.Store(on)
+	}
 }
 
 // origin is who is spoken with. It may be called from any goroutine.
@@ -101,7 +111,12 @@ func (c *call) startNative(ctx context.Context) {
 			c.post(func(ctx context.Context) { n.speak(ctx, s, p) })
 			return p
 		},
-		Hush:  func(cause error) { c.post(func(context.Context) { n.hush(cause) }) },
+		Hush: func(cause error) {
+			if n.playing.Load() && c.Mouth != nil { // at once, so that how much was heard is known
+				c.Mouth.Silence(cause)
+			}
+			c.post(func(context.Context) { n.hush(cause) })
+		},
 		Heard: func(text string) { c.post(func(context.Context) { n.keep(text, false) }) },
 		Said:  func(text string) { c.post(func(context.Context) { n.keep(text, true) }) },
 		Used:  func(u llm.Usage) { c.post(func(ctx context.Context) { n.used(ctx, u) }) },

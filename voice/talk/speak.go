@@ -135,6 +135,7 @@ func (c *call) next(ctx context.Context) {
 	if p.sound != nil {
 		playing := c.Mouth.Play(p.sound)
 		p.playback.play(playing)
+		c.native.plays(true)
 		c.work.Go(func() {
 			err := playing.Wait(ctx)
 			c.post(func(ctx context.Context) {
@@ -164,6 +165,7 @@ func (c *call) spokenTo(ctx context.Context, p *part, n int, err error) {
 	p.inMemory.to = time.Now()
 	p.said = min(p.said+n, len(p.sentences))
 	s.now, s.pausedBy = nil, nil
+	c.native.plays(false)
 	switch {
 	case err == nil:
 		p.said = len(p.sentences)
