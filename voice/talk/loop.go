@@ -74,6 +74,7 @@ func (c *call) loop(ctx context.Context) error {
 			for _, f := range c.in.take() {
 				f(ctx)
 			}
+			c.next(ctx)
 		case <-tick.C:
 			c.tick(ctx)
 		}

@@ -25,6 +25,7 @@ type part struct {
 	sentences []string
 	said      int       // of them, heard to their end
 	answer    bool      // it is an answer, and stands in the history
+	whole     string    // what it is with what is not spoken
 	question  bool      // it ends with a question
 	short     bool      // an acknowledgement: said at once, not interrupted
 	sound     Sound     // instead of sentences, of a native model; nil: none
@@ -114,7 +115,7 @@ func (c *call) answer(p *person, a brain.Answer) {
 	if c.Keep != nil {
 		c.Keep(Said{Text: a.Text, At: time.Now()})
 	}
-	c.say(&part{to: p, sentences: sentences, answer: true, question: strings.HasSuffix(strings.TrimSpace(a.Text), "?"), text: text})
+	c.say(&part{to: p, sentences: sentences, answer: true, whole: a.Text, question: strings.HasSuffix(strings.TrimSpace(a.Text), "?"), text: text})
 }
 
 // next begins to say what waits, if nobody speaks.
@@ -190,7 +191,9 @@ func (c *call) remember(p *part) {
 	}
 	p.answer = false
 	line := brain.Line{Mine: true, Text: strings.Join(p.sentences[:p.said], " ")}
-	if rest := p.sentences[p.said:]; len(rest) > 0 {
+	if rest := p.sentences[p.said:]; len(rest) == 0 {
+		line.Text = p.whole
+	} else {
 		line.Notes = []string{"interrupted here; not said: " + strings.Join(rest, " ")}
 	}
 	now := time.Now()
