@@ -67,16 +67,18 @@ func (c *call) named(text string) (named bool, rest string) {
 	for first < len(ws)-1 && slices.Contains(openers, ws[first].text) {
 		first++
 	}
-	for i, w := range ws {
-		atFront, atEnd := i == first, i == len(ws)-1
+	for i := range ws {
+		like, n := c.isName(ws[i:])
+		w, last := ws[i], ws[max(i, i+n-1)]
+		atFront, atEnd := i == first, i+n == len(ws)
 		called := i > 0 && slices.Contains(calls, ws[i-1].text)
-		switch n := c.isName(w.text); {
-		case n == exactly && (atFront || called || atEnd && (w.before || i > 2) || w.before && w.after):
-		case n == nearly && (atFront && (called || w.after && len(ws) > 1) || atEnd && w.before && i > 0):
+		switch {
+		case like == exactly && (atFront || called || atEnd && (w.before || i > 2) || w.before && last.after):
+		case like == nearly && (atFront && (called || w.after && len(ws) > 1) || atEnd && w.before && i > 0):
 		default:
 			continue
 		}
-		return true, without(text, ws, i, first)
+		return true, without(text, ws, i, n, first)
 	}
 	return false, text
 }
@@ -90,24 +92,30 @@ const (
 	exactly
 )
 
-func (c *call) isName(w string) likeness {
-	w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")
-	for _, n := range c.Manners.Names {
-		if strings.EqualFold(n, w) {
-			return exactly
+// isName says how much the first n of words are a name of ours.
+func (c *call) isName(ws []word) (like likeness, n int) {
+	for _, name := range c.Manners.Names {
+		parts := plainWords(name)
+		same := len(parts) > 0 && len(parts) <= len(ws)
+		for i := 0; same && i < len(parts); i++ {
+			same = ws[i].text == parts[i]
+		}
+		if same {
+			return exactly, len(parts)
 		}
 	}
+	w := strings.TrimSuffix(strings.TrimSuffix(ws[0].text, "'s"), "’s")
 	switch {
 	case slices.Contains(ourName, w):
-		return exactly
+		return exactly, 1
 	case slices.Contains(misheard, w):
-		return nearly
+		return nearly, 1
 	}
-	return not
+	return not, 0
 }
 
-// without is text without the name at i, and without the openers before it.
-func without(text string, ws []word, i, first int) string {
+// without is text without the name of n words at i, and without the openers before it.
+func without(text string, ws []word, i, n, first int) string {
 	start := ws[i].start
 	if i == first {
 		start = 0
@@ -115,7 +123,7 @@ func without(text string, ws []word, i, first int) string {
 		start = ws[i-1].start
 	}
 	before := strings.TrimRight(text[:start], " ,;:–—-")
-	after := strings.TrimLeft(text[ws[i].end:], " ,;:.!–—-")
+	after := strings.TrimLeft(text[ws[i+n-1].end:], " ,;:.!–—-")
 	if after == "?" {
 		after = ""
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestOurNameIsHeardWhereWeAreCalled(t *testing.T) {
-	c := newCall(&Talk{Manners: Manners{Names: []string{"Robin"}}}, nil)
+	c := newCall(&Talk{Manners: Manners{Names: []string{"Robin", "Captain Nemo", ""}}}, nil)
 	for _, tc := range []struct {
 		text  string
 		named bool
@@ -25,6 +25,9 @@ func TestOurNameIsHeardWhereWeAreCalled(t *testing.T) {
 		{"Clank", true, ""},
 		{"hey clank!", true, ""},
 		{"Robin, open the page", true, "open the page"},
+		{"Hey captain Nemo, open the page", true, "open the page"},
+		{"open the page, Captain Nemo", true, "open the page"},
+		{"captain, open the page", false, ""},
 		{"Klank, open the page", true, "open the page"},
 		{"hey plank open the page", true, "open the page"},
 		{"open the page, plank.", true, "open the page"},
