@@ -117,7 +117,7 @@ func (c *call) startNative(ctx context.Context) {
 			}
 			c.post(func(context.Context) { n.hush(cause) })
 		},
-		Heard: func(text string) { c.post(func(context.Context) { n.keep(text, false) }) },
+		Heard: func(text string) { c.post(func(ctx context.Context) { n.heard(ctx, text) }) },
 		Said:  func(text string) { c.post(func(context.Context) { n.keep(text, true) }) },
 		Used:  func(u llm.Usage) { c.post(func(ctx context.Context) { n.used(ctx, u) }) },
 		Show:  c.write,
@@ -227,6 +227,20 @@ func (n *native) said(p *part) {
 func (n *native) stop(p *person, all bool, cause error) {
 	if n != nil && (all || n.asker == p) {
 		n.model.Cancel(cause)
+	}
+}
+
+// heard is told what the one who speaks has said: two things are not left to the model.
+func (n *native) heard(ctx context.Context, text string) {
+	n.keep(text, false)
+	if n.asker == nil {
+		return
+	}
+	switch named, rest := n.call.named(text); {
+	case cancel.IsStop(text), named && cancel.IsStop(rest):
+		n.call.stop(n.asker, named)
+	case named && isPrivacy(rest):
+		n.call.leaveOut(ctx, n.asker)
 	}
 }
 
