@@ -163,7 +163,8 @@ var table = map[string][]string{
 	"dashboard":             {"budget", "cancel", "consent", "sessions", "settings", "tokens", "watches"},
 
 	"voice/privacy":    {},
-	"voice/talk":       {"brain", "cancel", "llm", "sessions", "voice", "voice/audio", "voice/ear", "voice/mouth", "voice/realtime"},
+	"voice/talk":       {"brain", "cancel", "llm", "sessions", "voice", "voice/audio", "voice/ear", "voice/mouth", "voice/realtime", "voice/talk/words"},
+	"voice/talk/words": {},
 	"voice/talk/calls": {"brain", "cancel", "llm", "sessions"},
 
 	"internal/aimock":      {},

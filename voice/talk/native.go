@@ -11,6 +11,7 @@ import (
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
+	"clank/voice/talk/words"
 )
 
 // keepBefore is how much of what somebody said before our name is given to a native model: three seconds in pieces of 20 ms.
@@ -124,7 +125,7 @@ func (c *call) startNative(ctx context.Context) {
 		Asker: n.origin,
 		Trouble: func(err error) {
 			c.log.Warn("trouble with the native conversation", "error", err)
-			c.post(func(context.Context) { c.tell("native trouble", "Something failed: "+sentence(err.Error())) })
+			c.post(func(context.Context) { c.tell("native trouble", "Something failed: "+words.Sentence(err.Error())) })
 		},
 	})
 	c.work.Go(func() {
@@ -156,7 +157,7 @@ func (n *native) over(err error) {
 	why := "the conversation with the model has ended."
 	if err != nil {
 		n.call.log.Error("native conversation ended", "error", err)
-		why = sentence(err.Error())
+		why = words.Sentence(err.Error())
 	}
 	n.call.native = nil
 	n.call.tell("native", "I can neither hear nor answer any more in this call: "+why+" `/clank leave` and `/clank join` begin anew.")
@@ -236,10 +237,10 @@ func (n *native) heard(ctx context.Context, text string) {
 	if n.asker == nil {
 		return
 	}
-	switch named, rest := n.call.named(text); {
+	switch named, rest := words.Named(text, n.call.Manners.Names); {
 	case cancel.IsStop(text), named && cancel.IsStop(rest):
 		n.call.stop(n.asker, named)
-	case named && isPrivacy(rest):
+	case named && words.IsPrivacy(rest):
 		n.call.leaveOut(ctx, n.asker)
 	}
 }

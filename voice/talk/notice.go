@@ -2,6 +2,8 @@ package talk
 
 import (
 	"time"
+
+	"clank/voice/talk/words"
 )
 
 const (
@@ -63,7 +65,7 @@ func (c *call) welcome(p *person) {
 	if time.Since(c.noticed) < noticeGrace || c.Privacy != nil && c.Privacy.LeftOut(c.Place.Guild, p.ID) {
 		return
 	}
-	c.write(Message{Text: "Hello, " + plain(p.name()) + ". I am in this call and listen; " + c.howOut() + "."})
+	c.write(Message{Text: "Hello, " + words.Name(p.name()) + ". I am in this call and listen; " + c.howOut() + "."})
 }
 
 // tell writes of a failure, once for each kind until it has worked again or much time has gone.

@@ -9,6 +9,7 @@ import (
 	"clank/brain"
 	"clank/cancel"
 	"clank/sessions"
+	"clank/voice/talk/words"
 )
 
 const (
@@ -99,10 +100,10 @@ func (c *call) answerShort(p *person, text string) {
 
 // answer says what can be said, and writes what can only be read.
 func (c *call) answer(p *person, a brain.Answer) {
-	sentences, more := spoken(a.Text)
+	sentences, more := words.Spoken(a.Text)
 	images := a.Images
 	if len(images) > 0 && !more {
-		sentences, more = append(sentences, inChat), true
+		sentences, more = append(sentences, words.InChat), true
 	}
 	if len(images) == 0 && a.View != nil {
 		images = []sessions.Image{*a.View}
@@ -178,7 +179,7 @@ func (c *call) spokenTo(ctx context.Context, p *part, n int, err error) {
 		c.remember(p)
 	default:
 		c.log.Error("not spoken", "error", err)
-		c.tell("speak", "I cannot speak at the moment, so I write: "+sentence(err.Error()))
+		c.tell("speak", "I cannot speak at the moment, so I write: "+words.Sentence(err.Error()))
 		c.unspoken(p)
 	}
 	c.next(ctx)

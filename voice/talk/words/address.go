@@ -1,4 +1,4 @@
-package talk
+package words
 
 import (
 	"slices"
@@ -30,8 +30,8 @@ type word struct {
 	after      bool   // the same after it
 }
 
-// words splits s at everything that is no letter, digit or apostrophe.
-func words(s string) []word {
+// split splits s at everything that is no letter, digit or apostrophe.
+func split(s string) []word {
 	var ws []word
 	inside := func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r) || r == '\'' || r == '’'
@@ -59,16 +59,17 @@ func words(s string) []word {
 	return ws
 }
 
-// named reports whether text calls us by name, and what it says beside that: "hey clank, look up the ferries" and "look up the
-// ferries, clank", but not "there was a loud clank in the kitchen". Misheard spellings count where a name is plainly called.
-func (c *call) named(text string) (named bool, rest string) {
-	ws := words(text)
+// Named reports whether text calls us by name, and what it says beside that: "hey clank, look up the ferries" and "look up the
+// ferries, clank", but not "there was a loud clank in the kitchen". Misheard spellings count where a name is plainly called. more
+// are names beside our own; one may have several words.
+func Named(text string, more []string) (named bool, rest string) {
+	ws := split(text)
 	first := 0
 	for first < len(ws)-1 && slices.Contains(openers, ws[first].text) {
 		first++
 	}
 	for i := range ws {
-		like, n := c.isName(ws[i:])
+		like, n := isName(ws[i:], more)
 		w, last := ws[i], ws[max(i, i+n-1)]
 		atFront, atEnd := i == first, i+n == len(ws)
 		called := i > 0 && slices.Contains(calls, ws[i-1].text)
@@ -93,9 +94,9 @@ const (
 )
 
 // isName says how much the first n of words are a name of ours.
-func (c *call) isName(ws []word) (like likeness, n int) {
-	for _, name := range c.Manners.Names {
-		parts := plainWords(name)
+func isName(ws []word, more []string) (like likeness, n int) {
+	for _, name := range more {
+		parts := Plain(name)
 		same := len(parts) > 0 && len(parts) <= len(ws)
 		for i := 0; same && i < len(parts); i++ {
 			same = ws[i].text == parts[i]
@@ -133,9 +134,9 @@ func without(text string, ws []word, i, n, first int) string {
 // leaveMeOut are ways to ask for that, beside the word itself.
 var leaveMeOut = []string{"leave me out", "do not listen to me", "don't listen to me", "don’t listen to me", "stop listening to me"}
 
-// isPrivacy reports whether what is said to us asks to be left out.
-func isPrivacy(rest string) bool {
-	said := plainWords(rest)
+// IsPrivacy reports whether what is said to us asks to be left out.
+func IsPrivacy(rest string) bool {
+	said := Plain(rest)
 	if slices.Contains(leaveMeOut, strings.Join(said, " ")) {
 		return true
 	}
