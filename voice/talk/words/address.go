@@ -60,8 +60,8 @@ func split(s string) []word {
 }
 
 // Named reports whether text calls us by name, and what it says beside that: "hey clank, look up the ferries" and "look up the
-// ferries, clank", but not "there was a loud clank in the kitchen". Misheard spellings count where a name is plainly called. more
-// are names beside our own; one may have several words.
+// ferries, clank", but not "there was a loud clank in the kitchen". Misheard spellings count where a name is plainly called.
+// Beside our own name there may be more; one may have several words.
 func Named(text string, more []string) (named bool, rest string) {
 	ws := split(text)
 	first := 0

@@ -8,11 +8,13 @@ import (
 	"unicode/utf8"
 )
 
+// What is said where there is more to read than to hear.
 const (
-	maxSpoken = 700 // characters of an answer that are said; the rest is to be read
-	InChat    = "I have put it in the chat."
-	RestChat  = "The rest is in the chat."
+	InChat   = "I have put it in the chat."
+	RestChat = "The rest is in the chat."
 )
+
+const maxSpoken = 700 // characters of an answer that are said; the rest is to be read
 
 type marks struct {
 	fence, link, url, head, emphasis, under, table *regexp.Regexp
