@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"clank/voice"
+	"clank/voice/talk/words"
 )
 
 const (
@@ -40,7 +41,7 @@ func (o *ours) sounded(from, to time.Time, slack time.Duration) bool {
 
 // isEcho reports whether what was heard is what we said ourselves, come back through somebody's microphone.
 func (c *call) isEcho(text string, u voice.Utterance) bool {
-	got := plainWords(text)
+	got := words.Plain(text)
 	slack := echoTail
 	if len(got) <= echoShort {
 		slack = 0
@@ -48,10 +49,10 @@ func (c *call) isEcho(text string, u voice.Utterance) bool {
 	var said []string
 	for _, o := range c.speech.memory.said {
 		if o.sounded(u.Began, u.Ended, slack) {
-			said = append(said, plainWords(o.text)...)
+			said = append(said, words.Plain(o.text)...)
 		}
 	}
-	return len(got) > 0 && float64(common(got, said)) >= echoShare*float64(len(got))
+	return len(got) > 0 && float64(words.Common(got, said)) >= echoShare*float64(len(got))
 }
 
 // ourEcho reports whether a phrase that was spotted at a time can be our own speech: whether we said it, or a word that
@@ -62,39 +63,12 @@ func (c *call) ourEcho(phrase string, at time.Time) bool {
 			continue
 		}
 		all := true
-		for _, w := range plainWords(phrase) {
-			all = all && slices.ContainsFunc(plainWords(o.text), func(s string) bool { return strings.HasPrefix(s, w) })
+		for _, w := range words.Plain(phrase) {
+			all = all && slices.ContainsFunc(words.Plain(o.text), func(s string) bool { return strings.HasPrefix(s, w) })
 		}
 		if all {
 			return true
 		}
 	}
 	return false
-}
-
-func plainWords(s string) []string {
-	ws := words(s)
-	out := make([]string, len(ws))
-	for i, w := range ws {
-		out[i] = w.text
-	}
-	return out
-}
-
-// common is the length of the longest sequence of words that both have in that order.
-func common(a, b []string) int {
-	row := make([]int, len(b)+1)
-	for _, w := range a {
-		last := 0 // of the row above, one to the left
-		for j, v := range b {
-			above := row[j+1]
-			if w == v {
-				row[j+1] = last + 1
-			} else {
-				row[j+1] = max(row[j], above)
-			}
-			last = above
-		}
-	}
-	return row[len(b)]
 }

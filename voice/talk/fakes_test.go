@@ -23,6 +23,7 @@ type line struct {
 
 	mu     sync.Mutex
 	played time.Time // when the last packet was
+	n      int       // packets
 
 	once   sync.Once
 	closed chan struct{}
@@ -38,7 +39,14 @@ func (l *line) Play([]byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.played = time.Now()
+	l.n++
 	return nil
+}
+
+func (l *line) packets() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.n
 }
 
 func (l *line) last() time.Time {
@@ -80,6 +88,19 @@ func (e *scriptedEar) Run(ctx context.Context) error {
 	}
 	e.closed = true
 	return e.err
+}
+
+// ready waits until the ear is in use, and something has been heard.
+func (e *scriptedEar) ready(t *testing.T) talk.Heard {
+	t.Helper()
+	for e.heard("ada") == 0 {
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatal("nothing was heard")
+		}
+	}
+	return e.tell
 }
 
 func (e *scriptedEar) heard(id string) (n int) {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"strings"
 	"time"
-	"unicode"
 
 	"clank/cancel"
 	"clank/voice"
 	"clank/voice/audio"
+	"clank/voice/talk/words"
 )
 
 const (
@@ -130,12 +130,12 @@ func (c *call) understood(ctx context.Context, p *person, h heard, text string, 
 	case err != nil:
 		c.notOurs(p)
 		c.log.Error("speech not put into words", "error", err)
-		c.tell("hear", "I could not understand what was said: "+sentence(err.Error())+c.stillStops())
+		c.tell("hear", "I could not understand what was said: "+words.Sentence(err.Error())+c.stillStops())
 		return
 	}
 	delete(c.told, "hear")
 	text = strings.TrimSpace(text)
-	if !hasWords(text) {
+	if !words.Any(text) {
 		c.notOurs(p)
 		return
 	}
@@ -147,13 +147,13 @@ func (c *call) understood(ctx context.Context, p *person, h heard, text string, 
 	if c.Keep != nil {
 		c.Keep(Said{By: p.Person, Text: text, At: h.Began})
 	}
-	named, rest := c.named(text)
+	named, rest := words.Named(text, c.Manners.Names)
 	switch {
 	case cancel.IsStop(text), named && cancel.IsStop(rest): // our name may be misheard
 		if stopped(p, h.Utterance) || c.stop(p, named || h.wake) {
 			return
 		}
-	case named && isPrivacy(rest):
+	case named && words.IsPrivacy(rest):
 		c.leaveOut(ctx, p)
 		return
 	}
@@ -173,11 +173,6 @@ func (c *call) stillStops() string {
 	return " You can write to me instead; stop words still work."
 }
 
-// hasWords reports whether there is more in a transcript than signs.
-func hasWords(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) >= 0
-}
-
 // leaveOut has p not be heard any more, because they said so.
 func (c *call) leaveOut(ctx context.Context, p *person) {
 	if c.Privacy == nil {
@@ -194,7 +189,7 @@ func (c *call) leaveOut(ctx context.Context, p *person) {
 			if err != nil {
 				c.log.Error("choice to be left out not kept", "error", err)
 			}
-			c.write(Message{Text: plain(name) + ", I do not listen to you any more, here and in later calls. `/clank privacy` takes that back." + leftOutNote(err)})
+			c.write(Message{Text: words.Name(name) + ", I do not listen to you any more, here and in later calls. `/clank privacy` takes that back." + leftOutNote(err)})
 			c.sayShort("All right. I no longer hear you.")
 		})
 	})
@@ -204,5 +199,5 @@ func leftOutNote(err error) string {
 	if err == nil {
 		return ""
 	}
-	return " It could not be saved, though, so it holds only until I am started again: " + sentence(err.Error())
+	return " It could not be saved, though, so it holds only until I am started again: " + words.Sentence(err.Error())
 }

@@ -6,6 +6,7 @@ import (
 
 	"clank/cancel"
 	"clank/voice"
+	"clank/voice/talk/words"
 )
 
 // maxHeld is how much sound waits for a spotter that is not ready yet: two seconds in pieces of 20 ms.
@@ -97,7 +98,7 @@ func (c *call) stopListening() {
 // cannotSpot says once that no stop words are heard.
 func (c *call) cannotSpot(err error) {
 	c.log.Error("words cannot be spotted", "error", err)
-	c.tell("spot", "I cannot listen for stop words at the moment ("+sentence(err.Error())+") You can still write “stop” in the chat.")
+	c.tell("spot", "I cannot listen for stop words at the moment ("+words.Sentence(err.Error())+") You can still write “stop” in the chat.")
 }
 
 // spotted is told of a phrase that the spotter has heard.
@@ -110,13 +111,13 @@ func (c *call) spotted(ctx context.Context, s voice.Spotted) {
 		c.log.Info("phrase of our own heard again", "phrase", s.Phrase)
 		return
 	}
-	named, rest := c.named(s.Phrase)
+	named, rest := words.Named(s.Phrase, c.Manners.Names)
 	switch {
 	case cancel.IsStop(s.Phrase):
 		if c.stop(p, named || s.At.Sub(p.woken) < wakeFor) {
 			p.stopped = s.At
 		}
-	case named && isPrivacy(rest):
+	case named && words.IsPrivacy(rest):
 		c.leaveOut(ctx, p)
 	case named:
 		p.woken = s.At

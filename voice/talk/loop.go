@@ -8,6 +8,7 @@ import (
 
 	"clank/cancel"
 	"clank/voice"
+	"clank/voice/talk/words"
 )
 
 // tickEvery is how often waits inside a call are looked at.
@@ -74,6 +75,7 @@ func (c *call) loop(ctx context.Context) error {
 			for _, f := range c.in.take() {
 				f(ctx)
 			}
+			c.next(ctx)
 		case <-tick.C:
 			c.tick(ctx)
 		}
@@ -130,7 +132,7 @@ func (c *call) tick(ctx context.Context) {
 	c.news(now)
 	c.takeUp(now)
 	if c.trouble != "" && now.Sub(c.since) >= troubleFor {
-		c.tell("line", "I cannot be heard in the call at the moment: "+sentence(c.trouble))
+		c.tell("line", "I cannot be heard in the call at the moment: "+words.Sentence(c.trouble))
 		c.trouble = ""
 	}
 	c.next(ctx)

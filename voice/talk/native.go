@@ -4,12 +4,14 @@ import (
 	"context"
 	"iter"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"clank/cancel"
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
+	"clank/voice/talk/words"
 )
 
 // keepBefore is how much of what somebody said before our name is given to a native model: three seconds in pieces of 20 ms.
@@ -78,9 +80,18 @@ type native struct {
 	asker  *person // who was heard last
 	before map[string][]voice.Sound
 
+	playing atomic.Bool // what is being said is an answer of the model
+
 	mu    sync.Mutex
 	of    sessions.Origin // of asker
 	known bool
+}
+
+// plays notes whether what is being said is an answer of the model.
+func (n *native) plays(on bool) {
+	if n != nil {
+		n.playing.Store(on)
+	}
 }
 
 // origin is who is spoken with. It may be called from any goroutine.
@@ -101,15 +112,20 @@ func (c *call) startNative(ctx context.Context) {
 			c.post(func(ctx context.Context) { n.speak(ctx, s, p) })
 			return p
 		},
-		Hush:  func(cause error) { c.post(func(context.Context) { n.hush(cause) }) },
-		Heard: func(text string) { c.post(func(context.Context) { n.keep(text, false) }) },
+		Hush: func(cause error) {
+			if n.playing.Load() && c.Mouth != nil { // at once, so that how much was heard is known
+				c.Mouth.Silence(cause)
+			}
+			c.post(func(context.Context) { n.hush(cause) })
+		},
+		Heard: func(text string) { c.post(func(ctx context.Context) { n.heard(ctx, text) }) },
 		Said:  func(text string) { c.post(func(context.Context) { n.keep(text, true) }) },
 		Used:  func(u llm.Usage) { c.post(func(ctx context.Context) { n.used(ctx, u) }) },
 		Show:  c.write,
 		Asker: n.origin,
 		Trouble: func(err error) {
 			c.log.Warn("trouble with the native conversation", "error", err)
-			c.post(func(context.Context) { c.tell("native trouble", "Something failed: "+sentence(err.Error())) })
+			c.post(func(context.Context) { c.tell("native trouble", "Something failed: "+words.Sentence(err.Error())) })
 		},
 	})
 	c.work.Go(func() {
@@ -141,7 +157,7 @@ func (n *native) over(err error) {
 	why := "the conversation with the model has ended."
 	if err != nil {
 		n.call.log.Error("native conversation ended", "error", err)
-		why = sentence(err.Error())
+		why = words.Sentence(err.Error())
 	}
 	n.call.native = nil
 	n.call.tell("native", "I can neither hear nor answer any more in this call: "+why+" `/clank leave` and `/clank join` begin anew.")
@@ -212,6 +228,20 @@ func (n *native) said(p *part) {
 func (n *native) stop(p *person, all bool, cause error) {
 	if n != nil && (all || n.asker == p) {
 		n.model.Cancel(cause)
+	}
+}
+
+// heard is told what the one who speaks has said: two things are not left to the model.
+func (n *native) heard(ctx context.Context, text string) {
+	n.keep(text, false)
+	if n.asker == nil {
+		return
+	}
+	switch named, rest := words.Named(text, n.call.Manners.Names); {
+	case cancel.IsStop(text), named && cancel.IsStop(rest):
+		n.call.stop(n.asker, named)
+	case named && words.IsPrivacy(rest):
+		n.call.leaveOut(ctx, n.asker)
 	}
 }
 

@@ -224,7 +224,7 @@ func TestANativeModelUsesToolsForWhoeverItTalksWith(t *testing.T) {
 	})
 }
 
-func TestWhatANativeModelSaysIsKeptIfThatIsWanted(t *testing.T) {
+func TestWhatANativeModelHearsIsKeptIfWantedAndActedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, m := nativeParty(t)
 		var kept []string
@@ -240,6 +240,13 @@ func TestWhatANativeModelSaysIsKeptIfThatIsWanted(t *testing.T) {
 		}
 		if !strings.Contains(p.chat.text(), "Slow line.") {
 			t.Errorf("written: %q", p.chat.text())
+		}
+		work := p.work("v", "ada")
+		m.on.Heard("Stop it, please.")
+		m.on.Heard("Clank, privacy.")
+		p.wait(time.Second)
+		if work.Err() == nil || m.cancelled == nil || !p.privacy.LeftOut("g", "ada") {
+			t.Errorf("work: %v, model: %v, left out: %v", work.Err(), m.cancelled, p.privacy.LeftOut("g", "ada"))
 		}
 		p.end()
 	})

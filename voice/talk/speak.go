@@ -9,6 +9,7 @@ import (
 	"clank/brain"
 	"clank/cancel"
 	"clank/sessions"
+	"clank/voice/talk/words"
 )
 
 const (
@@ -25,6 +26,7 @@ type part struct {
 	sentences []string
 	said      int       // of them, heard to their end
 	answer    bool      // it is an answer, and stands in the history
+	whole     string    // what it is with what is not spoken
 	question  bool      // it ends with a question
 	short     bool      // an acknowledgement: said at once, not interrupted
 	sound     Sound     // instead of sentences, of a native model; nil: none
@@ -98,10 +100,10 @@ func (c *call) answerShort(p *person, text string) {
 
 // answer says what can be said, and writes what can only be read.
 func (c *call) answer(p *person, a brain.Answer) {
-	sentences, more := spoken(a.Text)
+	sentences, more := words.Spoken(a.Text)
 	images := a.Images
 	if len(images) > 0 && !more {
-		sentences, more = append(sentences, inChat), true
+		sentences, more = append(sentences, words.InChat), true
 	}
 	if len(images) == 0 && a.View != nil {
 		images = []sessions.Image{*a.View}
@@ -114,7 +116,7 @@ func (c *call) answer(p *person, a brain.Answer) {
 	if c.Keep != nil {
 		c.Keep(Said{Text: a.Text, At: time.Now()})
 	}
-	c.say(&part{to: p, sentences: sentences, answer: true, question: strings.HasSuffix(strings.TrimSpace(a.Text), "?"), text: text})
+	c.say(&part{to: p, sentences: sentences, answer: true, whole: a.Text, question: strings.HasSuffix(strings.TrimSpace(a.Text), "?"), text: text})
 }
 
 // next begins to say what waits, if nobody speaks.
@@ -135,6 +137,7 @@ func (c *call) next(ctx context.Context) {
 	if p.sound != nil {
 		playing := c.Mouth.Play(p.sound)
 		p.playback.play(playing)
+		c.native.plays(true)
 		c.work.Go(func() {
 			err := playing.Wait(ctx)
 			c.post(func(ctx context.Context) {
@@ -164,6 +167,7 @@ func (c *call) spokenTo(ctx context.Context, p *part, n int, err error) {
 	p.inMemory.to = time.Now()
 	p.said = min(p.said+n, len(p.sentences))
 	s.now, s.pausedBy = nil, nil
+	c.native.plays(false)
 	switch {
 	case err == nil:
 		p.said = len(p.sentences)
@@ -175,7 +179,7 @@ func (c *call) spokenTo(ctx context.Context, p *part, n int, err error) {
 		c.remember(p)
 	default:
 		c.log.Error("not spoken", "error", err)
-		c.tell("speak", "I cannot speak at the moment, so I write: "+sentence(err.Error()))
+		c.tell("speak", "I cannot speak at the moment, so I write: "+words.Sentence(err.Error()))
 		c.unspoken(p)
 	}
 	c.next(ctx)
@@ -188,7 +192,9 @@ func (c *call) remember(p *part) {
 	}
 	p.answer = false
 	line := brain.Line{Mine: true, Text: strings.Join(p.sentences[:p.said], " ")}
-	if rest := p.sentences[p.said:]; len(rest) > 0 {
+	if rest := p.sentences[p.said:]; len(rest) == 0 {
+		line.Text = p.whole
+	} else {
 		line.Notes = []string{"interrupted here; not said: " + strings.Join(rest, " ")}
 	}
 	now := time.Now()

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/voice/talk/words"
 )
 
 // sameStop is how long after a stop another one that finds nothing to stop is the same stop, said twice or by two at once.
@@ -46,7 +47,7 @@ func (c *call) stop(p *person, named bool) bool {
 		c.say(&part{sentences: []string{"Stopped."}, short: true})
 	}
 	if stopped > 0 {
-		c.write(Message{Text: "Stopped, as " + plain(p.name()) + " said."})
+		c.write(Message{Text: "Stopped, as " + words.Name(p.name()) + " said."})
 	}
 	return true
 }

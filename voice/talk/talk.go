@@ -10,6 +10,7 @@ import (
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
+	"clank/voice/talk/words"
 )
 
 // Why a call ended that nobody closed and nothing broke.
@@ -116,7 +117,9 @@ func (t *Talk) Run(ctx context.Context) error {
 	c.work.Go(func() {
 		if err := c.ear.Run(ctx); err != nil {
 			c.log.Error("nobody in the call is heard", "error", err)
-			c.post(func(context.Context) { c.tell("ear", "I cannot hear anybody in this call: "+sentence(err.Error())) })
+			c.post(func(context.Context) {
+				c.tell("ear", "I cannot hear anybody in this call: "+words.Sentence(err.Error()))
+			})
 		}
 	})
 	if t.Mouth != nil {

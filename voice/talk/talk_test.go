@@ -42,6 +42,10 @@ func TestARequestIsAnsweredAloudInTheStyleOfACall(t *testing.T) {
 		if got := turn.Lines[0]; got.Who != "Ada" || got.Text != "look up the ferry times." {
 			t.Errorf("line = %+v", got)
 		}
+		p.says("ada", "open that table")
+		if got := p.brain.turns[1].Lines[1]; !got.Mine || !strings.Contains(got.Text, "https://ferry.test/t") {
+			t.Errorf("what was answered stands in the history as %+v", got)
+		}
 		if err := p.end(); cancel.CauseOf(nil, err) == nil { //nolint:staticcheck // nil is documented as allowed
 			t.Errorf("Run = %v, want the cause of its context", err)
 		}
@@ -246,7 +250,7 @@ func TestWithoutTranscriptionStopWordsStillWork(t *testing.T) {
 		p := newParty(t)
 		p.Transcriber = nil
 		p.begin("ada")
-		if got := p.chat.text(); !strings.Contains(got, "no transcription is configured") || !strings.Contains(got, "stop words still work") {
+		if got := p.chat.text(); !strings.Contains(got, "no transcription is configured") || !strings.Contains(got, "stop words still work") || strings.Contains(got, "say “clank privacy”") {
 			t.Errorf("written: %q", got)
 		}
 		work := p.work("v", "ada")

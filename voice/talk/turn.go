@@ -10,6 +10,7 @@ import (
 	"clank/brain"
 	"clank/cancel"
 	"clank/llm"
+	"clank/voice/talk/words"
 )
 
 const (
@@ -54,7 +55,7 @@ func (c *call) ask(ctx context.Context, p *person, text string) {
 	}
 	if c.Disabled != nil {
 		if why := c.Disabled(ctx, c.origin(p)); why != "" {
-			c.answerShort(p, sentence(why))
+			c.answerShort(p, words.Sentence(why))
 			return
 		}
 	}
@@ -166,7 +167,7 @@ func (c *call) replied(ctx context.Context, j *job, a brain.Answer, err error, w
 	case why != nil && why.Reason == cancel.Stopped: // whoever stopped it was told
 		c.lines.add(brain.Line{Mine: true, Text: "(" + why.Error() + ")"}, time.Now())
 	case why != nil:
-		c.answerShort(j.by, sentence(why.Error()))
+		c.answerShort(j.by, words.Sentence(why.Error()))
 	case err != nil:
 		c.log.Error("reply in a call failed", "error", err)
 		c.answerShort(j.by, failure(err))
@@ -178,9 +179,9 @@ func (c *call) replied(ctx context.Context, j *job, a brain.Answer, err error, w
 // failure is what is said of a reply that failed.
 func failure(err error) string {
 	if e := new(llm.Error); errors.As(err, &e) {
-		return "I could not think of an answer. " + sentence(e.Error())
+		return "I could not think of an answer. " + words.Sentence(e.Error())
 	}
-	return "That did not work. " + sentence(err.Error())
+	return "That did not work. " + words.Sentence(err.Error())
 }
 
 // startWaiting begins the next reply that waits and may run.

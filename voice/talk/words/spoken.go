@@ -1,4 +1,4 @@
-package talk
+package words
 
 import (
 	"regexp"
@@ -8,11 +8,13 @@ import (
 	"unicode/utf8"
 )
 
+// What is said where there is more to read than to hear.
 const (
-	maxSpoken = 700 // characters of an answer that are said; the rest is to be read
-	inChat    = "I have put it in the chat."
-	restChat  = "The rest is in the chat."
+	InChat   = "I have put it in the chat."
+	RestChat = "The rest is in the chat."
 )
+
+const maxSpoken = 700 // characters of an answer that are said; the rest is to be read
 
 type marks struct {
 	fence, link, url, head, emphasis, under, table *regexp.Regexp
@@ -30,9 +32,9 @@ var markdown = sync.OnceValue(func() marks {
 	}
 })
 
-// spoken is the part of an answer that can be said, sentence by sentence. more is set if there is something that can only
+// Spoken is the part of an answer that can be said, sentence by sentence. more is set if there is something that can only
 // be read: a link, code, a table, or what is too long to be listened to.
-func spoken(answer string) (sentences []string, more bool) {
+func Spoken(answer string) (sentences []string, more bool) {
 	m := markdown()
 	text := answer
 	for _, only := range []*regexp.Regexp{m.fence, m.table} {
@@ -44,28 +46,28 @@ func spoken(answer string) (sentences []string, more bool) {
 	text = m.head.ReplaceAllString(text, "")
 	text = m.under.ReplaceAllString(m.emphasis.ReplaceAllString(text, ""), "$1$2")
 	length := 0
-	for _, s := range split(text) {
+	for _, s := range sentencesOf(text) {
 		length += utf8.RuneCountInString(s)
 		if length > maxSpoken && len(sentences) > 0 {
-			return append(sentences, restChat), true
+			return append(sentences, RestChat), true
 		}
 		sentences = append(sentences, s)
 	}
 	if more {
-		sentences = append(sentences, inChat)
+		sentences = append(sentences, InChat)
 	}
 	return sentences, more
 }
 
-// split cuts text into sentences: after a full stop, question or exclamation mark that white space follows, and at line breaks.
+// sentencesOf cuts text into sentences: after a full stop, question or exclamation mark that white space follows, and at line breaks.
 // What is too long for one breath is cut at a comma or a space.
-func split(text string) []string {
+func sentencesOf(text string) []string {
 	var out []string
 	for line := range strings.Lines(text) {
 		rest := strings.TrimSpace(line)
 		for rest != "" {
 			n := sentenceEnd(rest)
-			if s := strings.TrimSpace(rest[:n]); hasWords(s) {
+			if s := strings.TrimSpace(rest[:n]); Any(s) {
 				out = append(out, s)
 			}
 			rest = strings.TrimSpace(rest[n:])
@@ -108,8 +110,8 @@ func abbreviated(s string) bool {
 	return false
 }
 
-// sentence makes an error or a reason a sentence.
-func sentence(s string) string {
+// Sentence makes an error or a reason a sentence.
+func Sentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return ""
@@ -122,8 +124,8 @@ func sentence(s string) string {
 	return s + "."
 }
 
-// plain is a name that changes nothing in the Markdown around it, and calls nobody.
-func plain(name string) string {
+// Name is a name that changes nothing in the Markdown around it, and calls nobody.
+func Name(name string) string {
 	var b strings.Builder
 	for _, r := range strings.Join(strings.Fields(name), " ") {
 		if strings.ContainsRune("\\*_~`|<>[]()@#:", r) {

@@ -1,14 +1,16 @@
-package talk
+package words_test
 
 import (
 	"strings"
 	"testing"
 
+	"clank/voice/talk/words"
+
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestOurNameIsHeardWhereWeAreCalled(t *testing.T) {
-	c := newCall(&Talk{Manners: Manners{Names: []string{"Robin"}}}, nil)
+	names := []string{"Robin", "Captain Nemo", ""}
 	for _, tc := range []struct {
 		text  string
 		named bool
@@ -25,6 +27,9 @@ func TestOurNameIsHeardWhereWeAreCalled(t *testing.T) {
 		{"Clank", true, ""},
 		{"hey clank!", true, ""},
 		{"Robin, open the page", true, "open the page"},
+		{"Hey captain Nemo, open the page", true, "open the page"},
+		{"open the page, Captain Nemo", true, "open the page"},
+		{"captain, open the page", false, ""},
 		{"Klank, open the page", true, "open the page"},
 		{"hey plank open the page", true, "open the page"},
 		{"open the page, plank.", true, "open the page"},
@@ -38,7 +43,7 @@ func TestOurNameIsHeardWhereWeAreCalled(t *testing.T) {
 		{"", false, ""},
 		{"...", false, ""},
 	} {
-		named, rest := c.named(tc.text)
+		named, rest := words.Named(tc.text, names)
 		if !tc.named {
 			tc.rest = tc.text
 		}
@@ -52,9 +57,8 @@ func FuzzNamed(f *testing.F) {
 	for _, s := range []string{"hey clank, stop", "plank", "a, clank", "ok ok ok", "\xff clank", "é clank´s"} {
 		f.Add(s)
 	}
-	c := newCall(&Talk{}, nil)
 	f.Fuzz(func(t *testing.T, s string) {
-		if named, rest := c.named(s); named && len(rest) >= len(s) {
+		if named, rest := words.Named(s, nil); named && len(rest) >= len(s) {
 			t.Errorf("named(%q) leaves %q, which is not shorter", s, rest)
 		}
 	})
@@ -65,7 +69,7 @@ func TestWhatIsLeftOutByPrivacyIsAskedForInSoManyWords(t *testing.T) {
 		"privacy": true, "Privacy.": true, "privacy please": true, "my privacy": true, "Leave me out, please": false, "leave me out": true, "Don't listen to me!": true,
 		"what is your privacy policy": false, "what about privacy": false, "is privacy important": false, "": false,
 	} {
-		if got := isPrivacy(rest); got != want {
+		if got := words.IsPrivacy(rest); got != want {
 			t.Errorf("isPrivacy(%q) = %v, want %v", rest, got, want)
 		}
 	}
@@ -80,16 +84,16 @@ func TestAnswersAreSaidWithoutWhatOnlyEyesUnderstand(t *testing.T) {
 		{"It is ten. Shall I book it?", []string{"It is ten.", "Shall I book it?"}, false},
 		{"It costs 3.50 euros, e.g. at Dr. Miller's shop. Fine!", []string{"It costs 3.50 euros, e.g. at Dr. Miller's shop.", "Fine!"}, false},
 		{"## Ferries\n- **ten** o'clock\n- _noon_\n", []string{"Ferries", "ten o'clock", "noon"}, false},
-		{"See [the table](https://a.test/x_(y)).", []string{"See the table.", inChat}, true},
-		{"Here: https://a.test/b?c=d", []string{"Here:", inChat}, true},
-		{"Run this:\n```sh\nrm -r x. y\n```\nThat is all.", []string{"Run this:", "That is all.", inChat}, true},
-		{"| a | b |\n|---|---|\n| 1 | 2 |\nSo it is one.", []string{"So it is one.", inChat}, true},
+		{"See [the table](https://a.test/x_(y)).", []string{"See the table.", words.InChat}, true},
+		{"Here: https://a.test/b?c=d", []string{"Here:", words.InChat}, true},
+		{"Run this:\n```sh\nrm -r x. y\n```\nThat is all.", []string{"Run this:", "That is all.", words.InChat}, true},
+		{"| a | b |\n|---|---|\n| 1 | 2 |\nSo it is one.", []string{"So it is one.", words.InChat}, true},
 		{"船は十時です。次は正午です。", []string{"船は十時です。", "次は正午です。"}, false},
 		{"set OPENAI_API_KEY", []string{"set OPENAI_API_KEY"}, false},
 		{"", nil, false},
 		{"🎉", nil, false},
 	} {
-		got, more := spoken(tc.answer)
+		got, more := words.Spoken(tc.answer)
 		if diff := cmp.Diff(tc.want, got); diff != "" || more != tc.more {
 			t.Errorf("spoken(%q), more = %v (-want +got):\n%s", tc.answer, more, diff)
 		}
@@ -97,13 +101,13 @@ func TestAnswersAreSaidWithoutWhatOnlyEyesUnderstand(t *testing.T) {
 }
 
 func TestALongAnswerIsReadToItsEndInTheChat(t *testing.T) {
-	got, more := spoken(strings.Repeat("This is one of many sentences. ", 100))
-	if n := len(strings.Join(got, " ")); !more || n > maxSpoken+50 || got[len(got)-1] != restChat {
+	got, more := words.Spoken(strings.Repeat("This is one of many sentences. ", 100))
+	if n := len(strings.Join(got, " ")); !more || n > 750 || got[len(got)-1] != words.RestChat {
 		t.Errorf("%d characters are said, more = %v, ending with %q", n, more, got[len(got)-1])
 	}
-	got, _ = spoken(strings.Repeat("words without an end ", 20))
+	got, _ = words.Spoken(strings.Repeat("words without an end ", 20))
 	for _, s := range got {
-		if len(s) > maxSentence+30 {
+		if len(s) > 270 {
 			t.Errorf("a sentence has %d bytes", len(s))
 		}
 	}
@@ -114,9 +118,9 @@ func FuzzSpoken(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got, _ := spoken(s)
+		got, _ := words.Spoken(s)
 		for _, one := range got {
-			if !hasWords(one) || strings.Contains(one, "\n") {
+			if !words.Any(one) || strings.Contains(one, "\n") {
 				t.Errorf("spoken(%q) has the sentence %q", s, one)
 			}
 		}

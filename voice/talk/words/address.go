@@ -1,4 +1,4 @@
-package talk
+package words
 
 import (
 	"slices"
@@ -30,8 +30,8 @@ type word struct {
 	after      bool   // the same after it
 }
 
-// words splits s at everything that is no letter, digit or apostrophe.
-func words(s string) []word {
+// split splits s at everything that is no letter, digit or apostrophe.
+func split(s string) []word {
 	var ws []word
 	inside := func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r) || r == '\'' || r == '’'
@@ -59,24 +59,27 @@ func words(s string) []word {
 	return ws
 }
 
-// named reports whether text calls us by name, and what it says beside that: "hey clank, look up the ferries" and "look up the
+// Named reports whether text calls us by name, and what it says beside that: "hey clank, look up the ferries" and "look up the
 // ferries, clank", but not "there was a loud clank in the kitchen". Misheard spellings count where a name is plainly called.
-func (c *call) named(text string) (named bool, rest string) {
-	ws := words(text)
+// Beside our own name there may be more; one may have several words.
+func Named(text string, more []string) (named bool, rest string) {
+	ws := split(text)
 	first := 0
 	for first < len(ws)-1 && slices.Contains(openers, ws[first].text) {
 		first++
 	}
-	for i, w := range ws {
-		atFront, atEnd := i == first, i == len(ws)-1
+	for i := range ws {
+		like, n := isName(ws[i:], more)
+		w, last := ws[i], ws[max(i, i+n-1)]
+		atFront, atEnd := i == first, i+n == len(ws)
 		called := i > 0 && slices.Contains(calls, ws[i-1].text)
-		switch n := c.isName(w.text); {
-		case n == exactly && (atFront || called || atEnd && (w.before || i > 2) || w.before && w.after):
-		case n == nearly && (atFront && (called || w.after && len(ws) > 1) || atEnd && w.before && i > 0):
+		switch {
+		case like == exactly && (atFront || called || atEnd && (w.before || i > 2) || w.before && last.after):
+		case like == nearly && (atFront && (called || w.after && len(ws) > 1) || atEnd && w.before && i > 0):
 		default:
 			continue
 		}
-		return true, without(text, ws, i, first)
+		return true, without(text, ws, i, n, first)
 	}
 	return false, text
 }
@@ -90,24 +93,30 @@ const (
 	exactly
 )
 
-func (c *call) isName(w string) likeness {
-	w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")
-	for _, n := range c.Manners.Names {
-		if strings.EqualFold(n, w) {
-			return exactly
+// isName says how much the first n of words are a name of ours.
+func isName(ws []word, more []string) (like likeness, n int) {
+	for _, name := range more {
+		parts := Plain(name)
+		same := len(parts) > 0 && len(parts) <= len(ws)
+		for i := 0; same && i < len(parts); i++ {
+			same = ws[i].text == parts[i]
+		}
+		if same {
+			return exactly, len(parts)
 		}
 	}
+	w := strings.TrimSuffix(strings.TrimSuffix(ws[0].text, "'s"), "’s")
 	switch {
 	case slices.Contains(ourName, w):
-		return exactly
+		return exactly, 1
 	case slices.Contains(misheard, w):
-		return nearly
+		return nearly, 1
 	}
-	return not
+	return not, 0
 }
 
-// without is text without the name at i, and without the openers before it.
-func without(text string, ws []word, i, first int) string {
+// without is text without the name of n words at i, and without the openers before it.
+func without(text string, ws []word, i, n, first int) string {
 	start := ws[i].start
 	if i == first {
 		start = 0
@@ -115,7 +124,7 @@ func without(text string, ws []word, i, first int) string {
 		start = ws[i-1].start
 	}
 	before := strings.TrimRight(text[:start], " ,;:–—-")
-	after := strings.TrimLeft(text[ws[i].end:], " ,;:.!–—-")
+	after := strings.TrimLeft(text[ws[i+n-1].end:], " ,;:.!–—-")
 	if after == "?" {
 		after = ""
 	}
@@ -125,9 +134,9 @@ func without(text string, ws []word, i, first int) string {
 // leaveMeOut are ways to ask for that, beside the word itself.
 var leaveMeOut = []string{"leave me out", "do not listen to me", "don't listen to me", "don’t listen to me", "stop listening to me"}
 
-// isPrivacy reports whether what is said to us asks to be left out.
-func isPrivacy(rest string) bool {
-	said := plainWords(rest)
+// IsPrivacy reports whether what is said to us asks to be left out.
+func IsPrivacy(rest string) bool {
+	said := Plain(rest)
 	if slices.Contains(leaveMeOut, strings.Join(said, " ")) {
 		return true
 	}
