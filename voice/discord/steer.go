@@ -98,6 +98,7 @@ func (l *Line) watch(ctx context.Context, at seat) (seat, error) {
 		if now.servers > at.servers || now.channel != at.channel {
 			return l.resettle(ctx, at)
 		}
+		l.bar(now.barred)
 		select {
 		case <-changed:
 		case <-over:
