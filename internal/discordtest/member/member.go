@@ -218,6 +218,9 @@ func (m *Member) Err() error {
 	return m.err
 }
 
+// Gone is closed when the member has ended.
+func (m *Member) Gone() <-chan struct{} { return m.gone }
+
 // Frames hands out what the others send. It is never closed.
 func (m *Member) Frames() <-chan Frame { return m.frames }
 

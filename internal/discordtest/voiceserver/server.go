@@ -101,7 +101,7 @@ var errClosed = errors.New("the voice server was closed")
 // Endpoint opens another port of the gateway and returns it as VOICE_SERVER_UPDATE names it, host:port. Both "wss" (see
 // Certificate) and "ws" are spoken there.
 func (s *Server) Endpoint() (string, error) {
-	ln, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	ln, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		return "", fmt.Errorf("open a port of the voice gateway: %w", err)
 	}

@@ -1,6 +1,7 @@
 package dave
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -128,9 +129,6 @@ func (s *Session) keys(view mls.View) (map[uint64][]byte, error) {
 }
 
 func (s *Session) export(user uint64) ([]byte, error) {
-	context := make([]byte, 8)
-	for i := range context {
-		context[i] = byte(user >> (8 * i)) // little endian, unlike all else
-	}
+	context := binary.LittleEndian.AppendUint64(nil, user) // unlike all else
 	return s.group.Export("Discord Secure Frames v0", context, keySize)
 }
