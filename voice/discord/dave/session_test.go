@@ -364,8 +364,12 @@ func TestSeveralComeAndGoAtOnce(t *testing.T) {
 
 func TestAnyComingAndGoingEndsTogether(t *testing.T) {
 	t.Parallel()
+	steps := 15
+	if testing.Short() {
+		steps = 6
+	}
 	for seed := range uint64(2) {
-		wander(newCall(t), seed, 15, func(c *call, user uint64) { c.ours(user) })
+		wander(newCall(t), seed, steps, func(c *call, user uint64) { c.ours(user) })
 	}
 }
 
