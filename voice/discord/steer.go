@@ -63,8 +63,8 @@ func (l *Line) follow(ctx context.Context, at seat) error {
 			if err != nil {
 				return err
 			}
-			l.move(next)
 			l.drop(ctx, "Discord has moved the call to another server")
+			l.move(next)
 			if err = l.connect(ctx, next); err == nil || errors.Is(err, errNews) {
 				break
 			}
