@@ -2,6 +2,7 @@ package delivery_test
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,8 +47,8 @@ func (r *room) heard(user uint64) (ops []byte) {
 // payload is that of the last message with op to user.
 func (r *room) payload(user uint64, op byte) []byte {
 	r.t.Helper()
-	for i := len(r.sent) - 1; i >= 0; i-- {
-		if m := r.sent[i]; m.To == user && m.Op == op {
+	for _, m := range slices.Backward(r.sent) {
+		if m.To == user && m.Op == op {
 			return m.Payload
 		}
 	}
