@@ -36,17 +36,15 @@ func (s *Session) proposals(payload []byte) error {
 			return err
 		}
 	}
+	var unknown error // a proposal that we have refused may be revoked; the others are committed all the same
 	for _, ref := range change.Forget {
-		if err := s.group.Revoke(ref); err != nil {
-			return err
-		}
+		unknown = errors.Join(unknown, s.group.Revoke(ref))
 	}
 	commit, welcome, err := s.group.Commit()
-	if err != nil || commit == nil {
-		return err
+	if err == nil && commit != nil {
+		s.options.SendBinary(OpCommitWelcome, append(commit, welcome...))
 	}
-	s.options.SendBinary(OpCommitWelcome, append(commit, welcome...))
-	return nil
+	return errors.Join(unknown, err)
 }
 
 // commit takes op 29, the commit that the gateway has picked. What we have offered ourselves for that epoch is void with it.

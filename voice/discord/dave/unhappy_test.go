@@ -133,10 +133,8 @@ func TestAllAtOnce(t *testing.T) {
 			}
 		})
 	}
-	for range 3 {
-		c.ours(cyd)
-		c.leave(cyd)
-	}
+	c.ours(cyd)
+	c.leave(cyd)
 	close(stop)
 	wg.Wait()
 	c.together()

@@ -423,6 +423,41 @@ func TestVectorsOfWelcomes(t *testing.T) {
 	}
 }
 
+func TestVectorsOfPublicMessages(t *testing.T) {
+	t.Parallel()
+	type vector struct {
+		Group     octets `json:"group_id"`
+		Epoch     uint64 `json:"epoch"`
+		Tree      octets `json:"tree_hash"`
+		Confirmed octets `json:"confirmed_transcript_hash"`
+		Public    octets `json:"signature_pub"`
+		Member    octets `json:"membership_key"`
+		Proposal  octets `json:"proposal_pub"`
+		Commit    octets `json:"commit_pub"`
+	}
+	for _, v := range vectors[vector](t, "message-protection") {
+		context := (&group.GroupContext{
+			Version: keypackages.MLS10, CipherSuite: suite, GroupID: group.NewGroupID(v.Group), Epoch: group.NewGroupEpoch(v.Epoch),
+			TreeHash: v.Tree, ConfirmedTranscriptHash: v.Confirmed,
+		}).Marshal()
+		for _, message := range [][]byte{v.Proposal, v.Commit} {
+			m, err := framing.UnmarshalMLSMessage(message)
+			if err != nil {
+				t.Fatal(err)
+			}
+			public, _ := m.AsPublic()
+			if err := public.VerifyMembershipTagWithContext(suite, ciphersuite.NewSecretForCS(suite, v.Member), context); err != nil {
+				t.Errorf("membership: %v", err)
+			}
+			content := framing.AuthenticatedContent{WireFormat: framing.WireFormatPublicMessage, Content: public.Content, Auth: public.Auth, GroupContext: context}
+			key := ciphersuite.NewMLSSignaturePublicKey(v.Public, suite.SignatureScheme())
+			if err := ciphersuite.VerifyWithLabel(key, "FramedContentTBS", content.MarshalTBS(), public.Auth.Signature); err != nil {
+				t.Errorf("signature: %v", err)
+			}
+		}
+	}
+}
+
 func TestVectorsOfTheSecretTree(t *testing.T) {
 	t.Parallel()
 	type vector struct {
