@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"runtime"
@@ -193,6 +194,28 @@ func deadline(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// repeat sends until it is stopped.
+func repeat(t *testing.T, send func() error) (stop func()) {
+	t.Helper()
+	var wg sync.WaitGroup
+	over := make(chan struct{})
+	wg.Go(func() {
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			if err := send(); err != nil && !errors.Is(err, voice.ErrMute) {
+				t.Error(err)
+			}
+			select {
+			case <-tick.C:
+			case <-over:
+				return
+			}
+		}
+	})
+	return sync.OnceFunc(func() { close(over); wg.Wait() })
 }
 
 // noneLeft waits until no goroutine of calls is left.

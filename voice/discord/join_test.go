@@ -212,7 +212,7 @@ func TestNoAnswerNamesTheWayOut(t *testing.T) {
 		prepare func(*town)
 		want    error
 	}{
-		"channel is full":            {func(w *town) { w.JoinVoice(w.call, w.ada); w.LimitVoice(w.call, 1) }, discord.ErrNoAnswer},
+		"channel is full":            {func(w *town) { w.JoinVoice(w.call, w.ada); w.LimitVoice(w.call, 1) }, discord.ErrFull},
 		"channel is another guild's": {func(w *town) { w.call = w.CreateVoiceChannel(w.CreateGuild("x", w.ada), "call") }, discord.ErrNoAnswer},
 		"no server":                  {func(w *town) { w.LoseVoiceServer(w.guild, 0) }, discord.ErrNoServer},
 	} {

@@ -63,8 +63,8 @@ func (l *Line) follow(ctx context.Context, at seat) error {
 			if err != nil {
 				return err
 			}
-			l.move(next)
 			l.drop(ctx, "Discord has moved the call to another server")
+			l.move(next)
 			if err = l.connect(ctx, next); err == nil || errors.Is(err, errNews) {
 				break
 			}
@@ -98,6 +98,7 @@ func (l *Line) watch(ctx context.Context, at seat) (seat, error) {
 		if now.servers > at.servers || now.channel != at.channel {
 			return l.resettle(ctx, at)
 		}
+		l.bar(now.barred)
 		select {
 		case <-changed:
 		case <-over:

@@ -2,12 +2,14 @@ package media
 
 import (
 	"encoding/binary"
+	"net"
 	"testing"
 	"time"
 
 	rtpcodecs "github.com/pion/rtp/codecs"
 
 	"clank/voice/discord/dave"
+	"clank/voice/discord/media/rtpsize"
 )
 
 // idle is a transport that leads nowhere.
@@ -111,6 +113,44 @@ func TestNumbersOfMessagesWrap(t *testing.T) {
 		if got := l.advance(step.seq); got != step.new {
 			t.Errorf("message %d is new: %v, want %v", step.seq, got, step.new)
 		}
+	}
+}
+
+// a server that answers keep-alives, until it is told not to.
+func TestASilentTransportIsNoticed(t *testing.T) {
+	server, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	conn, err := net.DialUDP("udp4", nil, server.LocalAddr().(*net.UDPAddr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := make(chan error, 1)
+	u := UDP(func([]byte) {}, func(err error) { failed <- err }).(*udp)
+	u.conn, u.mode, u.every = conn, rtpsize.AES, 5*time.Millisecond
+	if err := u.Start(t.Context(), Description{Mode: rtpsize.AES, Key: make([]byte, 32)}); err != nil {
+		t.Fatal(err)
+	}
+	defer u.Close()
+	buf := make([]byte, 100)
+	for range 3 {
+		n, from, err := server.ReadFromUDP(buf)
+		if err != nil || n != pingSize {
+			t.Fatalf("%d bytes, %v", n, err)
+		}
+		if _, err := server.WriteToUDP(buf[:n], from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case err := <-failed:
+		if err == nil {
+			t.Error("it failed without a reason")
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("the silence was not noticed")
 	}
 }
 
