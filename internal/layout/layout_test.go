@@ -31,6 +31,10 @@ var table = map[string][]string{
 	"voice/ear":            {"voice", "voice/audio"},
 	"voice/mouth":          {"voice", "voice/audio"},
 	"voice/realtime":       {"llm", "voice", "voice/audio"},
+	"voice/speech/espeak":  {"voice", "voice/audio"},
+	"voice/speech/remote":  {"llm", "llm/wire", "voice", "voice/audio"},
+	"voice/speech/spot":    {"voice"},
+	"voice/speech/wording": {},
 	"llm/llmtest/realtime": {"llm/llmtest"},
 	"videosource":          {},
 
@@ -180,6 +184,7 @@ var table = map[string][]string{
 	"internal/terminal":    {"consent", "sessions"},
 	"internal/tokencli":    {"internal/cmdline", "tokens"},
 	"internal/vaultcli":    {"internal/cmdline", "vault"},
+	"internal/voiceloop":   {"voice", "voice/audio"},
 	"internal/playwright":  {},
 	"internal/peers":       {"browsermgr/chrome", "internal/playwright", "internal/running"},
 	"internal/conformance": {"internal/playwright", "internal/running"},

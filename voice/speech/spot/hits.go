@@ -51,7 +51,7 @@ func parseHit(line string) (hit, bool) {
 
 // Slack between what the process and the gate take for the start and the end of a word, in seconds.
 const (
-	slackStart = 0.10
+	slackStart = 0.15
 	slackEnd   = 0.28
 	slackVowel = 0.50 // at the end of a phrase whose last sound people draw out
 	slackAlike = 0.22 // of words that sound alike, on either side
