@@ -29,7 +29,7 @@ var table = map[string][]string{
 	"voice":                {},
 	"voice/audio":          {"voice"},
 	"voice/ear":            {"voice", "voice/audio"},
-	"voice/mouth":          {"voice", "voice/audio"},
+	"voice/mouth":          {"voice"},
 	"voice/realtime":       {"llm", "voice", "voice/audio"},
 	"voice/speech/espeak":  {"voice", "voice/audio"},
 	"voice/speech/remote":  {"llm", "llm/wire", "voice", "voice/audio"},
