@@ -76,7 +76,7 @@ var phrases = []phrase{
 	{"cancel that", stops, -26, false},
 	{"clank", wakes, -26, false},
 	{"clank(2)", wakes, -26, false},
-	{"hey clank", wakes, -30, false},
+	{"hey clank", wakes, -36, false},
 	{"yes", other, -30, false},
 	{"okay", other, -30, false},
 	{"right", other, -30, false},
