@@ -168,7 +168,7 @@ func (l *listening) frame(ctx context.Context, f []int16) {
 		l.open(ctx)
 	case ended:
 		l.close()
-	case l.gate.inside && l.gate.still == 0 && len(l.pieces) > 0:
+	case l.gate.inside && l.gate.still == 0 && !l.refused && len(l.pieces) > 0:
 		l.pieces[len(l.pieces)-1].endedAt = l.now
 	}
 }
