@@ -31,6 +31,10 @@ var table = map[string][]string{
 	"voice/ear":            {"voice", "voice/audio"},
 	"voice/mouth":          {"voice"},
 	"voice/realtime":       {"llm", "voice", "voice/audio"},
+	"voice/speech/espeak":  {"voice", "voice/audio"},
+	"voice/speech/remote":  {"llm", "llm/wire", "voice", "voice/audio"},
+	"voice/speech/spot":    {"voice"},
+	"voice/speech/wording": {},
 	"llm/llmtest/realtime": {"llm/llmtest"},
 	"videosource":          {},
 
@@ -209,6 +213,7 @@ var table = map[string][]string{
 	"internal/terminal":    {"consent", "sessions"},
 	"internal/tokencli":    {"internal/cmdline", "tokens"},
 	"internal/vaultcli":    {"internal/cmdline", "vault"},
+	"internal/voiceloop":   {"voice", "voice/audio", "voice/ear"},
 	"internal/playwright":  {},
 	"internal/peers":       {"browsermgr/chrome", "internal/playwright", "internal/running"},
 	"internal/conformance": {"internal/playwright", "internal/running"},

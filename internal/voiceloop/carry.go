@@ -8,6 +8,7 @@ import (
 
 	"clank/voice"
 	"clank/voice/audio"
+	"clank/voice/ear"
 )
 
 // Carry is the way from the one who speaks to the one who listens: packets go in as they are sent, every 20 ms, and come out as they
@@ -66,7 +67,7 @@ func Play(ctx context.Context, t Take, way Carry, spotter voice.Spotter) ([]Hear
 		defer close(in)
 		send(ctx, packets, start, in)
 	}()
-	err = receive(way(ctx, in), listening)
+	err = receive(ctx, way(ctx, in), listening)
 	_ = listening.Close()
 	if err != nil {
 		return nil, err
@@ -112,29 +113,17 @@ func send(ctx context.Context, packets []voice.Packet, start time.Time, in chan<
 	}
 }
 
-// receive decodes what comes and conceals what does not.
-func receive(out <-chan voice.Packet, to voice.Listening) error {
-	decoder, err := audio.NewDecoder(voice.RateSpeech)
-	if err != nil {
-		return err
-	}
-	next, first := uint16(0), true
+// receive lets an ear hear what comes, whose sound goes to the spotter.
+func receive(ctx context.Context, out <-chan voice.Packet, to voice.Listening) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	hears := &ear.Ear{Rate: voice.RateSpeech, Sound: to.Write}
+	ended := make(chan error, 1)
+	go func() { ended <- hears.Run(ctx) }()
 	for p := range out {
-		var samples []int16
-		for !first && next != p.Sequence && p.Sequence-next < 5 {
-			lost, err := decoder.Decode(nil)
-			if err != nil {
-				return err
-			}
-			samples = append(samples, lost...)
-			next++
-		}
-		got, err := decoder.Decode(p.Opus)
-		if err != nil {
-			return err
-		}
-		next, first = p.Sequence+1, false
-		to.Write(voice.Sound{From: p.From, Rate: voice.RateSpeech, Samples: append(samples, got...), At: p.At})
+		p.At = time.Now()
+		hears.Take(p)
 	}
-	return nil
+	cancel()
+	return <-ended
 }

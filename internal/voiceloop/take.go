@@ -31,6 +31,10 @@ var Sentences = []string{
 	"thanks that was very helpful",
 	"clank look for a cheap hotel near the station",
 	"we drank tea and talked about the bank",
+	"sorry what did you say about the hotel",
+	"my train stops in every little town on the way",
+	"right so what is the next thing on the list",
+	"stay on this page until I say something else",
 }
 
 // Orders are what must be heard, one after every second sentence.

@@ -39,12 +39,13 @@ var (
 func (a answer) words(prompt string) string {
 	text := a.Text
 	if len(a.Segments) > 0 {
-		text = ""
+		var sure strings.Builder
 		for _, s := range a.Segments {
-			if s.Logprob >= leastLogprob && s.NoSpeech <= mostNoSpeech || s.NoSpeech == 0 && s.Logprob >= leastLogprob {
-				text += s.Text
+			if s.Logprob >= leastLogprob && s.NoSpeech <= mostNoSpeech {
+				sure.WriteString(s.Text)
 			}
 		}
+		text = sure.String()
 	}
 	if len(a.Logprobs) > 0 {
 		sum := 0.0

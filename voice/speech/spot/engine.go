@@ -35,7 +35,6 @@ var errStuck = errors.New("the process does not read")
 
 func (s *Spotter) startEngine(ctx context.Context) (*engine, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	//nolint:gosec // the operator's program
 	cmd := exec.CommandContext(ctx, s.program,
 		"-infile", "/dev/stdin", "-hmm", s.model, "-logfn", "/dev/null", "-time", "yes",
 		"-dict", filepath.Join(s.dir, dictFile), "-kws", filepath.Join(s.dir, listFile))

@@ -11,8 +11,8 @@ const (
 	frameSize = voice.RateSpeech / 100
 
 	framesToBegin = 3   // loud frames of the last four that begin a segment
-	framesToEnd   = 20  // still ones that end it
-	framesAlone   = 20  // still ones before a segment, for it to stand alone
+	framesToEnd   = 24  // still ones that end it
+	framesAlone   = 24  // still ones before a segment, for it to stand alone
 	longest       = 800 // a segment is cut here, so that phrases in it are told
 
 	quietest   = 100.0 // root mean square below which nothing is speech: 0.003 of full scale

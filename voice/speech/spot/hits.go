@@ -51,19 +51,22 @@ func parseHit(line string) (hit, bool) {
 
 // Slack between what the process and the gate take for the start and the end of a word, in seconds.
 const (
-	slackStart = 0.10
+	slackStart = 0.15
 	slackEnd   = 0.28
 	slackVowel = 0.50 // at the end of a phrase whose last sound people draw out
 	slackAlike = 0.22 // of words that sound alike, on either side
-	slackName  = 0.45 // of the name, with "hey" before it
+	slackName  = 0.10 // of the name
 	longestCry = 1.5  // the most that a segment with a stop phrase lasts
 )
 
 // margin is how much better than the phrase a word that sounds alike must fit.
-const margin = 0.012
+const (
+	margin     = 0.012
+	marginName = 0.017 // of the name
+)
 
 // leastName is the least score at which the name counts.
-const leastName = 0.832
+const leastName = 0.826
 
 // judge picks what was said to us in a segment from start to end. A stop phrase must be all of a segment that stands alone, but
 // for the name before it, and no word that sounds like it may fit better. The name counts where they
@@ -95,7 +98,7 @@ func judge(hits []hit, start, end float64, alone bool) (phrase, bool) {
 // outdone says whether a word that sounds like the name fits much better where it was heard.
 func outdone(name hit, hits []hit) bool {
 	for _, h := range hits {
-		if h.phrase.kind == other && h.start < name.end && h.end > name.start && h.score > name.score+2*margin {
+		if h.phrase.kind == other && h.start < name.end && h.end > name.start && h.score > name.score+marginName {
 			return true
 		}
 	}

@@ -12,8 +12,13 @@ import (
 const (
 	// queue is how many pieces of sound wait to be looked at, some five seconds of them.
 	queue = 256
-	// silentAfter is how long no sound comes until that is silence: a sender that hears nothing sends nothing.
-	silentAfter = 160 * time.Millisecond
+	// silentAfter is how long no sound comes until that is silence: a sender that hears nothing sends nothing. A shorter one may
+	// be the network's.
+	silentAfter = 300 * time.Millisecond
+	// longestStall is how late sound may come that has no gap.
+	longestStall = 2 * time.Second
+	// pause is how long a gap in the sound is for what comes before and after it to stand alone.
+	pause = 160 * time.Millisecond
 	// before is how much sound before a segment goes to the process with it.
 	before = 25 * frameSize
 	// patience is how long a hit may come after the segment that it is in.
@@ -39,7 +44,9 @@ type listening struct {
 	engine  *engine // nil while none runs
 	pieces  []piece // the last one may be open
 	started time.Time
-	refused bool // for this segment
+	refused bool      // for this segment
+	waited  bool      // no sound came for silentAfter
+	last    time.Time // when sound came
 	now     time.Time
 }
 
@@ -105,6 +112,11 @@ func (l *listening) run(ctx context.Context) {
 				idle.Reset(l.s.idle)
 			}
 		case <-silent.C:
+			if len(l.in) > 0 { // it is we who are late
+				silent.Reset(silentAfter)
+				continue
+			}
+			l.waited = true
 			if l.gate.silence() {
 				l.close()
 			}
@@ -122,9 +134,15 @@ func (l *listening) run(ctx context.Context) {
 
 // take puts sound through the gate, and what it lets through into the process.
 func (l *listening) take(ctx context.Context, s voice.Sound) {
-	if s.Gap >= silentAfter && l.gate.silence() {
-		l.close()
+	switch {
+	case s.Gap >= pause:
+		if l.gate.silence() {
+			l.close()
+		}
+	case l.waited && time.Since(l.last) < longestStall: // the sound goes on where it was; it only came late
+		l.gate.still = 0
 	}
+	l.waited, l.last = false, time.Now()
 	samples := append(l.part, s.Samples...)
 	for len(samples) >= frameSize {
 		l.frame(ctx, samples[:frameSize])
@@ -150,7 +168,7 @@ func (l *listening) frame(ctx context.Context, f []int16) {
 		l.open(ctx)
 	case ended:
 		l.close()
-	case l.gate.inside && l.gate.still == 0 && len(l.pieces) > 0:
+	case l.gate.inside && l.gate.still == 0 && !l.refused && len(l.pieces) > 0:
 		l.pieces[len(l.pieces)-1].endedAt = l.now
 	}
 }

@@ -95,9 +95,10 @@ func Open(o Options) (*Spotter, error) {
 }
 
 // Listen implements [voice.Spotter]. The phrases that found is told of are "clank" for the name, and otherwise words that
-// cancel.IsStop takes for a stop. Its At is the moment when the last sound of the phrase was written. A process runs
+// cancel.IsStop takes for a stop. Its At is that of the sound which ends the phrase. A process runs
 // only while the person speaks and shortly after; if it ends by itself it is started again with their next words. Beyond Max
-// people at once the others are not listened to, and the log says so. The end of ctx ends the listening like Close.
+// people at once the others are not listened to, and the log says so. What found does must be quick, and it must not close the
+// listening. The end of ctx ends the listening like Close.
 func (s *Spotter) Listen(ctx context.Context, from string, found func(voice.Spotted)) (voice.Listening, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	l := newListening(s, from, found, cancel)

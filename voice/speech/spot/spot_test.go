@@ -129,6 +129,15 @@ func TestAWordThatIsNotFollowedByAnySoundEnds(t *testing.T) {
 	}
 }
 
+func TestAWordAfterALongWaitStandsAlone(t *testing.T) {
+	l, found := listen(t, open(t, stand(t, `head -c 20000 >/dev/null; printf 'stop\nstop  0.000 0.400 0.880\n'; cat >/dev/null`)))
+	<-time.After(400 * time.Millisecond) // longer than what is taken for silence
+	write(l, sound([2]int{3000, 40}))
+	if got := next(t, found); got.Phrase != "stop" {
+		t.Errorf("heard %+v, want a stop", got)
+	}
+}
+
 func TestAProcessThatEndsIsStartedAgainWithTheNextWords(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "once")
 	l, found := listen(t, open(t, stand(t, `if ! [ -e `+mark+` ]; then touch `+mark+`; exit 1; fi; `+hears)))
