@@ -70,6 +70,9 @@ type Bot struct {
 	// Watches are the pages that people have watched; nil offers none.
 	Watches Watches
 
+	// Calls are what people can have done about voice calls; nil offers none.
+	Calls Calls
+
 	// Disabled says why this person may not ask for anything now, in words for
 	// people; empty if they may. nil is never.
 	Disabled func(ctx context.Context, o sessions.Origin) string

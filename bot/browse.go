@@ -48,7 +48,7 @@ func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data dis
 	case "budget":
 		b.errand(base, func(ctx context.Context) { say(b.budgetText(ctx, origin(i, who), who))(ctx) })
 	default:
-		if !b.onWatchCommand(base, i, sub, who) {
+		if !b.onWatchCommand(base, i, sub, who) && !b.onCallCommand(base, i, sub, who) {
 			b.errand(base, say("I do not know that command. Try /clank browse."))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -54,7 +55,7 @@ func (b *Bot) command() *discordgo.ApplicationCommand {
 			{Type: sub, Name: "browse", Description: "Do something on the web", Options: options},
 			{Type: sub, Name: "stop", Description: "Stop what runs in this channel"},
 			{Type: sub, Name: "sessions", Description: "Show your browser sessions in this channel"},
-		}, append(b.watchCommands(), b.budgetOption()...)...),
+		}, slices.Concat(b.watchCommands(), b.callCommands(), b.budgetOption())...),
 	}
 }
 

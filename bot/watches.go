@@ -79,11 +79,7 @@ func (b *Bot) onWatchCommand(base context.Context, i *discordgo.Interaction, sub
 		default:
 			text = b.watchCommand(ctx, from, sub.Options)
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), errandTimeout)
-		defer cancel()
-		if err := b.rest.EditResponse(ctx, i, rest.Message{Content: markup.Split(text, markup.MaxMessage)[0]}); err != nil {
-			b.logger().Warn("command not answered", "command", sub.Name, "error", err)
-		}
+		b.tell(ctx, i, text)
 	}, func(ctx context.Context) {
 		b.answer(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, rest.Message{Content: busyText, Private: true})
 	})

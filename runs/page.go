@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"regexp"
 	"strings"
+	"sync"
 
 	"clank/browseagent"
 	"clank/browsermgr/outline"
@@ -141,7 +142,9 @@ func (r *run) saw(interactive bool, text string, err error, took float64) {
 }
 
 // secretName matches the names of fields that hold passwords without saying so.
-var secretName = regexp.MustCompile(`(?i)pass(?:word|wort|phrase|code)|\bpwd\b|\bpin\b|kennwort|contraseñ|mot de passe|senha|secret|パスワード|密码|пароль`)
+var secretName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)pass(?:word|wort|phrase|code)|\bpwd\b|\bpin\b|kennwort|contraseñ|mot de passe|senha|secret|パスワード|密码|пароль`)
+})
 
 // hide remembers which refs of a page state are password fields. The run is
 // locked.
@@ -152,7 +155,7 @@ func (r *run) hide(text string) {
 			continue
 		}
 		for _, ref := range outline.Refs(line) {
-			if marked || secretName.MatchString(ref.Name) {
+			if marked || secretName().MatchString(ref.Name) {
 				r.hidden[ref.Ref] = true
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Mask stands in a bundle for what it must not hold. It is what steps show for a
@@ -91,7 +92,7 @@ func (s *secrets) clean(line []byte) []byte {
 }
 
 // userInfo matches what stands before the host in an address that logs in.
-var userInfo = regexp.MustCompile(`://([^/\s"\\@:]+:([^/\s"\\@]+))@`)
+var userInfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://([^/\s"\\@:]+:([^/\s"\\@]+))@`) })
 
 // inAddresses are the passwords in the addresses of a line, with the user's name
 // and without: a label may show the address in part.
@@ -100,7 +101,7 @@ func inAddresses(line []byte) []string {
 		return nil
 	}
 	var words []string
-	for _, m := range userInfo.FindAllSubmatch(line, -1) {
+	for _, m := range userInfo().FindAllSubmatch(line, -1) {
 		if string(m[2]) != Mask && string(m[1]) != Mask {
 			words = append(words, string(m[1]), string(m[2]))
 		}
@@ -116,25 +117,28 @@ type credential struct {
 	to   []byte
 }
 
-var credentials = []credential{
-	{[]byte("earer "), regexp.MustCompile(`([Bb]earer )[A-Za-z0-9._~+/=-]{20,}`), []byte("${1}" + Mask)},
-	{[]byte("ookie: "), regexp.MustCompile(`((?:[Ss]et-)?[Cc]ookie: )[^"\\\r\n]+`), []byte("${1}" + Mask)},
-	{[]byte("uthorization: "), regexp.MustCompile(`([Aa]uthorization: )[^"\\\r\n]+`), []byte("${1}" + Mask)},
-	{[]byte("ey: "), regexp.MustCompile(`([Xx]-[A-Za-z-]*[Kk]ey: )[^"\\\r\n]+`), []byte("${1}" + Mask)},
-	{[]byte("uthorization"), regexp.MustCompile(`([Aa]uthorization\\*" ?: ?\\*")[^"\\]+`), []byte("${1}" + Mask)},
-	{[]byte("ookie"), regexp.MustCompile(`((?:[Ss]et-)?[Cc]ookie\\*" ?: ?\\*")[^"\\]+`), []byte("${1}" + Mask)},
-	{[]byte("eyJ"), regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`), []byte(Mask)}, // a JSON Web Token (RFC 7519)
-	{[]byte("AKIA"), regexp.MustCompile(`AKIA[A-Z0-9]{16}`), []byte(Mask)},
-	{[]byte("sk-"), regexp.MustCompile(`sk-[A-Za-z0-9_-]{16,}`), []byte(Mask)},
-	{[]byte("AIza"), regexp.MustCompile(`AIza[A-Za-z0-9_-]{30,}`), []byte(Mask)},
-	{[]byte("gh"), regexp.MustCompile(`gh[pousr]_[A-Za-z0-9]{30,}`), []byte(Mask)},
-	{[]byte("xox"), regexp.MustCompile(`xox[abprs]-[A-Za-z0-9-]{10,}`), []byte(Mask)},
-	{[]byte("PRIVATE KEY"), regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[^"]*?-----END [A-Z ]*PRIVATE KEY-----`), []byte(Mask)},
-}
+// credentials are compiled when they are first needed: every command of the program would wait for it.
+var credentials = sync.OnceValue(func() []credential {
+	return []credential{
+		{[]byte("earer "), regexp.MustCompile(`([Bb]earer )[A-Za-z0-9._~+/=-]{20,}`), []byte("${1}" + Mask)},
+		{[]byte("ookie: "), regexp.MustCompile(`((?:[Ss]et-)?[Cc]ookie: )[^"\\\r\n]+`), []byte("${1}" + Mask)},
+		{[]byte("uthorization: "), regexp.MustCompile(`([Aa]uthorization: )[^"\\\r\n]+`), []byte("${1}" + Mask)},
+		{[]byte("ey: "), regexp.MustCompile(`([Xx]-[A-Za-z-]*[Kk]ey: )[^"\\\r\n]+`), []byte("${1}" + Mask)},
+		{[]byte("uthorization"), regexp.MustCompile(`([Aa]uthorization\\*" ?: ?\\*")[^"\\]+`), []byte("${1}" + Mask)},
+		{[]byte("ookie"), regexp.MustCompile(`((?:[Ss]et-)?[Cc]ookie\\*" ?: ?\\*")[^"\\]+`), []byte("${1}" + Mask)},
+		{[]byte("eyJ"), regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`), []byte(Mask)}, // a JSON Web Token (RFC 7519)
+		{[]byte("AKIA"), regexp.MustCompile(`AKIA[A-Z0-9]{16}`), []byte(Mask)},
+		{[]byte("sk-"), regexp.MustCompile(`sk-[A-Za-z0-9_-]{16,}`), []byte(Mask)},
+		{[]byte("AIza"), regexp.MustCompile(`AIza[A-Za-z0-9_-]{30,}`), []byte(Mask)},
+		{[]byte("gh"), regexp.MustCompile(`gh[pousr]_[A-Za-z0-9]{30,}`), []byte(Mask)},
+		{[]byte("xox"), regexp.MustCompile(`xox[abprs]-[A-Za-z0-9-]{10,}`), []byte(Mask)},
+		{[]byte("PRIVATE KEY"), regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[^"]*?-----END [A-Z ]*PRIVATE KEY-----`), []byte(Mask)},
+	}
+})
 
 // withoutKeys takes out what gives access by its shape.
 func withoutKeys(line []byte) []byte {
-	for _, c := range credentials {
+	for _, c := range credentials() {
 		if bytes.Contains(line, c.hint) {
 			line = c.re.ReplaceAll(line, c.to)
 		}

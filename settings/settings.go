@@ -43,6 +43,8 @@ type Settings struct {
 	Asking          Asking
 	Access          Access
 	Web             Web
+	Voice           Voice
+	Share           Share
 	Budget          Budget
 	RetentionInDays int // 0 = for ever
 

@@ -36,7 +36,7 @@ const (
 
 // table is the one source of what can be set. Everything else (defaults,
 // checks, the settings page, the command line) is derived from it.
-var table = slices.Concat(runtimeFields, browserFields, reachFields, budgetFields, otherFields, webFields)
+var table = slices.Concat(runtimeFields, browserFields, reachFields, budgetFields, otherFields, webFields, voiceFields, shareFields)
 
 var browserFields = []Field{
 	{

@@ -34,6 +34,13 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 		},
 		Tool: settings.Tool{AllowHost: true, NodeMode: settings.NodeAuto, VisionBytes: 5 << 20},
 	}
+	want.Voice = settings.Voice{
+		Enabled: true, Brain: settings.VoiceBrainText, BargeIn: settings.BargeInAnyone, Alone: 5 * time.Minute, Longest: 2 * time.Hour,
+		MaxCalls: 3, CallsPerDay: 120, Transcription: settings.Transcription{Model: "gpt-4o-mini-transcribe"},
+		Speech:   settings.Speech{Engine: settings.SpeechAuto, Model: "gpt-4o-mini-tts", Voice: "alloy", Local: "en"},
+		Realtime: settings.Realtime{Model: "gpt-realtime", Voice: "marin"},
+	}
+	want.Share = settings.Share{LinkLife: 2 * time.Hour}
 	want.HandOver = settings.HandOverNever
 	want.OpenAIComputer = settings.OpenAIComputer{Client: "auto", Model: "openai:gpt-5.6"}
 	want.AnthropicComputer = settings.AnthropicComputer{Model: "anthropic:claude-opus-5-5", Toolset: "computer"}

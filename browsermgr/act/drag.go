@@ -52,11 +52,7 @@ func (d *doer) dragCoords(ctx context.Context, a Action) error {
 	}
 	a.X, a.Y = way[0].X, way[0].Y
 	last := way[len(way)-1]
-	from, err := d.under(ctx, way[0])
-	if err != nil {
-		return err
-	}
-	if err := d.aim(ctx, from, d.mouse(a)); err != nil {
+	if _, _, err := d.aim(ctx, d.mouse(a)); err != nil {
 		return err
 	}
 	if err := d.drag(ctx, d.mouse(a), func() ([]input.Point, error) { return way[1:], nil }); err != nil {

@@ -104,11 +104,8 @@ func (a Action) clicks() int {
 func (d *doer) clickCoords(ctx context.Context, a Action) error {
 	m := d.mouse(a)
 	d.hands.at = m.At
-	f, err := d.under(ctx, m.At)
+	f, _, err := d.aim(ctx, m)
 	if err != nil {
-		return err
-	}
-	if err := d.aim(ctx, f, m); err != nil {
 		return err
 	}
 	if a.DelayMs <= 0 {

@@ -53,11 +53,8 @@ func (d *doer) pointerDown(ctx context.Context, a Action) error {
 		return fault.Invalidf("the %s button is down already: let it go with pointerUp", held)
 	}
 	m := d.mouse(a)
-	f, err := d.under(ctx, m.At)
+	f, _, err := d.aim(ctx, m)
 	if err != nil {
-		return err
-	}
-	if err := d.aim(ctx, f, m); err != nil {
 		return err
 	}
 	if err := d.awaitDrag(ctx); err != nil {
@@ -97,11 +94,8 @@ func (d *doer) pointerUp(ctx context.Context, a Action) error {
 func (d *doer) wheel(ctx context.Context, a Action) error {
 	m := d.mouse(a)
 	d.hands.at = m.At
-	f, at, err := UnderPoint(ctx, d.tab.Frames(), m.At)
+	f, at, err := d.aim(ctx, m)
 	if err != nil {
-		return err
-	}
-	if err := d.aim(ctx, f, m); err != nil {
 		return err
 	}
 	if err := d.send(ctx, m.Wheel(a.DeltaX, a.DeltaY)); err != nil {

@@ -48,10 +48,10 @@ func OfAddress(address, at string) Judgement {
 
 // clean drops what text must not contain that is shown on one line.
 func clean(s string) string {
-	return unseen.ReplaceAllString(s, " ")
+	return unseen().ReplaceAllString(s, " ")
 }
 
-var unseen = regexp.MustCompile(`[\p{C}\p{Zl}\p{Zp}\s]+`)
+var unseen = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\p{C}\p{Zl}\p{Zp}\s]+`) })
 
 // Has reports whether the judgement is of class c.
 func (j Judgement) Has(c string) bool { return slices.Contains(j.Classes, c) }

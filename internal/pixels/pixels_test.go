@@ -36,14 +36,20 @@ func (s screen) Open(context.Context, sessions.Opening) (computeruse.Screen, boo
 
 func (screen) Close(context.Context, string) error { return nil }
 
-// window opens a window of a browser of its own.
-func window(t *testing.T, url string) *browsermgr.Window {
+// window opens a window of a browser of its own, whose screen has factor pixels for each CSS pixel.
+func window(t *testing.T, url string, factor float64) *browsermgr.Window {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &browsermgr.Manager{Home: t.TempDir(), Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18950, LastPort: 18999, LaunchTimeout: time.Minute}
+	headless := true
+	m := &browsermgr.Manager{Home: t.TempDir(), FirstPort: 18950, LastPort: 18999, Config: func() browsermgr.Config {
+		return browsermgr.Config{
+			Executable: exe.Path, Headless: &headless, LaunchTimeout: time.Minute,
+			Args: []string{fmt.Sprintf("--force-device-scale-factor=%v", factor)},
+		}
+	}}
 	if err := m.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +78,7 @@ func act(t *testing.T, w *browsermgr.Window, kind string, args map[string]any) s
 type metrics struct {
 	Width             int     `json:"width"`
 	Height            int     `json:"height"`
-	DeviceScaleFactor float64 `json:"deviceScaleFactor"`
+	DeviceScaleFactor float64 `json:"deviceScaleFactor"` // 0: that of the screen
 	Mobile            bool    `json:"mobile"`
 }
 
@@ -92,7 +98,7 @@ func (v view) String() string {
 func show(t *testing.T, w *browsermgr.Window, url string, v view) {
 	t.Helper()
 	err := w.Tab(t.Context(), func(tab *page.Tab) error {
-		return tab.Main().Do(t.Context(), metrics{Width: v.width, Height: v.height, DeviceScaleFactor: v.factor})
+		return tab.Main().Do(t.Context(), metrics{Width: v.width, Height: v.height})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -112,8 +118,7 @@ func show(t *testing.T, w *browsermgr.Window, url string, v view) {
 func TestClicksLandWhereThePictureShowsTheirTarget(t *testing.T) {
 	server := httptest.NewServer(pixels.Site(browsertest.Elsewhere))
 	t.Cleanup(server.Close)
-	w := window(t, server.URL+"/")
-	t.Run("in a frame that has just come", func(t *testing.T) { clickWhatHasJustCome(t, w, server.URL) })
+	t.Run("in a frame that has just come", func(t *testing.T) { clickWhatHasJustCome(t, window(t, server.URL+"/", 1), server.URL) })
 	for _, v := range []view{
 		{1280, 720, 1, 0.5},
 		{1280, 720, 1, 0.8},
@@ -127,6 +132,7 @@ func TestClicksLandWhereThePictureShowsTheirTarget(t *testing.T) {
 			if v.factor > 1 && testing.Short() {
 				t.Skip("pictures of many pixels take long")
 			}
+			w := window(t, server.URL+"/", v.factor)
 			show(t, w, server.URL, v)
 			for _, vendor := range minds.Vendors() {
 				t.Logf("%s: at most %.2f CSS px from the middle", vendor.Name, try(t, w, vendor, v))

@@ -1,0 +1,139 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"clank/bot/markup"
+	"clank/bot/rest"
+	"clank/sessions"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// Calls is what people can have done about voice calls. Each method returns what to tell the person at o; an error is a sentence for
+// them, too.
+type Calls interface {
+	// Join joins the voice channel that the person is in.
+	Join(ctx context.Context, o sessions.Origin) (string, error)
+
+	// Leave leaves the call of the person's server.
+	Leave(ctx context.Context, o sessions.Origin) (string, error)
+
+	// Privacy says whether the person is heard in calls, and by what they can see that nobody else listens; choice is "out", "in" or
+	// empty for no change.
+	Privacy(ctx context.Context, o sessions.Origin, choice string) (string, error)
+
+	// Share shows the page of a session, or of the person's last one if it is empty, to the people of the call.
+	Share(ctx context.Context, o sessions.Origin, session string) (string, error)
+
+	// Unshare ends that.
+	Unshare(ctx context.Context, o sessions.Origin) (string, error)
+}
+
+// callTimeout bounds a command about calls: joining one takes several answers of Discord.
+const callTimeout = time.Minute
+
+// callCommands are the subcommands about calls, if there are calls.
+func (b *Bot) callCommands() []*discordgo.ApplicationCommandOption {
+	if b.Calls == nil {
+		return nil
+	}
+	const (
+		sub  = discordgo.ApplicationCommandOptionSubCommand
+		text = discordgo.ApplicationCommandOptionString
+	)
+	return []*discordgo.ApplicationCommandOption{
+		{Type: sub, Name: "join", Description: "Come into your voice channel"},
+		{Type: sub, Name: "leave", Description: "Leave the voice channel"},
+		{
+			Type: sub, Name: "privacy", Description: "Say whether you are heard in calls",
+			Options: []*discordgo.ApplicationCommandOption{{
+				Type: text, Name: "choice", Description: "Be left out, or be heard again",
+				Choices: []*discordgo.ApplicationCommandOptionChoice{{Name: "leave me out", Value: "out"}, {Name: "hear me", Value: "in"}},
+			}},
+		},
+		{
+			Type: sub, Name: "share", Description: "Show a browser session to the people of the call",
+			Options: []*discordgo.ApplicationCommandOption{
+				{Type: text, Name: "session", MaxLength: 100, Description: "Which one; your last one here if you name none"},
+			},
+		},
+		{Type: sub, Name: "unshare", Description: "Stop showing it"},
+	}
+}
+
+// onCallCommand reports whether the command is about calls.
+func (b *Bot) onCallCommand(base context.Context, i *discordgo.Interaction, sub *discordgo.ApplicationCommandInteractionDataOption, who person) bool {
+	if b.Calls == nil {
+		return false
+	}
+	var do func(context.Context, sessions.Origin) (string, error)
+	switch sub.Name {
+	case "join":
+		do = b.Calls.Join
+	case "leave":
+		do = b.Calls.Leave
+	case "privacy":
+		do = func(ctx context.Context, o sessions.Origin) (string, error) {
+			return b.Calls.Privacy(ctx, o, optionText(sub.Options, "choice"))
+		}
+	case "share":
+		do = func(ctx context.Context, o sessions.Origin) (string, error) {
+			return b.Calls.Share(ctx, o, optionText(sub.Options, "session"))
+		}
+	case "unshare":
+		do = b.Calls.Unshare
+	default:
+		return false
+	}
+	b.startWork(base, func(ctx context.Context) {
+		// What somebody wants of their privacy, and addresses with a secret in them, are for that person alone.
+		ack := rest.Message{Private: sub.Name == "privacy" || sub.Name == "share"}
+		b.answer(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
+		from := b.placed(origin(i, who))
+		from.Moderator = from.Guild != "" && who.actor(who.bits).Moderator
+		b.tell(ctx, i, b.callCommand(ctx, from, do))
+	}, func(ctx context.Context) {
+		b.answer(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, rest.Message{Content: busyText, Private: true})
+	})
+	return true
+}
+
+func (b *Bot) callCommand(ctx context.Context, from sessions.Origin, do func(context.Context, sessions.Origin) (string, error)) string {
+	if from.Guild == "" {
+		return "There are no voice channels here. Use this on a server."
+	}
+	if why := b.disabled(ctx, from); why != "" {
+		return markup.Sentence(why)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, fmt.Errorf("it took longer than %s", callTimeout))
+	defer cancel()
+	text, err := do(ctx, from)
+	if err != nil {
+		return markup.Plain(markup.Sentence(err.Error()), 1000)
+	}
+	return text
+}
+
+// tell is the answer to a command that was told to wait.
+func (b *Bot) tell(ctx context.Context, i *discordgo.Interaction, text string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), errandTimeout)
+	defer cancel()
+	if err := b.rest.EditResponse(ctx, i, rest.Message{Content: markup.Split(text, markup.MaxMessage)[0]}); err != nil {
+		b.logger().Warn("command not answered", "error", err)
+	}
+}
+
+// Post writes into a channel: Markdown and pictures, over as many messages as that takes.
+func (b *Bot) Post(ctx context.Context, channel, text string, images []sessions.Image) error {
+	ctx, cancel := context.WithTimeout(ctx, errandTimeout)
+	defer cancel()
+	for _, v := range compose(conclusion{text: text, images: images}) {
+		if _, err := b.rest.Send(ctx, channel, rest.Message{Content: v.content, Files: v.files}); err != nil {
+			return fmt.Errorf("write into channel %s: %w", channel, err)
+		}
+	}
+	return nil
+}

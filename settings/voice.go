@@ -1,0 +1,296 @@
+package settings
+
+import (
+	"errors"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+const (
+	groupCalls = "Calls"
+	groupShare = "Showing a browser"
+	callKeys   = "interaction.voice."
+	shareKeys  = "interaction.share."
+)
+
+// Voice is how calls are joined, heard and spoken in.
+type Voice struct {
+	Enabled  bool
+	AutoJoin bool   // follow the person who asks for something into their voice channel
+	Brain    string // see the VoiceBrain constants
+	Names    string // by which people call us beside "clank", separated by commas
+
+	Transcription Transcription
+	Speech        Speech
+	Realtime      Realtime
+
+	BargeIn         string // see the BargeIn constants
+	Alone           time.Duration
+	Longest         time.Duration // 0 = no limit
+	MaxCalls        int
+	CallsPerDay     int
+	AllowedChannels string // ids; "" = all
+	BlockedChannels string // ids
+	KeepTranscripts bool
+}
+
+// Transcription is who puts speech into words.
+type Transcription struct {
+	URL      string // base of an API like OpenAI's; "" = OpenAI, if there is a key
+	Model    string
+	Language string // ISO 639-1; "" = found out
+	WAV      bool
+	All      bool // also what is not said to us
+}
+
+// Speech is who says our words.
+type Speech struct {
+	Engine string // see the Speech constants
+	URL    string // as of [Transcription]
+	Model  string
+	Voice  string
+	Local  string // espeak-ng's name of a voice
+}
+
+// Realtime is a model that hears and speaks by itself.
+type Realtime struct {
+	URL   string
+	Model string
+	Voice string
+}
+
+// Share is how a browser is shown to others.
+type Share struct {
+	PublicURL  string // under which the viewer's page is reached; "" = the dashboard's own address
+	LinkLife   time.Duration
+	GoLive     bool
+	UDPPort    int    // 0 = any
+	PublicHost string // IP address under which this machine is known outside
+	STUN       string // "stun:host:port …"
+}
+
+// Values of [Voice.Brain].
+const (
+	VoiceBrainText     = "text"
+	VoiceBrainRealtime = "realtime"
+)
+
+// Values of [Voice.BargeIn].
+const (
+	BargeInAnyone = "anyone"
+	BargeInAsker  = "asker"
+	BargeInNone   = "none"
+)
+
+// Values of [Speech.Engine].
+const (
+	SpeechAuto   = "auto" // the server if there is a key or an address for it, else the local program
+	SpeechLocal  = "local"
+	SpeechServer = "server"
+	SpeechOff    = "off"
+)
+
+// NameList reads Names.
+func (v Voice) NameList() []string {
+	var names []string
+	for name := range strings.SplitSeq(v.Names, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Channels are the ids of AllowedChannels and BlockedChannels.
+func (v Voice) Channels() (allowed, blocked []string) {
+	return readIDs(v.AllowedChannels), readIDs(v.BlockedChannels)
+}
+
+func checkIP(v string) error {
+	if _, err := netip.ParseAddr(v); v != "" && err != nil {
+		return errors.New("must be an IP address, such as 203.0.113.7 or 2001:db8::7")
+	}
+	return nil
+}
+
+var voiceFields = []Field{
+	{
+		Key: callKeys + "enabled", Group: groupCalls, Label: "Calls",
+		Effect: "Whether clank can be brought into voice channels, and talked with on the call page.",
+		Kind:   Toggle, Default: true, at: func(s *Settings) any { return &s.Voice.Enabled },
+	},
+	{
+		Key: callKeys + "autoJoin", Group: groupCalls, Label: "Follow who asks",
+		Effect: "Whether clank joins the voice channel of somebody who asks it for something, without being told to.",
+		Kind:   Toggle, Default: false, at: func(s *Settings) any { return &s.Voice.AutoJoin },
+	},
+	{
+		Key: callKeys + "brain", Group: groupCalls, Label: "Who talks",
+		Effect: "Who holds the conversation in a call: the brain, over transcription and synthesis of speech, or a model that hears and speaks by itself.",
+		Kind:   Choice, Default: VoiceBrainText, at: func(s *Settings) any { return &s.Voice.Brain },
+		Options: []Option{{VoiceBrainText, "The brain"}, {VoiceBrainRealtime, "A realtime model"}},
+	},
+	{
+		Key: callKeys + "names", Group: groupCalls, Label: "Other names",
+		Effect: "Names that clank listens to beside its own, separated by commas.",
+		Kind:   Text, Default: "", MaxLen: 200, at: func(s *Settings) any { return &s.Voice.Names },
+	},
+	{
+		Key: callKeys + "transcription.baseUrl", Group: groupCalls, Label: "Server that hears words",
+		Effect: "Base address of a server with OpenAI's transcription API. Empty means OpenAI, if there is a key. Without either, only stop words are understood.",
+		Kind:   URL, Default: "", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.Voice.Transcription.URL },
+	},
+	{
+		Key: callKeys + "transcription.model", Group: groupCalls, Label: "Model that hears words",
+		Effect: "The model that puts speech into words, as its server calls it.",
+		Kind:   Text, Default: "gpt-4o-mini-transcribe", MaxLen: modelMaxLen, at: func(s *Settings) any { return &s.Voice.Transcription.Model },
+	},
+	{
+		Key: callKeys + "transcription.language", Group: groupCalls, Label: "Language of the call",
+		Effect: "Two letters (en, de, ja) if people speak one language. Empty lets the model find out.",
+		Kind:   Text, Default: "", MaxLen: 8, at: func(s *Settings) any { return &s.Voice.Transcription.Language },
+	},
+	{
+		Key: callKeys + "transcription.wav", Group: groupCalls, Label: "Send speech as WAV",
+		Effect: "For servers that cannot read Ogg Opus: speech is sent as 16 kHz WAV, which is some eight times as large.",
+		Kind:   Toggle, Default: false, at: func(s *Settings) any { return &s.Voice.Transcription.WAV },
+	},
+	{
+		Key: callKeys + "transcription.all", Group: groupCalls, Label: "Put everything into words",
+		Effect: "Whether what people say to each other is transcribed, too. It finds clank's name in every language, and costs accordingly.",
+		Kind:   Toggle, Default: false, at: func(s *Settings) any { return &s.Voice.Transcription.All },
+	},
+	{
+		Key: callKeys + "speech.engine", Group: groupCalls, Label: "Who speaks",
+		Effect: "What clank's words are spoken by.",
+		Kind:   Choice, Default: SpeechAuto, at: func(s *Settings) any { return &s.Voice.Speech.Engine },
+		Options: []Option{
+			{SpeechAuto, "A server if there is one, else espeak-ng"},
+			{SpeechServer, "A server"},
+			{SpeechLocal, "espeak-ng on this machine"},
+			{SpeechOff, "Nobody: answers are written"},
+		},
+	},
+	{
+		Key: callKeys + "speech.baseUrl", Group: groupCalls, Label: "Server that speaks",
+		Effect: "Base address of a server with OpenAI's speech API. Empty means OpenAI, if there is a key.",
+		Kind:   URL, Default: "", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.Voice.Speech.URL },
+	},
+	{
+		Key: callKeys + "speech.model", Group: groupCalls, Label: "Model that speaks",
+		Effect: "The model that speaks, as its server calls it.",
+		Kind:   Text, Default: "gpt-4o-mini-tts", MaxLen: modelMaxLen, at: func(s *Settings) any { return &s.Voice.Speech.Model },
+	},
+	{
+		Key: callKeys + "speech.voice", Group: groupCalls, Label: "Voice",
+		Effect: "The voice of that model.",
+		Kind:   Text, Default: "alloy", MaxLen: modelMaxLen, at: func(s *Settings) any { return &s.Voice.Speech.Voice },
+	},
+	{
+		Key: callKeys + "speech.localVoice", Group: groupCalls, Label: "Voice of espeak-ng",
+		Effect: "The voice that espeak-ng speaks with: a language (en, de, fr) or one of its names for a voice.",
+		Kind:   Text, Default: "en", MaxLen: 40, at: func(s *Settings) any { return &s.Voice.Speech.Local },
+	},
+	{
+		Key: callKeys + "realtime.baseUrl", Group: groupCalls, Label: "Realtime server",
+		Effect: "Base address of a server with OpenAI's Realtime API. Empty means OpenAI.",
+		Kind:   URL, Default: "", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.Voice.Realtime.URL },
+	},
+	{
+		Key: callKeys + "realtime.model", Group: groupCalls, Label: "Realtime model",
+		Effect: "The model that hears and speaks by itself, where it is chosen.",
+		Kind:   Text, Default: "gpt-realtime", MaxLen: modelMaxLen, at: func(s *Settings) any { return &s.Voice.Realtime.Model },
+	},
+	{
+		Key: callKeys + "realtime.voice", Group: groupCalls, Label: "Voice of the realtime model",
+		Effect: "The voice of that model.",
+		Kind:   Text, Default: "marin", MaxLen: modelMaxLen, at: func(s *Settings) any { return &s.Voice.Realtime.Voice },
+	},
+	{
+		Key: callKeys + "bargeIn", Group: groupCalls, Label: "Who may interrupt",
+		Effect: "Whose speech makes clank fall silent while it speaks. Stop words always do.",
+		Kind:   Choice, Default: BargeInAnyone, at: func(s *Settings) any { return &s.Voice.BargeIn },
+		Options: []Option{{BargeInAnyone, "Anyone"}, {BargeInAsker, "Whoever is being answered"}, {BargeInNone, "Nobody"}},
+	},
+	{
+		Key: callKeys + "aloneMs", Group: groupCalls, Label: "Alone for",
+		Effect: "How long clank stays in a call with nobody else there.",
+		Kind:   Duration, Default: 5 * time.Minute, Min: 10 * second, Max: 120 * minute, at: func(s *Settings) any { return &s.Voice.Alone },
+	},
+	{
+		Key: callKeys + "maxSessionMs", Group: groupCalls, Label: "Longest call",
+		Effect: "After how long clank leaves a call in any case. 0 is never.",
+		Kind:   Duration, Default: 2 * time.Hour, Min: 0, Max: 24 * 60 * minute, at: func(s *Settings) any { return &s.Voice.Longest },
+	},
+	{
+		Key: callKeys + "maxConcurrent", Group: groupCalls, Label: "Calls at once",
+		Effect: "How many calls clank is in at the same time, on all servers together.",
+		Kind:   Number, Default: 3, Min: 1, Max: 50, at: func(s *Settings) any { return &s.Voice.MaxCalls },
+	},
+	{
+		Key: callKeys + "maxPerDay", Group: groupCalls, Label: "Calls in a day",
+		Effect: "How many calls clank joins in 24 hours.",
+		Kind:   Number, Default: 120, Min: 1, Max: 10_000, at: func(s *Settings) any { return &s.Voice.CallsPerDay },
+	},
+	{
+		Key: callKeys + "allowedChannels", Group: groupCalls, Label: "Only these voice channels",
+		Effect: "Ids of the voice channels that clank may join, separated by spaces. Empty allows all.",
+		Kind:   LongText, Default: "", MaxLen: longTextMax, check: checkIDs, at: func(s *Settings) any { return &s.Voice.AllowedChannels },
+	},
+	{
+		Key: callKeys + "blockedChannels", Group: groupCalls, Label: "Never these voice channels",
+		Effect: "Ids of voice channels that clank never joins.",
+		Kind:   LongText, Default: "", MaxLen: longTextMax, check: checkIDs, at: func(s *Settings) any { return &s.Voice.BlockedChannels },
+	},
+	{
+		Key: callKeys + "keepTranscripts", Group: groupCalls, Label: "Keep transcripts",
+		Effect: "Whether what was understood in calls is kept, in words, in the folder transcripts. Sound is never kept. People in the call are told.",
+		Kind:   Toggle, Default: false, at: func(s *Settings) any { return &s.Voice.KeepTranscripts },
+	},
+	{
+		Key: "TRANSCRIPTION_API_KEY", Group: groupCalls, Label: "Key of the server that hears words",
+		Effect: "Used instead of OPENAI_API_KEY for transcription.", Kind: Secret,
+	},
+	{
+		Key: "SPEECH_API_KEY", Group: groupCalls, Label: "Key of the server that speaks",
+		Effect: "Used instead of OPENAI_API_KEY for speech.", Kind: Secret,
+	},
+}
+
+var shareFields = []Field{
+	{
+		Key: shareKeys + "publicUrl", Group: groupShare, Label: "Address of the viewer's page",
+		Effect: "Under which address people outside reach the page of a shared browser, such as https://clank.example.org/watch: a reverse proxy passes it on to /watch here. Empty gives links that work on this machine.",
+		Kind:   URL, Default: "", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.Share.PublicURL },
+	},
+	{
+		Key: shareKeys + "linkLifetimeMs", Group: groupShare, Label: "How long links work",
+		Effect: "After what time a link to a shared browser shows nothing any more. It ends with the share in any case.",
+		Kind:   Duration, Default: 2 * time.Hour, Min: minute, Max: 24 * 60 * minute, at: func(s *Settings) any { return &s.Share.LinkLife },
+	},
+	{
+		Key: shareKeys + "goLive", Group: groupShare, Label: "Go Live on Discord",
+		Effect: "Shows shared browsers as a Go Live stream, with the account of DISCORD_GOLIVE_TOKEN. Discord does not let bots do this and may end an account that does: leave it off unless Discord has allowed it. It takes effect at the next start.",
+		Kind:   Toggle, Default: false, at: func(s *Settings) any { return &s.Share.GoLive },
+	},
+	{
+		Key: shareKeys + "udpPort", Group: groupShare, Label: "UDP port of pictures and sound",
+		Effect: "One UDP port for the call page and the viewer's page, to be opened in a firewall. 0 takes any. It takes effect at the next start.",
+		Kind:   Number, Default: 0, Min: 0, Max: 65535, at: func(s *Settings) any { return &s.Share.UDPPort },
+	},
+	{
+		Key: shareKeys + "publicAddress", Group: groupShare, Label: "Address of this machine outside",
+		Effect: "The IP address under which people outside reach that port, if it is not this machine's own. It takes effect at the next start.",
+		Kind:   Text, Default: "", MaxLen: 45, check: checkIP, at: func(s *Settings) any { return &s.Share.PublicHost },
+	},
+	{
+		Key: shareKeys + "stunServers", Group: groupShare, Label: "STUN servers",
+		Effect: "Servers that tell where this machine is seen from outside, such as stun:stun.example.org:3478, separated by spaces. It takes effect at the next start.",
+		Kind:   Text, Default: "", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.Share.STUN },
+	},
+	{
+		Key: "DISCORD_GOLIVE_TOKEN", Group: groupShare, Label: "Account for Go Live",
+		Effect: "The token of an account that Discord lets go live. It is never the bot's.", Kind: Secret,
+	},
+}
