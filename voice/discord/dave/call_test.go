@@ -18,6 +18,11 @@ type person interface {
 	handle(m delivery.Message) error // what the gateway sends
 	here(users ...uint64)            // op 11
 	gone(user uint64)                // op 13
+	media
+}
+
+// media is what people do with each other.
+type media interface {
 	encrypt(c dave.Codec, frame []byte) ([]byte, error)
 	decrypt(from uint64, c dave.Codec, frame []byte) ([]byte, error)
 	code() string // voice privacy code

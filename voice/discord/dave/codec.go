@@ -1,6 +1,9 @@
 package dave
 
-import "errors"
+import (
+	"errors"
+	"math"
+)
 
 // Codec says how a frame was encoded, and so which parts of it stay readable for those who cut it into packets and put
 // it together again.
@@ -32,10 +35,13 @@ func lay(c Codec, frame []byte) (body []byte, clear []span, err error) {
 }
 
 // vp8Header is how much of a frame depacketisers read: a key frame's whole uncompressed header, else the first byte.
-func vp8Header(frame []byte) int {
+func vp8Header(frame []byte) uint32 {
 	const keyHeader = 10
-	if frame[0]&1 == 0 {
-		return min(keyHeader, len(frame))
+	if frame[0]&1 == 1 {
+		return 1
 	}
-	return 1
+	return length(frame[:min(keyHeader, len(frame))])
 }
+
+// length is that of a frame or a part of one. No frame has 2^31 bytes.
+func length(b []byte) uint32 { return uint32(len(b) & math.MaxInt32) }

@@ -17,7 +17,7 @@ const (
 )
 
 // span is a part of a frame.
-type span struct{ at, size int }
+type span struct{ at, size uint32 }
 
 // parsed is a protected frame taken apart. Its slices belong to the frame.
 type parsed struct {
@@ -39,25 +39,25 @@ func parse(frame []byte) (parsed, bool) {
 		return parsed{}, false
 	}
 	p := parsed{body: frame[:n-size], tag: frame[n-size : n-size+tagSize]}
-	nonce, rest, ok := readLEB(frame[n-size+tagSize : n-footerSize])
-	if !ok {
+	var rest []byte
+	var ok bool
+	if p.nonce, rest, ok = readLEB(frame[n-size+tagSize : n-footerSize]); !ok {
 		return parsed{}, false
 	}
-	p.nonce = uint32(nonce)
 	end := 0
 	for len(rest) > 0 {
-		var at, length uint64
-		if at, rest, ok = readLEB(rest); !ok {
+		var c span
+		if c.at, rest, ok = readLEB(rest); !ok {
 			return parsed{}, false
 		}
-		if length, rest, ok = readLEB(rest); !ok {
+		if c.size, rest, ok = readLEB(rest); !ok {
 			return parsed{}, false
 		}
-		if at < uint64(end) || at+length > uint64(len(p.body)) {
+		if int(c.at) < end || int(c.at)+int(c.size) > len(p.body) {
 			return parsed{}, false
 		}
-		end = int(at + length)
-		p.clear = append(p.clear, span{at: int(at), size: int(length)})
+		end = int(c.at) + int(c.size)
+		p.clear = append(p.clear, c)
 	}
 	return p, true
 }
@@ -68,22 +68,22 @@ var errTooManyParts = errors.New("encrypt a frame: it has too many readable part
 func appendTrailer(frame, tag []byte, nonce uint32, clear []span) ([]byte, error) {
 	start := len(frame)
 	frame = append(frame, tag...)
-	frame = appendLEB(frame, uint64(nonce))
+	frame = appendLEB(frame, nonce)
 	for _, c := range clear {
-		frame = appendLEB(frame, uint64(c.at))
-		frame = appendLEB(frame, uint64(c.size))
+		frame = appendLEB(frame, c.at)
+		frame = appendLEB(frame, c.size)
 	}
 	size := len(frame) - start + footerSize
 	if size > maxTrailer {
 		return nil, errTooManyParts
 	}
-	return append(frame, byte(size), marker, marker), nil
+	return append(frame, byte(size&0xff), marker, marker), nil
 }
 
 // split copies the clear and the other parts of body, each in order, one behind the other.
 func split(body []byte, clear []span) (readable, secret []byte) {
 	secret = make([]byte, 0, len(body))
-	end := 0
+	end := uint32(0)
 	for _, c := range clear {
 		secret = append(secret, body[end:c.at]...)
 		readable = append(readable, body[c.at:c.at+c.size]...)
@@ -96,7 +96,7 @@ func split(body []byte, clear []span) (readable, secret []byte) {
 func join(readable, secret []byte, clear []span) []byte {
 	body := make([]byte, 0, len(readable)+len(secret)+maxTrailer)
 	for _, c := range clear {
-		gap := c.at - len(body)
+		gap := int(c.at) - len(body)
 		body = append(body, secret[:gap]...)
 		secret = secret[gap:]
 		body = append(body, readable[:c.size]...)

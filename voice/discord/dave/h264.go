@@ -27,7 +27,7 @@ func layH264(frame []byte) (body []byte, clear []span, err error) {
 		if kind == nalSlice || kind == nalIDR {
 			readable = 1 + pictureParameters(unit[1:])
 		}
-		clear = widen(clear, span{at: len(body), size: 4 + readable})
+		clear = widen(clear, span{at: length(body), size: 4 + length(unit[:readable])})
 		body = append(body, 0, 0, 0, 1)
 		body = append(body, unit...)
 	}
@@ -107,10 +107,10 @@ func pictureParameters(payload []byte) int {
 func hasStartCode(frame []byte, clear []span) bool {
 	begin := 0
 	for _, c := range clear {
-		if c.at > begin && nextStart(frame[max(0, begin-2):min(c.at+2, len(frame))], 0) >= 0 {
+		if int(c.at) > begin && nextStart(frame[max(0, begin-2):min(int(c.at)+2, len(frame))], 0) >= 0 {
 			return true
 		}
-		begin = c.at + c.size
+		begin = int(c.at) + int(c.size)
 	}
 	return nextStart(frame[max(0, begin-2):], 0) >= 0
 }

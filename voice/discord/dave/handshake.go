@@ -1,6 +1,7 @@
 package dave
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -35,17 +36,15 @@ func (s *Session) proposals(payload []byte) error {
 			return err
 		}
 	}
+	var unknown error // a proposal that we have refused may be revoked; the others are committed all the same
 	for _, ref := range change.Forget {
-		if err := s.group.Revoke(ref); err != nil {
-			return err
-		}
+		unknown = errors.Join(unknown, s.group.Revoke(ref))
 	}
 	commit, welcome, err := s.group.Commit()
-	if err != nil || commit == nil {
-		return err
+	if err == nil && commit != nil {
+		s.options.SendBinary(OpCommitWelcome, append(commit, welcome...))
 	}
-	s.options.SendBinary(OpCommitWelcome, append(commit, welcome...))
-	return nil
+	return errors.Join(unknown, err)
 }
 
 // commit takes op 29, the commit that the gateway has picked. What we have offered ourselves for that epoch is void with it.
@@ -128,9 +127,6 @@ func (s *Session) keys(view mls.View) (map[uint64][]byte, error) {
 }
 
 func (s *Session) export(user uint64) ([]byte, error) {
-	context := make([]byte, 8)
-	for i := range context {
-		context[i] = byte(user >> (8 * i)) // little endian, unlike all else
-	}
+	context := binary.LittleEndian.AppendUint64(nil, user) // unlike all else
 	return s.group.Export("Discord Secure Frames v0", context, keySize)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -167,8 +168,8 @@ func (s *Session) Decrypt(user uint64, c Codec, frame []byte) ([]byte, error) {
 		return nil, ErrNotReady
 	}
 	failed := errForged
-	for i := len(epochs) - 1; i >= 0; i-- {
-		plain, err := epochs[i].keys.decrypt(p, now)
+	for _, e := range slices.Backward(epochs) {
+		plain, err := e.keys.decrypt(p, now)
 		if err == nil {
 			return plain, nil
 		}

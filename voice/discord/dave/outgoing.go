@@ -1,6 +1,9 @@
 package dave
 
-import "errors"
+import (
+	"errors"
+	"math"
+)
 
 // generationBits is how much of a nonce counts frames; the byte above them is the generation of the key.
 const generationBits = 24
@@ -33,7 +36,7 @@ func (o *outgoing) encrypt(c Codec, frame []byte) ([]byte, error) {
 				return nil, err
 			}
 		}
-		nonce := uint32(o.count)
+		nonce := uint32(o.count & math.MaxUint32)
 		text, tag := o.cipher.seal(nonce, secret, readable)
 		done, err := appendTrailer(join(readable, text, clear), tag, nonce, clear)
 		if err != nil || c != H264 || !hasStartCode(done, clear) {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math"
 )
 
 // Sizes in bytes of media keys, and of the secrets that keys come from after the first one, which is a key's size.
@@ -25,11 +26,12 @@ func newRatchet(secret []byte) *ratchet { return &ratchet{secret: secret} }
 // step gives the cipher of the next generation.
 func (r *ratchet) step() (*gcm8, error) {
 	// The generation on the wire wraps; the one that goes into keys is 32 bits, which no call outlives.
-	key, err := expandLabel(r.secret, "key", uint32(r.next), keySize)
+	generation := uint32(r.next & math.MaxUint32)
+	key, err := expandLabel(r.secret, "key", generation, keySize)
 	if err != nil {
 		return nil, err
 	}
-	secret, err := expandLabel(r.secret, "secret", uint32(r.next), secretSize)
+	secret, err := expandLabel(r.secret, "secret", generation, secretSize)
 	if err != nil {
 		return nil, err
 	}
@@ -41,14 +43,14 @@ func (r *ratchet) step() (*gcm8, error) {
 func (r *ratchet) fork() *ratchet { return &ratchet{secret: r.secret, next: r.next} }
 
 // expandLabel is DeriveTreeSecret of RFC 9420 section 9.
-func expandLabel(secret []byte, label string, generation uint32, length int) ([]byte, error) {
+func expandLabel(secret []byte, label string, generation uint32, length uint16) ([]byte, error) {
 	label = "MLS 1.0 " + label
-	info := binary.BigEndian.AppendUint16(nil, uint16(length))
-	info = append(info, byte(len(label)))
+	info := binary.BigEndian.AppendUint16(nil, length)
+	info = append(info, byte(len(label)&0xff))
 	info = append(info, label...)
 	info = append(info, 4)
 	info = binary.BigEndian.AppendUint32(info, generation)
-	key, err := hkdf.Expand(sha256.New, secret, string(info), length)
+	key, err := hkdf.Expand(sha256.New, secret, string(info), int(length))
 	if err != nil {
 		return nil, fmt.Errorf("derive a media key: %w", err)
 	}

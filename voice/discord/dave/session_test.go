@@ -362,10 +362,29 @@ func TestSeveralComeAndGoAtOnce(t *testing.T) {
 	}
 }
 
+func TestWhoIsWelcomedGetsTheSecretsOfTheirPath(t *testing.T) {
+	t.Parallel()
+	c := newCall(t)
+	for _, user := range []uint64{ada, bob, cyd, dot} {
+		c.ours(user)
+	}
+	c.leave(bob)
+	c.ours(bob) // next to ada in the tree, by a commit of ada's
+	c.service.Hold = true
+	c.ours(dot + 1)
+	c.release(1, 0, 2, 3) // cyd's commit is encrypted to ada and bob by the node above them
+	c.together()
+	c.quiet()
+}
+
 func TestAnyComingAndGoingEndsTogether(t *testing.T) {
 	t.Parallel()
+	steps := 15
+	if testing.Short() {
+		steps = 6
+	}
 	for seed := range uint64(2) {
-		wander(newCall(t), seed, 15, func(c *call, user uint64) { c.ours(user) })
+		wander(newCall(t), seed, steps, func(c *call, user uint64) { c.ours(user) })
 	}
 }
 

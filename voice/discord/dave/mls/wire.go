@@ -19,8 +19,8 @@ type reader struct {
 	failed bool
 }
 
-func (r *reader) take(n uint64) []byte {
-	if r.failed || n > uint64(len(r.rest)) {
+func (r *reader) take(n int) []byte {
+	if r.failed || n > len(r.rest) {
 		r.failed = true
 		return nil
 	}
@@ -51,9 +51,9 @@ func (r *reader) vector() []byte {
 		r.failed = true
 		return nil
 	}
-	length := uint64(first & 0x3f)
-	for _, b := range r.take(uint64(size - 1)) {
-		length = length<<8 | uint64(b)
+	length := int(first & 0x3f)
+	for _, b := range r.take(size - 1) {
+		length = length<<8 | int(b)
 	}
 	if size == 2 && length < 1<<6 || size == 4 && length < 1<<14 {
 		r.failed = true
@@ -66,11 +66,11 @@ func appendVector(to, data []byte) []byte {
 	n := len(data)
 	switch {
 	case n < 1<<6:
-		to = append(to, byte(n))
+		to = append(to, byte(n&0xff))
 	case n < 1<<14:
-		to = append(to, byte(n>>8)|0x40, byte(n))
+		to = append(to, byte(n>>8&0x3f)|0x40, byte(n&0xff))
 	default:
-		to = append(to, byte(n>>24)|0x80, byte(n>>16), byte(n>>8), byte(n))
+		to = append(to, byte(n>>24&0x3f)|0x80, byte(n>>16&0xff), byte(n>>8&0xff), byte(n&0xff))
 	}
 	return append(to, data...)
 }
