@@ -34,7 +34,7 @@ func (s *Server) SetBotStreams(fate BotStreams) {
 func (s *Server) RefuseStream(reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.streams.refusals = append(s.streams.refusals, reason)
+	s.refusals = append(s.refusals, reason)
 }
 
 // CreateAccount makes a person whose account a program signs in with, by a token

@@ -20,7 +20,8 @@ func (s *Server) JoinVoice(in Channel, user User) {
 	}
 }
 
-// LeaveVoice takes a user out of the guild's voice channels.
+// LeaveVoice takes a user out of the guild's voice channels, as they do
+// themselves or as a moderator does. Their voice connection is closed with 4014.
 func (s *Server) LeaveVoice(in Guild, user User) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +44,8 @@ func (s *Server) VoiceStates(in Guild) map[string]VoiceState {
 var ErrNoVoice = errors.New("the emulated discord has no voice server")
 
 // EnterCall lets a person into a voice channel and connects them to its call. The
-// options may be zero: where to connect and how to get in is filled in. The
+// options may be zero: where to connect and how to get in is filled in. With
+// end-to-end encryption they need a Privacy, which package private has. The
 // caller closes the member; LeaveVoice, or leaving by other means, ends it too.
 func (s *Server) EnterCall(ctx context.Context, in Channel, user User, o member.Options) (*member.Member, error) {
 	if s.Voice == nil {

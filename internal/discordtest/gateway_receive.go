@@ -48,7 +48,7 @@ func (s *Server) command(c *conn, p payload) {
 		s.shut(c, CloseNotAuthenticated, "Not authenticated.")
 		return
 	}
-	ok := true
+	var ok bool
 	switch p.Op {
 	case opPresence:
 		var presence struct {

@@ -1,7 +1,10 @@
 package discordtest_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/bwmarrin/discordgo"
@@ -10,6 +13,7 @@ import (
 
 	"clank/internal/discordtest"
 	"clank/internal/discordtest/member"
+	"clank/internal/discordtest/private"
 	"clank/internal/discordtest/voiceserver"
 )
 
@@ -23,9 +27,9 @@ type studio struct {
 }
 
 // newStudio signs in a person or, as is not allowed to go live, the bot.
-func newStudio(t *testing.T, asBot bool) studio {
+func newStudio(t *testing.T, asBot bool, version int) studio {
 	t.Helper()
-	w := newTown(t, discordtest.Config{Voice: &voiceserver.Config{}})
+	w := newTown(t, discordtest.Config{Voice: &voiceserver.Config{DAVE: version}})
 	s := studio{town: w, call: w.CreateVoiceChannel(w.guild, "call")}
 	d := w.session(t)
 	if s.eve = w.bot; !asBot {
@@ -81,6 +85,10 @@ func (s studio) onKey() map[string]any { return map[string]any{"stream_key": s.k
 // publish connects to the stream's server with what the events say.
 func (s studio) publish(t *testing.T, created, server map[string]any) *member.Member {
 	t.Helper()
+	id, err := strconv.ParseUint(fmt.Sprint(created["rtc_server_id"]), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
 	text := func(m map[string]any, name string) string {
 		v, ok := m[name].(string)
 		if !ok {
@@ -89,9 +97,9 @@ func (s studio) publish(t *testing.T, created, server map[string]any) *member.Me
 		return v
 	}
 	m, err := member.Join(deadline(t), member.Options{
-		Endpoint: text(server, "endpoint"), Roots: s.Voice.Roots(), Video: true, Ticket: voiceserver.Ticket{
+		Endpoint: text(server, "endpoint"), Roots: s.Voice.Roots(), Video: true, Privacy: private.Ours, Ticket: voiceserver.Ticket{
 			Seat:    voiceserver.Seat{Server: text(created, "rtc_server_id"), User: s.eve.ID},
-			Session: s.VoiceStates(s.guild)[s.eve.ID].SessionID, Token: text(server, "token"),
+			Session: s.VoiceStates(s.guild)[s.eve.ID].SessionID, Token: text(server, "token"), Group: id - 1,
 		},
 	})
 	if err != nil {
@@ -102,7 +110,7 @@ func (s studio) publish(t *testing.T, created, server map[string]any) *member.Me
 }
 
 func TestAPersonGoesLiveAndIsWatched(t *testing.T) {
-	s := newStudio(t, false)
+	s := newStudio(t, false, 0)
 	s.golive(t)
 	created := s.await(t, "STREAM_CREATE")
 	if created["stream_key"] != s.key() {
@@ -153,8 +161,50 @@ func TestAPersonGoesLiveAndIsWatched(t *testing.T) {
 	}
 }
 
+func TestAStreamIsEncryptedInAGroupOfItsOwn(t *testing.T) {
+	s := newStudio(t, false, 1)
+	s.golive(t)
+	eve := s.publish(t, s.await(t, "STREAM_CREATE"), s.await(t, "STREAM_SERVER_UPDATE"))
+	eve.Show(true, 1280, 720)
+	s.JoinVoice(s.call, s.ada)
+	ada, err := s.WatchStream(deadline(t), s.key(), s.ada, member.Options{Privacy: private.Ours})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ada.Close() })
+	ada.Want(100)
+	for _, m := range []*member.Member{eve, ada} {
+		if err := m.Wait(deadline(t), "a code", func() bool {
+			p, ok := m.Private().(*private.Session)
+			return ok && p.Ready() && p.PrivacyCode() != ""
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := eve.Wait(deadline(t), "a viewer", func() bool { return eve.Wanted() == 100 }); err != nil {
+		t.Fatal(err)
+	}
+	picture := bytes.Repeat([]byte{0x10, 2, 3, 4}, 1000)
+	for ctx := deadline(t); ; {
+		if err := eve.SendVP8(picture); err != nil {
+			t.Fatal(err)
+		}
+		f, err := ada.Next(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Err != nil {
+			continue // the old keys, while the change to those of both is under way
+		}
+		if !bytes.Equal(f.Data, picture) || bytes.Equal(f.Encrypted, picture) {
+			t.Errorf("got %d bytes, want eve's picture, encrypted on the way", len(f.Data))
+		}
+		break
+	}
+}
+
 func TestAStreamMovesToAnotherServer(t *testing.T) {
-	s := newStudio(t, false)
+	s := newStudio(t, false, 0)
 	s.golive(t)
 	created, first := s.await(t, "STREAM_CREATE"), s.await(t, "STREAM_SERVER_UPDATE")
 	eve := s.publish(t, created, first)
@@ -172,7 +222,7 @@ func TestAStreamMovesToAnotherServer(t *testing.T) {
 }
 
 func TestStreamsEndForTheDocumentedReasons(t *testing.T) {
-	s := newStudio(t, false)
+	s := newStudio(t, false, 0)
 	s.RefuseStream(discordtest.StreamFull)
 	s.golive(t)
 	if got, want := s.await(t, "STREAM_DELETE")["reason"], discordtest.StreamFull; got != want {
@@ -201,7 +251,7 @@ func TestStreamsEndForTheDocumentedReasons(t *testing.T) {
 }
 
 func TestAPreviewIsKeptOfTheOwnStreamOnly(t *testing.T) {
-	s := newStudio(t, false)
+	s := newStudio(t, false, 0)
 	post := func(key string) error {
 		_, err := s.signed.Request("POST", discordgo.EndpointAPI+"streams/"+key+"/preview", map[string]any{"thumbnail": "data:image/png;base64,AA=="})
 		return err
@@ -218,7 +268,7 @@ func TestAPreviewIsKeptOfTheOwnStreamOnly(t *testing.T) {
 }
 
 func TestBotsDoNotGoLive(t *testing.T) {
-	s := newStudio(t, true)
+	s := newStudio(t, true, 0)
 	s.golive(t)
 	if _, err := s.WaitReceived(deadline(t), 18, 0); err != nil {
 		t.Fatal(err)

@@ -173,7 +173,8 @@ var table = map[string][]string{
 	"internal/discordtest/aead":        {},
 	"internal/discordtest/member":      {"internal/discordtest/aead", "internal/discordtest/voiceserver"},
 	"internal/discordtest/private":     {"internal/discordtest/member", "voice/discord/dave"},
-	"internal/discordtest/voiceserver": {"internal/discordtest/aead", "internal/discordtest/delivery"},
+	"internal/discordtest/rtcpeer":     {},
+	"internal/discordtest/voiceserver": {"internal/discordtest/aead", "internal/discordtest/delivery", "internal/discordtest/rtcpeer"},
 	"internal/injection":               {},
 	"internal/layout":                  {},
 	"internal/minds": {

@@ -122,3 +122,21 @@ func TestControlPacketsAreToldFromMedia(t *testing.T) {
 		}
 	}
 }
+
+func FuzzClearRTP(f *testing.F) {
+	f.Add(packet(0x80))
+	f.Add(packet(0x9f, 0xbe, 0xde, 0, 1))
+	f.Fuzz(func(t *testing.T, p []byte) {
+		n, err := aead.ClearRTP(p)
+		if err == nil && (n < 12 || n > len(p)) {
+			t.Errorf("got %d readable bytes of %d", n, len(p))
+		}
+		box, err := aead.New(aead.GCM, make([]byte, aead.KeySize))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := box.Open(p, n); err == nil {
+			t.Errorf("%x opens", p)
+		}
+	})
+}

@@ -227,7 +227,7 @@ func (m *Member) describe(ctx context.Context, data json.RawMessage) error {
 		return err
 	}
 	m.mu.Lock()
-	m.session.in, m.session.out, m.session.dave, m.session.codec = in, out, d.Version, d.Codec
+	m.session.in, m.session.out, m.session.codec = in, out, d.Codec
 	m.mu.Unlock()
 	if m.private != nil {
 		if err := m.private.Select(d.Version); err != nil {

@@ -29,9 +29,6 @@ type stream struct {
 	pictures  uint16
 }
 
-// rtpPacket is a packet that was opened.
-type rtpPacket = rtp.Packet
-
 // picture is a frame of video of which packets have come.
 type picture struct {
 	timestamp uint32
@@ -44,7 +41,6 @@ type picture struct {
 func (m *Member) Speak(mask int) {
 	m.mu.Lock()
 	ssrc := m.session.audio
-	m.session.speaking = mask
 	m.mu.Unlock()
 	m.sendJSON(voiceserver.OpSpeaking, map[string]any{"speaking": mask, "delay": 0, "ssrc": ssrc})
 }

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/pion/rtp"
 
 	"clank/internal/discordtest/aead"
 	"clank/internal/discordtest/voiceserver"
@@ -94,7 +94,7 @@ type Member struct {
 	session session
 	people  map[string]bool   // who else is there
 	sources map[uint32]source // by SSRC
-	early   map[uint32][]rtpPacket
+	early   map[uint32][]rtp.Packet
 	audio   stream
 	video   stream
 	pending map[uint32]*picture
@@ -110,11 +110,9 @@ type session struct {
 	audio, video, rtx uint32
 	mode              string
 	in, out           *aead.Box
-	dave              int
 	codec             string
 	wants             map[string]int
 	seq               int
-	speaking          int
 }
 
 type source struct {
@@ -133,20 +131,10 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 	m := &Member{
 		User: o.Ticket.User, o: o, frames: make(chan Frame, frameBacklog), control: make(chan []byte, 256),
 		settled: make(chan struct{}), queue: make(chan outgoing, 64),
-		session: session{seq: -1, speaking: -1}, people: map[string]bool{}, sources: map[uint32]source{}, early: map[uint32][]rtpPacket{},
+		session: session{seq: -1}, people: map[string]bool{}, sources: map[uint32]source{}, early: map[uint32][]rtp.Packet{},
 		pending: map[uint32]*picture{}, handled: -1, changed: make(chan struct{}),
 	}
-	scheme, client := "ws", &http.Client{}
-	if o.Roots != nil {
-		scheme = "wss"
-		client.Transport = &http.Transport{
-			TLSClientConfig: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true,
-		}
-	}
-	ws, resp, err := websocket.Dial(ctx, scheme+"://"+o.Endpoint+"/?v=8", &websocket.DialOptions{HTTPClient: client})
-	if resp != nil && resp.Body != nil {
-		_ = resp.Body.Close() // nothing more is read from it
-	}
+	ws, err := o.dial(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s joins a call: %w", m.User, err)
 	}
@@ -176,6 +164,22 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 	m.end(err)
 	m.tasks.Wait()
 	return nil, fmt.Errorf("%s joins a call: %w", m.User, err)
+}
+
+// dial connects to the gateway.
+func (o Options) dial(ctx context.Context) (*websocket.Conn, error) {
+	scheme, client := "ws", &http.Client{}
+	if o.Roots != nil {
+		scheme = "wss"
+		client.Transport = &http.Transport{
+			TLSClientConfig: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true,
+		}
+	}
+	ws, resp, err := websocket.Dial(ctx, scheme+"://"+o.Endpoint+"/?v=8", &websocket.DialOptions{HTTPClient: client})
+	if resp != nil && resp.Body != nil {
+		_ = resp.Body.Close() // nothing more is read from it
+	}
+	return ws, err
 }
 
 // end stops everything, for the first reason that is given.
@@ -209,116 +213,6 @@ func (m *Member) Close() error {
 	m.end(ErrLeft)
 	m.tasks.Wait()
 	return nil
-}
-
-// Err tells why the member has ended; nil while it is in the call. An error of the gateway has its close code.
-func (m *Member) Err() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.err
-}
-
-// Frames hands out what the others send. It is never closed.
-func (m *Member) Frames() <-chan Frame { return m.frames }
-
-// Wait returns nil as soon as cond is true. It looks whenever the gateway has said something.
-func (m *Member) Wait(ctx context.Context, what string, cond func() bool) error {
-	for {
-		m.mu.Lock()
-		changed, ended := m.changed, m.err
-		m.mu.Unlock()
-		if cond() {
-			return nil
-		}
-		if ended != nil {
-			return fmt.Errorf("%s waits for %s: %w", m.User, what, ended)
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return fmt.Errorf("%s waits for %s: %w", m.User, what, context.Cause(ctx))
-		}
-	}
-}
-
-// notify wakes those who wait. The lock is held.
-func (m *Member) notify() {
-	close(m.changed)
-	m.changed = make(chan struct{})
-}
-
-// Next returns the next frame.
-func (m *Member) Next(ctx context.Context) (Frame, error) {
-	select {
-	case f := <-m.frames:
-		return f, nil
-	case <-ctx.Done():
-		return Frame{}, fmt.Errorf("%s waits for a frame: %w", m.User, context.Cause(ctx))
-	}
-}
-
-// People lists who else is in the call, as far as the gateway has said.
-func (m *Member) People() map[string]bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	people := map[string]bool{}
-	for user := range m.people {
-		people[user] = true
-	}
-	return people
-}
-
-// Knows tells whether the member has heard which source is the voice of a user.
-func (m *Member) Knows(user string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, from := range m.sources {
-		if from.user == user && !from.video {
-			return true
-		}
-	}
-	return false
-}
-
-// Wanted is how much the others want our video, 0 to 100.
-func (m *Member) Wanted() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if n, ok := m.session.wants[strconv.FormatUint(uint64(m.session.video), 10)]; ok {
-		return n
-	}
-	return m.session.wants["any"]
-}
-
-// SSRC are the member's sources; that of video is 0 without.
-func (m *Member) SSRC() (audio, video uint32) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.session.audio, m.session.video
-}
-
-// Private is the end-to-end encryption that the options have made; nil without.
-func (m *Member) Private() Privacy { return m.private }
-
-// PrivacyErrors lists what the encryption has said of messages of the gateway. In a race that is nobody's fault.
-func (m *Member) PrivacyErrors() []error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Clone(m.wrong)
-}
-
-// Handled is the number of the last message of the gateway that the member has dealt with, -1 before.
-func (m *Member) Handled() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.handled
-}
-
-// Dropped counts frames that nobody took in time.
-func (m *Member) Dropped() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.dropped
 }
 
 // heartbeat is sent at the interval of hello until ctx ends.

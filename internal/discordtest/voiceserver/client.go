@@ -9,6 +9,7 @@ import (
 	"github.com/coder/websocket"
 
 	"clank/internal/discordtest/aead"
+	"clank/internal/discordtest/rtcpeer"
 )
 
 // A Seat is the place of one user on one server: a guild, or the stream of somebody.
@@ -43,7 +44,9 @@ type client struct {
 	audio, video, rtx uint32
 	offered           []string // modes
 	mode              string
-	box               *aead.Box // nil before the protocol is selected
+	ready             bool      // the protocol is selected
+	box               *aead.Box // of UDP
+	peer              *rtcpeer.Peer
 	addr              netip.AddrPort
 	codecs            []codec
 
@@ -105,7 +108,7 @@ func (cl *client) acknowledge(seq int) bool {
 func (s *Server) others(cl *client) []*client {
 	var list []*client
 	for _, other := range s.clients {
-		if other != cl && other.box != nil && other.ticket.room() == cl.ticket.room() {
+		if other != cl && other.ready && other.ticket.room() == cl.ticket.room() {
 			list = append(list, other)
 		}
 	}
@@ -173,7 +176,8 @@ func (s *Server) remove(cl *client) {
 	for _, ssrc := range []uint32{cl.audio, cl.video, cl.rtx} {
 		delete(s.sources, ssrc)
 	}
-	if cl.box == nil {
+	s.endPeer(cl.peer)
+	if !cl.ready {
 		return
 	}
 	s.broadcast(cl, OpDisconnected, map[string]any{"user_id": cl.seat.User})

@@ -124,7 +124,7 @@ func (s *Server) ChooseVideoCodec(name string) {
 	defer s.mu.Unlock()
 	s.codec = name
 	for _, cl := range s.clients {
-		if cl.box != nil {
+		if cl.ready {
 			s.send(cl, OpSessionUpdate, map[string]any{"video_codec": s.videoCodec(cl)})
 		}
 	}

@@ -120,6 +120,11 @@ func (s *Server) receiveRTP(p []byte, from netip.AddrPort) {
 		return
 	}
 	cl.counter, cl.addr = counter, from
+	s.take(cl, ssrc, plain)
+}
+
+// take deals with a packet of media that was opened.
+func (s *Server) take(cl *client, ssrc uint32, plain []byte) {
 	cl.counts.Received++
 	if !cl.announced(ssrc) {
 		s.keepEarly(cl, ssrc, plain)
@@ -186,6 +191,11 @@ func (s *Server) receiveRTCP(p []byte, from netip.AddrPort) {
 		s.violate(cl.seat, "a control packet that does not open")
 		return
 	}
+	s.takeRTCP(cl, plain)
+}
+
+// takeRTCP deals with control packets that were opened.
+func (s *Server) takeRTCP(cl *client, plain []byte) {
 	cl.counts.RTCP++
 	s.rtcp = append(s.rtcp, Control{Seat: cl.seat, Packet: slices.Clone(plain)})
 	if len(s.rtcp) > keptRTCP {
@@ -193,7 +203,7 @@ func (s *Server) receiveRTCP(p []byte, from netip.AddrPort) {
 	}
 	for _, other := range s.others(cl) {
 		if concerns(plain, other) {
-			s.write(other.box.Seal(plain, clearRTCP), other.addr)
+			s.writeRTCP(other, plain)
 		}
 	}
 }
@@ -234,11 +244,16 @@ func (s *Server) SendRTCP(seat Seat, packet []byte) error {
 	if !aead.IsRTCP(packet) {
 		return fmt.Errorf("send a control packet: %x is none", packet)
 	}
-	return s.at(seat, func(cl *client) {
-		if cl.box != nil {
-			s.write(cl.box.Seal(packet, clearRTCP), cl.addr)
-		}
-	})
+	return s.at(seat, func(cl *client) { s.writeRTCP(cl, packet) })
+}
+
+func (s *Server) writeRTCP(to *client, plain []byte) {
+	switch {
+	case to.peer != nil:
+		_ = to.peer.WriteRTCP(plain) // what is lost on the way is lost
+	case to.box != nil:
+		s.write(to.box.Seal(plain, clearRTCP), to.addr)
+	}
 }
 
 // SendUDP sends any bytes from the media port to a client.

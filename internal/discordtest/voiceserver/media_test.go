@@ -275,3 +275,28 @@ func TestFeedbackReachesTheSourceThatItNames(t *testing.T) {
 		t.Errorf("got control packets %v, want bob's", got)
 	}
 }
+
+func TestTheServerPicksACodecThatAllCanRead(t *testing.T) {
+	both := []map[string]any{
+		{"name": "opus", "type": "audio", "priority": 1000, "payload_type": 120},
+		{"name": "H264", "type": "video", "priority": 1000, "payload_type": 101, "encode": true, "decode": true},
+		{"name": "VP8", "type": "video", "priority": 2000, "payload_type": 105, "encode": true, "decode": true},
+	}
+	h := newHall(t, voiceserver.Config{})
+	ada := h.join(t, "1", func(o *member.Options) { o.Codecs = both })
+	bob := h.join(t, "2", func(o *member.Options) { o.Codecs = both[2:] })
+	eve := h.join(t, "3", func(o *member.Options) { o.Codecs = both })
+	none := h.join(t, "4", nil)
+	for want, m := range map[string]*member.Member{"H264": ada, "VP8": eve} {
+		if got := m.VideoCodec(); got != want {
+			t.Errorf("%s got codec %q, want %q", m.User, got, want)
+		}
+	}
+	if got, want := none.VideoCodec(), "H264"; got != want {
+		t.Errorf("got codec %q for a member that names none, want %q", got, want)
+	}
+	h.ChooseVideoCodec("AV1")
+	if err := bob.Wait(deadline(t), "another codec", func() bool { return bob.VideoCodec() == "AV1" }); err != nil {
+		t.Error(err)
+	}
+}

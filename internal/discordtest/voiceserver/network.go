@@ -30,6 +30,9 @@ func (s *Server) SetNetwork(n Network) {
 
 // forward sends a packet of media, sealed for one client, over the network. The lock is held.
 func (s *Server) forward(to *client, plain []byte) {
+	if to.box == nil {
+		return // WebRTC
+	}
 	n := s.network
 	if s.dice.Float64() < n.Loss {
 		to.counts.Lost++

@@ -32,16 +32,25 @@ func (s *Server) selectProtocol(c *conn, data json.RawMessage) bool {
 	if json.Unmarshal(data, &d) != nil {
 		return false
 	}
-	if d.Protocol != "udp" {
+	c.client.codecs = d.Codecs
+	switch d.Protocol {
+	case "udp":
+		return s.selectUDP(c, d.Data)
+	case "webrtc":
+		return s.selectWebRTC(c, d.Data)
+	default:
 		s.shut(c, CloseUnknownProtocol, "Unknown protocol.")
 		return true
 	}
+}
+
+func (s *Server) selectUDP(c *conn, data json.RawMessage) bool {
 	var udp struct {
 		Address string `json:"address"`
 		Port    uint16 `json:"port"`
 		Mode    string `json:"mode"`
 	}
-	if json.Unmarshal(d.Data, &udp) != nil {
+	if json.Unmarshal(data, &udp) != nil {
 		return false
 	}
 	addr, err := netip.ParseAddr(udp.Address)
@@ -60,32 +69,33 @@ func (s *Server) selectProtocol(c *conn, data json.RawMessage) bool {
 		s.shut(c, CloseUnknownMode, "Unknown encryption mode.")
 		return true
 	}
-	first := cl.box == nil
-	cl.addr, cl.mode, cl.box, cl.codecs = netip.AddrPortFrom(addr, udp.Port), udp.Mode, box, d.Codecs
+	numbers := make([]int, len(key))
+	for i, b := range key {
+		numbers[i] = int(b)
+	}
+	cl.addr, cl.mode, cl.box = netip.AddrPortFrom(addr, udp.Port), udp.Mode, box
+	s.enter(cl, map[string]any{"mode": cl.mode, "secret_key": numbers})
+	return true
+}
+
+// enter sends op 4, to which the mode adds its own, and lets a client hear and be heard.
+func (s *Server) enter(cl *client, description map[string]any) {
+	first := !cl.ready
+	cl.ready = true
 	g, user := s.group(cl)
 	if g != nil {
 		cl.chosen = g.Join(user, cl.dave)
 	}
-	s.describe(cl, key)
+	description["audio_codec"], description["video_codec"] = "opus", s.videoCodec(cl)
+	description["media_session_id"] = "m" + strconv.FormatUint(uint64(cl.audio), 10)
+	description["dave_protocol_version"] = cl.chosen
+	s.send(cl, OpDescription, description)
 	if first {
 		s.announce(cl)
 	}
 	if g != nil {
 		g.Selected(user)
 	}
-	return true
-}
-
-// describe is op 4.
-func (s *Server) describe(cl *client, key []byte) {
-	numbers := make([]int, len(key))
-	for i, b := range key {
-		numbers[i] = int(b)
-	}
-	s.send(cl, OpDescription, map[string]any{
-		"mode": cl.mode, "secret_key": numbers, "audio_codec": "opus", "video_codec": s.videoCodec(cl),
-		"media_session_id": "m" + strconv.FormatUint(uint64(cl.audio), 10), "dave_protocol_version": cl.chosen,
-	})
 }
 
 // updateSession is op 14 of a client: other codecs.
@@ -169,7 +179,7 @@ func (cl *client) wantOf(ssrc uint32) int {
 
 // tellWants tells a client that can send video how much the others want it, when that has changed.
 func (s *Server) tellWants(cl *client) {
-	if cl.video == 0 || cl.box == nil {
+	if cl.video == 0 || !cl.ready {
 		return
 	}
 	most := 0

@@ -137,7 +137,7 @@ func (s *Server) Clients() []Client {
 	for _, cl := range s.clients {
 		c := Client{
 			Seat: cl.seat, Room: cl.ticket.Room, Audio: cl.audio, Video: cl.video, RTX: cl.rtx, Connected: cl.conn != nil,
-			Ready: cl.box != nil, Mode: cl.mode, Media: cl.addr, Speaking: -1, DAVE: cl.chosen, Wants: maps.Clone(cl.wants),
+			Ready: cl.ready, Mode: cl.mode, Media: cl.addr, Speaking: -1, DAVE: cl.chosen, Wants: maps.Clone(cl.wants),
 			Last: cl.seq, Unacknowledged: len(cl.backlog), Counts: cl.counts,
 		}
 		if cl.speaking != nil {

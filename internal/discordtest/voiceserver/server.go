@@ -15,6 +15,7 @@ import (
 
 	"clank/internal/discordtest/aead"
 	"clank/internal/discordtest/delivery"
+	"clank/internal/discordtest/rtcpeer"
 )
 
 // Config is what a Server can be told before it starts. The zero value is good: a server without end-to-end encryption.
@@ -48,6 +49,7 @@ type Server struct {
 	clients map[Seat]*client
 	sources map[uint32]*client           // by SSRC
 	groups  map[string]*delivery.Service // by room
+	peers   map[*rtcpeer.Peer]bool       // of WebRTC, until they are closed
 	lastID  uint32
 	dice    *rand.Rand
 	post    post
@@ -76,7 +78,7 @@ func Start(cfg Config) (*Server, error) {
 		cfg: cfg, udp: udp, trust: trust, stop: stop,
 		changed: make(chan struct{}),
 		tickets: map[string]Ticket{}, clients: map[Seat]*client{}, sources: map[uint32]*client{},
-		groups: map[string]*delivery.Service{},
+		groups: map[string]*delivery.Service{}, peers: map[*rtcpeer.Peer]bool{},
 		lastID: 1000, dice: rand.New(rand.NewPCG(cfg.Seed, 8)),
 		post: post{wake: make(chan struct{}, 1)},
 	}
@@ -101,7 +103,7 @@ var errClosed = errors.New("the voice server was closed")
 // Endpoint opens another port of the gateway and returns it as VOICE_SERVER_UPDATE names it, host:port. Both "wss" (see
 // Certificate) and "ws" are spoken there.
 func (s *Server) Endpoint() (string, error) {
-	ln, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	ln, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		return "", fmt.Errorf("open a port of the voice gateway: %w", err)
 	}
@@ -143,6 +145,9 @@ func (s *Server) Close() error {
 	s.stop(errClosed)
 	err := errors.Join(s.http.Close(), s.udp.Close())
 	s.tasks.Wait()
+	for p := range s.peers { // nobody else is left
+		err = errors.Join(err, p.Close())
+	}
 	if err != nil {
 		return fmt.Errorf("close the voice server: %w", err)
 	}
