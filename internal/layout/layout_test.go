@@ -33,6 +33,10 @@ var table = map[string][]string{
 		"sharing", "videosource", "voice", "voice/discord", "voice/discord/dave", "voice/discord/media",
 	},
 
+	"voice/discord":               {"voice", "voice/discord/dave", "voice/discord/media"},
+	"voice/discord/media":         {"voice", "voice/discord/dave", "voice/discord/media/rtpsize"},
+	"voice/discord/media/rtpsize": {},
+
 	"voice/discord/dave":            {"voice/discord/dave/mls"},
 	"voice/discord/dave/mls":        {},
 	"internal/discordtest/delivery": {},

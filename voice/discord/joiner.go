@@ -60,8 +60,9 @@ func (e *JoinError) Unwrap() error { return e.Err }
 
 // Reasons that are told apart.
 var (
-	ErrNoAnswer  = errors.New("Discord did not answer: clank may lack the permissions View Channel and Connect there, or the channel is full") //nolint:staticcheck,revive // a name
-	ErrNoServer  = errors.New("Discord let clank into the channel but named no voice server; try again in a moment")                           //nolint:staticcheck,revive // a name
+	ErrNoAnswer  = errors.New("Discord did not answer: clank may lack the permissions View Channel and Connect there, or it was removed") //nolint:staticcheck // a name
+	ErrNoServer  = errors.New("Discord let clank into the channel but named no voice server; try again in a moment")                      //nolint:staticcheck // a name
+	ErrFull      = errors.New("the channel is full; somebody must leave, or a moderator raise its limit")
 	ErrRemoved   = errors.New("somebody has disconnected clank from the call")
 	ErrSilent    = errors.New("clank was taken out of the call, and Discord did not say where to")
 	ErrElsewhere = errors.New("clank was asked into another channel")
@@ -151,6 +152,9 @@ func (j *Joiner) enter(ctx context.Context, r *rooms, guild, channel string) (se
 	})
 	if errors.Is(err, ErrNoAnswer) && s.states > before.states && s.channel == channel {
 		err = ErrNoServer
+	}
+	if errors.Is(err, ErrNoAnswer) && j.full(r, channel) {
+		err = ErrFull
 	}
 	return s, err
 }

@@ -35,7 +35,10 @@ type Line struct {
 	channel string
 	session string
 	conn    *media.Conn // nil while there is none
-	up      bool        // Connected was told, and no Trouble since
+	up      bool        // it carries sound
+	barred  string      // why Discord lets nobody hear us
+	heard   bool        // Connected was told, and no Trouble since
+	told    string      // what was barred then
 	people  map[string]voice.Person
 }
 
@@ -68,10 +71,13 @@ func (l *Line) Events() <-chan voice.Event { return l.events }
 
 // Play implements [voice.Line].
 func (l *Line) Play(opus []byte) error {
-	if c := l.connection(); c != nil {
-		return c.SendAudio(opus)
+	l.mu.Lock()
+	c, barred := l.conn, l.barred != ""
+	l.mu.Unlock()
+	if c == nil || barred {
+		return voice.ErrMute
 	}
-	return voice.ErrMute
+	return c.SendAudio(opus)
 }
 
 // Hush implements [voice.Line].
@@ -183,22 +189,36 @@ func (l *Line) handle(e media.Event) {
 		for _, user := range e.Users {
 			l.remove(user)
 		}
+	default: // of pictures, which a call has none of
 	}
 }
 
-// setUp tells whether we can be heard, when that changes.
+// setUp notes whether the voice connection carries sound.
 func (l *Line) setUp(up bool, why string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.up == up {
-		return
-	}
 	l.up = up
-	if up {
+	l.judge(why)
+}
+
+// bar notes why Discord lets nobody hear us; empty if it does.
+func (l *Line) bar(why string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.barred = why
+	l.judge(why)
+}
+
+// judge tells whether we can be heard, when that changes. It is called with mu held.
+func (l *Line) judge(why string) {
+	heard := l.up && l.barred == ""
+	switch {
+	case heard && !l.heard:
 		l.queue.push(voice.Event{Kind: voice.Connected})
-	} else {
-		l.queue.push(voice.Event{Kind: voice.Trouble, Text: why})
+	case !heard && (l.heard || l.barred != "" && l.barred != l.told):
+		l.queue.push(voice.Event{Kind: voice.Trouble, Text: cmp.Or(why, l.barred)})
 	}
+	l.heard, l.told = heard, l.barred
 }
 
 // add takes somebody into the call, or what is newly known of them.

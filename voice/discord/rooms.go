@@ -11,6 +11,7 @@ import (
 // rooms is what the main gateway has told of one guild's calls. It is guarded by Joiner.mu.
 type rooms struct {
 	present map[string]presence // by user
+	limits  map[string]int      // of people in a channel, where there is one
 	seat    seat
 	changed chan struct{} // closed and replaced when seat changes
 	line    *Line         // nil while we are in no call
@@ -27,13 +28,14 @@ type presence struct {
 type seat struct {
 	channel, session string // empty channel: in none
 	states           int
+	barred           string // why Discord lets nobody hear us, for people; empty if it does
 	token, endpoint  string // empty endpoint: there will be another
 	servers          int
 	resets           int // how often the main gateway has begun a new session
 }
 
 func newRooms() *rooms {
-	return &rooms{present: map[string]presence{}, changed: make(chan struct{}), turn: make(chan struct{}, 1)}
+	return &rooms{present: map[string]presence{}, limits: map[string]int{}, changed: make(chan struct{}), turn: make(chan struct{}, 1)}
 }
 
 func (r *rooms) announce() {
@@ -64,7 +66,22 @@ type voiceState struct {
 	ChannelID string  `json:"channel_id"`
 	UserID    string  `json:"user_id"`
 	SessionID string  `json:"session_id"`
+	Mute      bool    `json:"mute"`     // by a moderator
+	Suppress  bool    `json:"suppress"` // in the audience of a stage
 	Member    *member `json:"member"`
+}
+
+// barred says for people why somebody in this state is not heard.
+func (s voiceState) barred() string {
+	switch {
+	case s.ChannelID == "":
+		return ""
+	case s.Mute:
+		return "a moderator has muted clank; they can unmute it in the list of the channel's people"
+	case s.Suppress:
+		return "clank is in the audience of this stage; a moderator can invite it to speak"
+	}
+	return ""
 }
 
 type voiceServer struct {
@@ -78,6 +95,13 @@ type guildCreate struct {
 	Unavailable bool         `json:"unavailable"`
 	States      []voiceState `json:"voice_states"`
 	Members     []*member    `json:"members"`
+	Channels    []channel    `json:"channels"`
+}
+
+type channel struct {
+	ID      string `json:"id"`
+	GuildID string `json:"guild_id"`
+	Limit   int    `json:"user_limit"` // 0 is none
 }
 
 // Dispatch takes the main gateway's dispatches, in order; it does not block. Those that have nothing to do with calls are passed over.
@@ -90,6 +114,8 @@ func (j *Joiner) Dispatch(kind string, data json.RawMessage) {
 		err = take(data, j.guildCreated)
 	case "GUILD_DELETE":
 		err = take(data, j.guildDeleted)
+	case "CHANNEL_CREATE", "CHANNEL_UPDATE":
+		err = take(data, j.channelChanged)
 	case "VOICE_STATE_UPDATE":
 		err = take(data, j.stateChanged)
 	case "VOICE_SERVER_UPDATE":
@@ -148,11 +174,44 @@ func (j *Joiner) guildCreated(d guildCreate) {
 			r.present[s.UserID] = presence{s.ChannelID, m.person(s.UserID)}
 		}
 	}
+	clear(r.limits)
+	for _, c := range d.Channels {
+		r.limit(c)
+	}
 	line := r.line
 	j.mu.Unlock()
 	if line != nil {
 		line.compare()
 	}
+}
+
+func (j *Joiner) channelChanged(d channel) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if r := j.guilds[d.GuildID]; r != nil {
+		r.limit(d)
+	}
+}
+
+func (r *rooms) limit(c channel) {
+	delete(r.limits, c.ID)
+	if c.Limit > 0 {
+		r.limits[c.ID] = c.Limit
+	}
+}
+
+// full reports whether a channel has as many people as may be in it.
+func (j *Joiner) full(r *rooms, channel string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	n := 0
+	for user, p := range r.present {
+		if p.channel == channel && user != j.self {
+			n++
+		}
+	}
+	limit := r.limits[channel]
+	return limit > 0 && n >= limit
 }
 
 func (j *Joiner) guildDeleted(d guildCreate) {
@@ -188,6 +247,7 @@ func (j *Joiner) stateChanged(d voiceState) {
 	}
 	if d.UserID == j.self {
 		r.seat.channel, r.seat.session = d.ChannelID, cmp.Or(d.SessionID, r.seat.session)
+		r.seat.barred = d.barred()
 		r.seat.states++
 		r.announce()
 	}

@@ -63,8 +63,8 @@ func (l *Line) follow(ctx context.Context, at seat) error {
 			if err != nil {
 				return err
 			}
-			l.move(next)
 			l.drop(ctx, "Discord has moved the call to another server")
+			l.move(next)
 			if err = l.connect(ctx, next); err == nil || errors.Is(err, errNews) {
 				break
 			}
@@ -98,6 +98,7 @@ func (l *Line) watch(ctx context.Context, at seat) (seat, error) {
 		if now.servers > at.servers || now.channel != at.channel {
 			return l.resettle(ctx, at)
 		}
+		l.bar(now.barred)
 		select {
 		case <-changed:
 		case <-over:
@@ -144,7 +145,7 @@ func (l *Line) resettle(ctx context.Context, at seat) (seat, error) {
 	patience := l.joiner.patience()
 	if now := l.joiner.seat(l.rooms); now.servers > at.servers && now.endpoint == "" {
 		patience *= moveFactor // it is looking for one
-		l.setUp(false, "Discord is looking for another server for the call")
+		l.drop(ctx, "Discord is looking for another server for the call")
 	}
 	wait, cancel := context.WithTimeoutCause(ctx, patience, ErrNoServer)
 	defer cancel()

@@ -47,6 +47,7 @@ func newHall(t *testing.T, cfg voiceserver.Config) hall {
 func (h hall) ticket(user string) voiceserver.Ticket {
 	ticket := voiceserver.Ticket{
 		Seat: voiceserver.Seat{Server: guild, User: user}, Room: channel, Session: "session-" + user, Token: "token-" + user,
+		Group: 1,
 	}
 	h.Admit(ticket)
 	return ticket

@@ -58,6 +58,9 @@ func (c *Conn) assign(ssrc uint32, user string) {
 	}
 	waiting := s.in.strangers[ssrc]
 	delete(s.in.strangers, ssrc)
+	for _, e := range waiting {
+		s.in.sources[ssrc].quality.count(e.packet, e.at)
+	}
 	c.mu.Unlock()
 	for _, e := range waiting {
 		c.hear(s, user, id, e)

@@ -198,7 +198,7 @@ func (c *Conn) SendVideo(vp8 []byte, taken time.Time) error {
 }
 
 func ticks(d time.Duration) uint32 {
-	return uint32(d.Seconds() * videoClock) //nolint:gosec // timestamps wrap after half a day
+	return uint32(d.Seconds() * videoClock) // wraps after half a day
 }
 
 // describeVP8 puts the payload descriptor of RFC 7741 before a piece of a frame: start of partition 0, and a picture id of 15 bits.

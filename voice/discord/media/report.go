@@ -55,7 +55,7 @@ func (r *reception) report(ssrc uint32, now time.Time) rtcp.ReceptionReport {
 	}
 	var fraction uint8
 	if n := expected - r.told; n > 0 && lost > r.toldLost {
-		fraction = uint8(min(255, (lost-r.toldLost)*256/n)) //nolint:gosec // held to a byte
+		fraction = uint8(min(255, (lost-r.toldLost)*256/n))
 	}
 	r.told, r.toldLost = expected, lost
 	b := rtcp.ReceptionReport{

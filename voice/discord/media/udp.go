@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"clank/voice/discord/media/rtpsize"
@@ -21,8 +22,11 @@ const (
 	discoveryWait  = 700 * time.Millisecond // for one answer
 	keepAliveEvery = 5 * time.Second
 	keepAliveMagic = 0x1337CAFE
+	pingSize       = 8
 	maxPacket      = 2048
 	maxReadErrors  = 50 // in a row
+	maxUnanswered  = 4  // keep-alives in a row
+	socketBuffer   = 1 << 20
 )
 
 // udp is the transport of calls: encrypted packets, and Discord's discovery of the address under which we are seen.
@@ -33,6 +37,9 @@ type udp struct {
 	mode     string
 	conn     *net.UDPConn
 	cipher   *rtpsize.Cipher
+	answered atomic.Bool // something came since the last keep-alive
+	answers  atomic.Bool // the server answers keep-alives
+	every    time.Duration
 	done     chan struct{}
 	close    func() error
 	wg       sync.WaitGroup
@@ -43,7 +50,7 @@ type udp struct {
 
 // UDP makes the transport that Discord documents for bots.
 func UDP(received func([]byte), failed func(error)) Transport {
-	u := &udp{received: received, failed: failed, done: make(chan struct{})}
+	u := &udp{received: received, failed: failed, every: keepAliveEvery, done: make(chan struct{})}
 	u.close = sync.OnceValue(func() error {
 		close(u.done)
 		var err error
@@ -68,6 +75,8 @@ func (u *udp) Select(ctx context.Context, r Ready) (string, any, error) {
 		return "", nil, fmt.Errorf("open a socket to the voice server: %w", err)
 	}
 	u.ssrc, u.mode, u.conn = r.SSRC, mode, conn.(*net.UDPConn)
+	_ = u.conn.SetReadBuffer(socketBuffer)  // what the system grants
+	_ = u.conn.SetWriteBuffer(socketBuffer) // a picture goes out at once
 	seen, err := u.discover(ctx)
 	if err != nil {
 		return "", nil, err
@@ -174,19 +183,31 @@ func (u *udp) read() {
 			continue
 		}
 		bad = 0
+		u.answered.Store(true)
+		if n == pingSize {
+			u.answers.Store(true)
+		}
 		if plain, err := u.cipher.Open(make([]byte, 0, n), buf[:n]); err == nil {
 			u.received(plain) // the rest are answers to our keep-alive, and nothing of ours
 		}
 	}
 }
 
-// keepAlive keeps routers on the way from forgetting us.
+// keepAlive keeps routers on the way from forgetting us, and notices when one has: a server that used to answer and from which nothing
+// comes any more.
 func (u *udp) keepAlive() {
-	tick := time.NewTicker(keepAliveEvery)
+	tick := time.NewTicker(u.every)
 	defer tick.Stop()
 	ping := binary.BigEndian.AppendUint32(nil, keepAliveMagic)
-	ping = binary.BigEndian.AppendUint32(ping, 0)
-	for n := uint32(0); ; n++ {
+	ping = append(ping, make([]byte, pingSize-len(ping))...)
+	for n, silent := uint32(0), 0; ; n++ {
+		if silent++; u.answered.Swap(false) {
+			silent = 0
+		}
+		if silent > maxUnanswered && u.answers.Load() {
+			u.failed(errors.New("the voice server does not answer over UDP any more"))
+			return
+		}
 		binary.BigEndian.PutUint32(ping[4:], n)
 		_, _ = u.conn.Write(ping) // the next one may get through
 		select {

@@ -95,7 +95,7 @@ func (c *Cipher) Seal(dst, packet []byte) ([]byte, error) {
 		return nil, ErrSpent // a nonce must not come twice
 	}
 	var nonce [chacha20poly1305.NonceSizeX]byte
-	binary.LittleEndian.PutUint32(nonce[:], uint32(n)) //nolint:gosec // held to 32 bits above
+	binary.LittleEndian.PutUint32(nonce[:], uint32(n))
 	dst = append(dst, packet[:clear]...)
 	dst = c.aead.Seal(dst, nonce[:c.aead.NonceSize()], packet[clear:], packet[:clear])
 	return append(dst, nonce[:counterSize]...), nil

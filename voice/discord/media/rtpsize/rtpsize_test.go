@@ -15,29 +15,29 @@ import (
 
 var key = bytes.Repeat([]byte{7}, 32)
 
-func newCipher(t testing.TB, mode string) *rtpsize.Cipher {
-	t.Helper()
+func newCipher(tb testing.TB, mode string) *rtpsize.Cipher {
+	tb.Helper()
 	c, err := rtpsize.New(mode, key)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }
 
 // dressed is a packet with sources, an extension and padding.
-func dressed(t testing.TB) []byte {
-	t.Helper()
+func dressed(tb testing.TB) []byte {
+	tb.Helper()
 	p := rtp.Packet{
 		Header:  rtp.Header{Version: 2, Marker: true, PayloadType: 120, SequenceNumber: 65535, Timestamp: 1 << 31, SSRC: 9, CSRC: []uint32{1, 2}},
 		Payload: []byte("opus"),
 	}
-	if err := p.Header.SetExtension(1, []byte{0x30, 0x31, 0x32, 0x33, 0x34}); err != nil {
-		t.Fatal(err)
+	if err := p.SetExtension(1, []byte{0x30, 0x31, 0x32, 0x33, 0x34}); err != nil {
+		tb.Fatal(err)
 	}
-	p.Header.Padding, p.Header.PaddingSize = true, 5
+	p.Padding, p.Header.PaddingSize = true, 5
 	data, err := p.Marshal()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return data
 }
