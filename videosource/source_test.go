@@ -455,6 +455,10 @@ func TestQualityGivesWayBeforeSizeAndComesBack(t *testing.T) {
 			}
 			s.size = bytes(30_000)
 		})
+		pass(3 * time.Second)
+		if st := src.Stats(); st.Quality != heavy.Quality || st.Scale != heavy.Scale {
+			t.Errorf("got quality %d, scale %g 3 s after the page became light, want it to wait for what lasts", st.Quality, st.Scale)
+		}
 		pass(time.Minute)
 		if st := src.Stats(); st.Quality != 80 || st.Scale != 1 {
 			t.Errorf("got quality %d, scale %g when the page is light again, want the best", st.Quality, st.Scale)
