@@ -197,10 +197,7 @@ var table = map[string][]string{
 	"voice/privacy":                    {},
 	"voice/talk":                       {"brain", "cancel", "llm", "sessions", "voice", "voice/audio", "voice/ear", "voice/mouth"},
 	"voice/talk/calls":                 {"brain", "cancel", "llm", "sessions"},
-	"voice/privacy":    {},
-	"voice/talk":       {"brain", "cancel", "llm", "sessions", "voice", "voice/audio", "voice/ear", "voice/mouth", "voice/realtime", "voice/talk/words"},
-	"voice/talk/words": {},
-	"voice/talk/calls": {"brain", "cancel", "llm", "sessions"},
+	"voice/talk/words":                 {},
 
 	"internal/minds": {
 		"browseagent", "browsermgr", "cancel", "computeruse", "computeruse/anthropic", "computeruse/gemini", "computeruse/openai",
