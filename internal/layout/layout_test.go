@@ -195,9 +195,11 @@ var table = map[string][]string{
 	"internal/injection":               {},
 	"internal/layout":                  {},
 	"voice/privacy":                    {},
-	"voice/talk":                       {"brain", "cancel", "llm", "sessions", "voice", "voice/audio", "voice/ear", "voice/mouth"},
-	"voice/talk/calls":                 {"brain", "cancel", "llm", "sessions"},
-	"voice/talk/words":                 {},
+	"voice/talk": {
+		"brain", "cancel", "llm", "sessions", "voice", "voice/audio", "voice/ear", "voice/mouth", "voice/realtime", "voice/talk/words",
+	},
+	"voice/talk/calls": {"brain", "cancel", "llm", "sessions"},
+	"voice/talk/words": {},
 
 	"internal/minds": {
 		"browseagent", "browsermgr", "cancel", "computeruse", "computeruse/anthropic", "computeruse/gemini", "computeruse/openai",
