@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Everybody stands for all people in a list of ids.
@@ -103,8 +104,8 @@ func (p Person) among(ids []string) bool {
 }
 
 var (
-	snowflake   = regexp.MustCompile(`^[0-9]{15,20}$`)
-	profileName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	snowflake   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{15,20}$`) })
+	profileName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`) })
 )
 
 // IDs reads ids that are separated by spaces, commas or lines. Mentions such as <@123>, <@&123> and <#123> count as their
@@ -113,7 +114,7 @@ func IDs(text string) ([]string, error) {
 	var ids []string
 	for _, word := range split(text) {
 		id := strings.TrimLeft(strings.TrimSuffix(strings.TrimPrefix(word, "<"), ">"), "@#&!")
-		if !snowflake.MatchString(id) {
+		if !snowflake().MatchString(id) {
 			return nil, fmt.Errorf("%q is no id of Discord: it has 15 to 20 digits (switch on Developer Mode in Discord, then “Copy ID”)", word)
 		}
 		ids = append(ids, id)
@@ -136,7 +137,7 @@ func Grants(text string) ([]Grant, error) {
 		}
 		name, to, ok := strings.Cut(line, ":")
 		name = strings.TrimSpace(name)
-		if !ok || !profileName.MatchString(name) {
+		if !ok || !profileName().MatchString(name) {
 			return nil, fmt.Errorf("%q does not begin with the name of a profile and a colon, as in \"work: 123456789012345678\"", line)
 		}
 		g := Grant{Profile: name}

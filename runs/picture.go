@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"regexp"
 	"strings"
+	"sync"
 
 	"clank/llm"
 	"clank/sessions"
@@ -14,7 +15,7 @@ import (
 var extensions = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp", "image/gif": ".gif"}
 
 // pictureName matches the names of pictures in a bundle.
-var pictureName = regexp.MustCompile(`^[0-9a-f]{32}\.(?:png|jpg|webp|gif)$`)
+var pictureName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{32}\.(?:png|jpg|webp|gif)$`) })
 
 // named is the media type under which a picture stands in an entry: its own, and
 // the name of the file that has its bytes.
@@ -24,7 +25,7 @@ func named(mediaType, file string) string { return mediaType + ";file=" + file }
 // a picture, and the type without it. The name is "" if there is none.
 func Picture(mediaType string) (file, bare string) {
 	bare, file, _ = strings.Cut(mediaType, ";file=")
-	if !pictureName.MatchString(file) {
+	if !pictureName().MatchString(file) {
 		return "", bare
 	}
 	return file, bare

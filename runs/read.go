@@ -78,7 +78,7 @@ func checkZip(z *zip.Reader) error {
 	seen := make(map[string]bool, len(z.File))
 	for _, f := range z.File {
 		dir, base := filepath.Split(f.Name)
-		picture := dir == pictureDir+"/" && pictureName.MatchString(base)
+		picture := dir == pictureDir+"/" && pictureName().MatchString(base)
 		if (f.Name != fileName && !picture) || seen[f.Name] {
 			return fmt.Errorf("it has a file %q, which is no part of a run", f.Name)
 		}
@@ -192,7 +192,7 @@ func (b *Bundle) Steps() []sessions.Step {
 // Picture returns the bytes of a picture by its name, see [Picture]. One that was
 // dropped to keep the bundle small is [fs.ErrNotExist].
 func (b *Bundle) Picture(name string) ([]byte, error) {
-	if b.files == nil || !pictureName.MatchString(name) {
+	if b.files == nil || !pictureName().MatchString(name) {
 		return nil, fmt.Errorf("read the picture %q: %w", name, fs.ErrNotExist)
 	}
 	return readFile(b.files, pictureDir+"/"+name, maxPicture)

@@ -73,7 +73,7 @@ func (r *run) open(dir, task string) error {
 	r.seed = maphash.MakeSeed()
 	r.have, r.hidden = make(map[string]bool), make(map[string]bool)
 	r.messages, r.tools = make(map[uint64]int), make(map[string]bool)
-	if !ids.MatchString(task) {
+	if !ids().MatchString(task) {
 		return fmt.Errorf("record the run: %q is no id", task)
 	}
 	r.dir = filepath.Join(dir, task)

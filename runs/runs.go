@@ -16,6 +16,7 @@ package runs
 import (
 	"encoding/json"
 	"regexp"
+	"sync"
 	"time"
 
 	"clank/llm"
@@ -135,4 +136,4 @@ type End struct {
 }
 
 // ids matches what may name a bundle.
-var ids = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+var ids = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`) })

@@ -40,7 +40,7 @@ func List(dir string) ([]Info, error) {
 	}
 	var list []Info
 	for _, n := range names {
-		if info, ok := peek(filepath.Join(dir, n.Name())); ok && ids.MatchString(n.Name()) {
+		if info, ok := peek(filepath.Join(dir, n.Name())); ok && ids().MatchString(n.Name()) {
 			info.Task = n.Name()
 			list = append(list, info)
 		}
@@ -72,7 +72,7 @@ func peek(dir string) (Info, bool) {
 // Find returns where the run of a task is kept, or those of a session, oldest
 // first. None is [ErrNone].
 func Find(dir, id string) ([]string, error) {
-	if !ids.MatchString(id) {
+	if !ids().MatchString(id) {
 		return nil, fmt.Errorf("find the run %q: %w", id, ErrNone)
 	}
 	if _, err := os.Stat(filepath.Join(dir, id, fileName)); err == nil {
@@ -111,7 +111,7 @@ func Export(w io.Writer, dir string) error {
 		return fmt.Errorf("export the run: %w", err)
 	}
 	for _, p := range pictures {
-		if !pictureName.MatchString(p.Name()) {
+		if !pictureName().MatchString(p.Name()) {
 			continue
 		}
 		err := put(z, root.FS(), pictureDir+"/"+p.Name(), zip.Store, maxPicture)
@@ -128,7 +128,7 @@ func Export(w io.Writer, dir string) error {
 // Has reports whether the task was recorded.
 func (r *Recorder) Has(task string) bool {
 	_, err := os.Stat(filepath.Join(r.Dir, task, fileName))
-	return err == nil && ids.MatchString(task)
+	return err == nil && ids().MatchString(task)
 }
 
 // Export writes the bundle of a task as one zip file.
@@ -184,7 +184,7 @@ func (r *Recorder) prune(ctx context.Context, tasks sessions.TaskStore) error {
 	}
 	for _, n := range names {
 		id := n.Name()
-		if !ids.MatchString(id) || r.Running(id) {
+		if !ids().MatchString(id) || r.Running(id) {
 			continue
 		}
 		_, err := tasks.Task(ctx, id)

@@ -308,13 +308,13 @@ func sentence(j Judgement, kinds []string, here string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-var hostName = regexp.MustCompile(`^[a-z0-9._:\[\]-]{1,253}$`)
+var hostName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9._:\[\]-]{1,253}$`) })
 
 // hostOf is the host of an address as a browser writes it, with its port; "" if it
 // has none.
 func hostOf(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || !hostName.MatchString(u.Host) {
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || !hostName().MatchString(u.Host) {
 		return ""
 	}
 	return u.Host

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -24,7 +25,7 @@ kept is a digest. Commands of clank itself need none.
 
   curl -H "Authorization: Bearer $(clank tokens add my-script)" http://127.0.0.1:18791/tabs`
 
-var tokenName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var tokenName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // Command is the world as "clank tokens" sees it. All fields are needed.
 type Command struct {
@@ -62,7 +63,7 @@ func (c Command) Run(args []string) error {
 		return c.list(store)
 	case what != "add" && what != "remove":
 		return cmdline.Usagef("tokens %s: it takes add NAME, list, or remove NAME", what)
-	case !tokenName.MatchString(name):
+	case !tokenName().MatchString(name):
 		return cmdline.Usagef("tokens %s: give it a name of letters, digits, dots, dashes and underscores", what)
 	case what == "remove":
 		return store.Remove(name)

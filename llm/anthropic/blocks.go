@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 
 	"clank/llm"
 
@@ -82,12 +83,12 @@ func schemaOf(schema json.RawMessage) json.RawMessage {
 }
 
 // wireIDs is what the API takes for the id of a call.
-var wireIDs = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
+var wireIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`) })
 
 // WireID fits an id from elsewhere into what the API takes. The same id always
 // becomes the same.
 func WireID(id string) string {
-	if wireIDs.MatchString(id) {
+	if wireIDs().MatchString(id) {
 		return id
 	}
 	sum := sha256.Sum256([]byte(id))

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -194,7 +195,9 @@ func Seconds(s float64) time.Duration {
 }
 
 // keyLike is what vendors' keys look like, masked or not.
-var keyLike = regexp.MustCompile(`\b(?:(?:sk|gsk|xai|hf)[-_]|AIza|AQ\.)[A-Za-z0-9_*\-.]{8,}`)
+var keyLike = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:(?:sk|gsk|xai|hf)[-_]|AIza|AQ\.)[A-Za-z0-9_*\-.]{8,}`)
+})
 
 // minSecret keeps placeholders ("none", "local") from being cut out of plain
 // words.
@@ -214,6 +217,6 @@ func Cleaner(key string, u *url.URL) func(string) string {
 		for _, secret := range secrets {
 			s = strings.ReplaceAll(s, secret, "[key]")
 		}
-		return keyLike.ReplaceAllString(s, "[key]")
+		return keyLike().ReplaceAllString(s, "[key]")
 	}
 }

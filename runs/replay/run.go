@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"clank/sessions"
 )
@@ -167,11 +168,11 @@ func (f *Finding) add(k Kind, was, is string) {
 // maxLines is how many lines of a page are shown that differ.
 const maxLines = 5
 
-var refs = regexp.MustCompile(` \[(?:ref=[a-z0-9]+|active)\]`)
+var refs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` \[(?:ref=[a-z0-9]+|active)\]`) })
 
 // pages compares what pages show, but for refs.
 func (f *Finding) pages(was, is string) {
-	a, b := strings.Split(refs.ReplaceAllString(was, ""), "\n"), strings.Split(refs.ReplaceAllString(is, ""), "\n")
+	a, b := strings.Split(refs().ReplaceAllString(was, ""), "\n"), strings.Split(refs().ReplaceAllString(is, ""), "\n")
 	gone, came := without(a, b), without(b, a)
 	if len(gone) > 0 || len(came) > 0 {
 		f.Differences = append(f.Differences, Difference{Page, some(gone), some(came)})

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"clank/browsermgr/outline"
 	"clank/llm/plain"
@@ -228,7 +229,7 @@ func (m *maker) typing(in input, label string) ([]string, error) {
 	return lines, nil
 }
 
-var slug = regexp.MustCompile(`[a-z0-9]+`)
+var slug = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[a-z0-9]+`) })
 
 // value gives a typed text a name after its field, and returns the place for it.
 func (m *maker) value(ref, text string) (string, error) {
@@ -249,8 +250,8 @@ func (m *maker) called(field, text string) (string, error) {
 	case strings.HasSuffix(text, `\`):
 		return "", errors.New("its text ends with a backslash, which no step can say")
 	}
-	name := strings.Join(slug.FindAllString(strings.ToLower(field), 3), "_")
-	if len(name) > 24 || !valueName.MatchString(name) {
+	name := strings.Join(slug().FindAllString(strings.ToLower(field), 3), "_")
+	if len(name) > 24 || !valueName().MatchString(name) {
 		name = "text"
 	}
 	for n, base := 2, name; ; n++ {

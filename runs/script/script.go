@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"clank/llm/plain"
 )
@@ -36,15 +37,15 @@ const (
 )
 
 var (
-	scriptName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
-	valueName  = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
-	setLine    = regexp.MustCompile(`^set ([a-z][a-z0-9_]{0,31}) = (.*)$`)
-	place      = regexp.MustCompile(`\{[a-z][a-z0-9_]{0,31}\}`)
+	scriptName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`) })
+	valueName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`) })
+	setLine    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^set ([a-z][a-z0-9_]{0,31}) = (.*)$`) })
+	place      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[a-z][a-z0-9_]{0,31}\}`) })
 )
 
 // CheckName says what is wrong with the name of a script.
 func CheckName(name string) error {
-	if !scriptName.MatchString(name) {
+	if !scriptName().MatchString(name) {
 		return fmt.Errorf("script %q: a name has small letters, digits, - and _, such as find-lamps", name)
 	}
 	return nil
@@ -74,7 +75,7 @@ func Parse(name, text string) (Script, error) {
 	}
 	for l := range strings.Lines(text) {
 		l = strings.TrimSpace(l)
-		set := setLine.FindStringSubmatch(l)
+		set := setLine().FindStringSubmatch(l)
 		switch {
 		case l == "":
 		case strings.HasPrefix(l, "#"):
@@ -135,7 +136,7 @@ func (s Script) Fill(given string) (string, error) {
 	}
 	steps := make([]string, len(s.Steps))
 	for i, l := range s.Steps {
-		steps[i] = place.ReplaceAllStringFunc(l, func(p string) string {
+		steps[i] = place().ReplaceAllStringFunc(l, func(p string) string {
 			text, known := values[p[1:len(p)-1]]
 			if !known {
 				return p
@@ -163,7 +164,7 @@ func readValues(given string) ([]Value, error) {
 	for rest := strings.TrimSpace(given); rest != ""; {
 		name, after, found := strings.Cut(rest, "=")
 		name = strings.ToLower(strings.TrimSpace(name))
-		if !found || !valueName.MatchString(name) {
+		if !found || !valueName().MatchString(name) {
 			return nil, fmt.Errorf("%q is not understood; write name = text, and a comma between two", rest)
 		}
 		after = strings.TrimSpace(after)

@@ -87,7 +87,7 @@ func (s Shelf) Names() ([]string, error) {
 	}
 	var names []string
 	for _, f := range files {
-		if name, ok := strings.CutSuffix(f.Name(), ending); ok && scriptName.MatchString(name) {
+		if name, ok := strings.CutSuffix(f.Name(), ending); ok && scriptName().MatchString(name) {
 			names = append(names, name)
 		}
 	}

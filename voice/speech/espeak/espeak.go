@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"clank/voice"
@@ -51,7 +52,7 @@ type Speaker struct {
 var _ voice.Speaker = (*Speaker)(nil)
 
 // isVoice keeps a setting from being read as an option of the program.
-var isVoice = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_/+-]{0,63}$`)
+var isVoice = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_/+-]{0,63}$`) })
 
 // New looks for the program and checks o. No process is started yet.
 func New(o Options) (*Speaker, error) {
@@ -68,7 +69,7 @@ func New(o Options) (*Speaker, error) {
 		o.Timeout = DefaultTimeout
 	}
 	switch {
-	case !isVoice.MatchString(o.Voice):
+	case !isVoice().MatchString(o.Voice):
 		return nil, fmt.Errorf("set up speech: %q is no name of a voice; espeak-ng --voices lists them", o.Voice)
 	case o.Speed < 80 || o.Speed > 450:
 		return nil, fmt.Errorf("set up speech: the speed %d is not from 80 to 450 words a minute", o.Speed)

@@ -3,6 +3,7 @@ package remote
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -29,9 +30,9 @@ const (
 )
 
 var (
-	controlToken = regexp.MustCompile(`<\|[^|>]*\|>`)
+	controlToken = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<\|[^|>]*\|>`) })
 	// remark is a whole text in brackets: [BLANK_AUDIO], (music), *laughs*.
-	remark = regexp.MustCompile(`^(\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|♪[^♪]*♪?)$`)
+	remark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|♪[^♪]*♪?)$`) })
 )
 
 // words is what was said, or nothing: where the model is not sure of any of it, gives marks instead of words, or repeats
@@ -56,8 +57,8 @@ func (a answer) words(prompt string) string {
 			return ""
 		}
 	}
-	text = strings.TrimSpace(controlToken.ReplaceAllString(text, " "))
-	if remark.MatchString(text) || !strings.ContainsFunc(text, isWord) {
+	text = strings.TrimSpace(controlToken().ReplaceAllString(text, " "))
+	if remark().MatchString(text) || !strings.ContainsFunc(text, isWord) {
 		return ""
 	}
 	if prompt != "" && strings.EqualFold(letters(text), letters(prompt)) {

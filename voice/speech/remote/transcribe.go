@@ -12,6 +12,7 @@ import (
 	"net/textproto"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"clank/llm/wire"
@@ -74,13 +75,13 @@ func (t *Transcriber) Transcribe(ctx context.Context, u voice.Utterance) (voice.
 		return voice.Transcript{}, nil
 	}
 	language := t.o.Language
-	if language == "" && isTag.MatchString(said.Language) {
+	if language == "" && isTag().MatchString(said.Language) {
 		language = said.Language
 	}
 	return voice.Transcript{Text: text, Language: language}, nil
 }
 
-var isTag = regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
+var isTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$`) })
 
 func (t *Transcriber) once(ctx context.Context, kind string, body []byte) (answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
