@@ -20,9 +20,14 @@ import (
 	"clank/browsermgr/plan"
 	"clank/budget"
 	"clank/cancel"
+	"clank/internal/command"
 	"clank/internal/demoshop"
+	"clank/internal/home"
+	"clank/internal/models"
 	"clank/internal/phone"
+	"clank/internal/spending"
 	"clank/runs"
+	"clank/runs/script"
 	"clank/sessions"
 	"clank/settings"
 	"clank/sqlite"
@@ -40,7 +45,7 @@ const browserIdle = 10 * time.Minute
 // app is everything behind the doors: the state, the browser, the mind and the
 // manager of tasks.
 type app struct {
-	home     *home
+	home     *home.Home
 	logger   *slog.Logger
 	db       *sqlite.DB
 	settings *settings.Live
@@ -53,7 +58,7 @@ type app struct {
 	tools    *toolbox
 	tokens   *tokens.Store
 	local    string // secret of this run, for other programs of the same person
-	models   *models
+	models   *models.Finder
 	budget   *budget.Keeper
 	asker    *asker
 	programs *programs
@@ -81,11 +86,11 @@ type appOptions struct {
 
 // openApp opens the parts in the order in which they need each other. What was
 // opened is closed again if a later part fails.
-func openApp(ctx context.Context, e *env, h *home, logger *slog.Logger, opts appOptions) (_ *app, err error) {
+func openApp(ctx context.Context, e *command.Env, h *home.Home, logger *slog.Logger, opts appOptions) (_ *app, err error) {
 	a := &app{home: h, logger: logger, throwaway: opts.throwaway}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, a.close(e.hurry))
+			err = errors.Join(err, a.close(e.Hurry))
 		}
 	}()
 	if err := a.openPlace(); err != nil {
@@ -95,13 +100,13 @@ func openApp(ctx context.Context, e *env, h *home, logger *slog.Logger, opts app
 		return nil, err
 	}
 	a.local = tokens.Secret()
-	if a.tokens, err = tokens.Open(a.home.tokenFile(), nil); err != nil {
+	if a.tokens, err = tokens.Open(a.home.TokenFile(), nil); err != nil {
 		return nil, err
 	}
 	if err := a.openShop(ctx, opts.shopAddr); err != nil {
 		return nil, err
 	}
-	if a.budget, err = openBudget(ctx, a.db, a.settings.Now, a.logger); err != nil {
+	if a.budget, err = spending.Open(ctx, a.db, a.settings.Now, a.logger); err != nil {
 		return nil, err
 	}
 	a.models = a.newModels(e)
@@ -138,7 +143,7 @@ func (a *app) onClose(f func(context.Context) error) { a.closers = append(a.clos
 
 // openPlace settles where the state lies: in the home, or in a directory that goes with this process.
 func (a *app) openPlace() error {
-	a.place = a.home.dir
+	a.place = a.home.Dir
 	if !a.throwaway {
 		return nil
 	}
@@ -158,7 +163,7 @@ func (a *app) openState(ctx context.Context) error {
 	}
 	a.db = db
 	a.onClose(func(context.Context) error { return db.Close() })
-	a.settings = &settings.Live{Store: db, Log: a.logger, Providers: providers, Check: reachFaults}
+	a.settings = &settings.Live{Store: db, Log: a.logger, Providers: models.Providers, Check: reachFaults}
 	return a.settings.Open(ctx)
 }
 
@@ -189,15 +194,15 @@ func (a *app) openShop(ctx context.Context, addr string) error {
 	return nil
 }
 
-func (a *app) newModels(e *env) *models {
-	return &models{
-		places:     a.places(),
-		scripts:    a.home.scripts().Steps,
-		secret:     func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.getenv) },
-		compatible: func() string { return a.settings.Now().CompatibleURL },
-		baseURL:    e.getenv,
-		within:     a.budget.Model,
-		logger:     a.logger,
+func (a *app) newModels(e *command.Env) *models.Finder {
+	return &models.Finder{
+		Places:     a.places(),
+		Scripts:    script.Shelf{Dir: a.home.Scripts()}.Steps,
+		Secret:     func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.Getenv) },
+		Compatible: func() string { return a.settings.Now().CompatibleURL },
+		BaseURL:    e.Getenv,
+		Within:     a.budget.Model,
+		Logger:     a.logger,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"clank/dashboard"
+	"clank/internal/home"
 	"clank/llm/llmtest"
 )
 
@@ -66,8 +67,8 @@ func openCounter(t *testing.T) *counter {
 	c.home, c.environ = newPlace(t)
 	c.environ = append(c.environ, "OPENAI_BASE_URL="+strict.BaseURL(), "OPENAI_API_KEY="+testKey)
 	serving(t, c.home, c.environ)
-	h := &home{dir: c.home}
-	a, found, err := h.server()
+	h := &home.Home{Dir: c.home}
+	a, found, err := h.Server()
 	if err != nil || !found {
 		t.Fatal("no server in the home: ", err)
 	}

@@ -8,12 +8,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"clank/internal/command"
 )
 
 // runHere runs a command line within the test.
 func runHere(ctx context.Context, vars map[string]string, args ...string) (code int, stdout, stderr string) {
 	var out, talk bytes.Buffer
-	e := &env{stdout: &out, stderr: &talk, getenv: func(name string) string { return vars[name] }, hurry: ctx}
+	e := &command.Env{Stdout: &out, Stderr: &talk, Getenv: func(name string) string { return vars[name] }, Hurry: ctx}
 	code = run(ctx, e, args)
 	return code, out.String(), talk.String()
 }

@@ -5,14 +5,16 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"clank/brain"
 	"clank/budget"
-	"clank/budget/budgettest"
+	"clank/internal/budgetcli"
+	"clank/internal/command"
+	"clank/internal/home"
+	"clank/internal/spending"
 	"clank/llm"
 	"clank/sessions"
 	"clank/settings"
@@ -20,19 +22,19 @@ import (
 )
 
 // budgetHome is a home with a ledger in which two people have spent something.
-func budgetHome(t *testing.T) (e *env, stdout *bytes.Buffer, k *budget.Keeper) {
+func budgetHome(t *testing.T) (e *command.Env, stdout *bytes.Buffer, k *budget.Keeper) {
 	t.Helper()
 	e, stdout, _ = testEnv(t)
-	h, err := openHome(e.getenv)
+	h, err := home.Open(e.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := sqlite.Open(t.Context(), filepath.Join(h.dir, "clank.db"))
+	db, err := sqlite.Open(t.Context(), h.Database())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	k = newKeeper(db, settings.Defaults, slog.New(slog.DiscardHandler))
+	k = spending.Keeper(db, settings.Defaults, slog.New(slog.DiscardHandler))
 	now := time.Now()
 	for _, a := range []llm.Account{{User: "discord:42", Guild: "7"}, {User: "discord:43", Guild: "7"}, {User: "discord:42"}} {
 		e := budget.Entry{At: now, Day: now.Format(time.DateOnly), Account: a, Amount: budget.Amount{Calls: 1, Money: budget.Dollars(1.5)}}
@@ -49,7 +51,7 @@ func budgetHome(t *testing.T) (e *env, stdout *bytes.Buffer, k *budget.Keeper) {
 
 func TestBudgetIsShownInTheTerminal(t *testing.T) {
 	e, stdout, _ := budgetHome(t)
-	if err := showBudget(t.Context(), e, nil); err != nil {
+	if err := budgetcli.Run(t.Context(), e, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"4.50 of 20.00 USD", "SERVER  7", "3.00 of 10.00 USD", "PERSON  discord:42", "3.00 of 5.00 USD", "DAY"} {
@@ -58,7 +60,7 @@ func TestBudgetIsShownInTheTerminal(t *testing.T) {
 		}
 	}
 	stdout.Reset()
-	if err := showBudget(t.Context(), e, []string{"--json"}); err != nil {
+	if err := budgetcli.Run(t.Context(), e, []string{"--json"}); err != nil {
 		t.Fatal(err)
 	}
 	var o budget.Overview
@@ -78,52 +80,6 @@ func TestDiscordIsToldWhatConcernsThePersonWhoAsks(t *testing.T) {
 	got, err = discordBudgets(k)(t.Context(), from, true)
 	if err != nil || len(got.People) != 2 || got.People[0].User != "42" || got.People[0].Spent != "1.50 USD, 1 calls" {
 		t.Errorf("a moderator got %+v, %v", got.People, err)
-	}
-}
-
-func TestWhatARunLeftOpenCountsAsEstimated(t *testing.T) {
-	ledger := new(budgettest.Ledger)
-	reserve := func(at time.Time) int64 {
-		e := budget.Entry{At: at, Day: at.Format(time.DateOnly), Account: llm.Account{Task: "t"}, Amount: budget.Amount{Calls: 1, Money: 5}}
-		id, err := ledger.Reserve(t.Context(), e, func([]budget.Sum) error { return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		return id
-	}
-	open := reserve(time.Now())
-	if _, err := openBudget(t.Context(), ledger, settings.Defaults, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
-	calls, err := ledger.Calls(t.Context(), 10)
-	if err != nil || len(calls) != 1 || calls[0].ID != open || calls[0].State != budget.Estimated {
-		t.Errorf("got %+v, %v; want the open call, as estimated", calls, err)
-	}
-}
-
-func TestTheSettingsOfBudgetsAreThoseTheErrorsName(t *testing.T) {
-	for _, level := range budget.Levels() {
-		if _, ok := settings.FieldOf(budget.LimitKey + string(level)); !ok {
-			t.Errorf("there is no setting %s%s", budget.LimitKey, level)
-		}
-	}
-	if _, ok := settings.FieldOf(budget.PricesKey); !ok {
-		t.Errorf("there is no setting %s", budget.PricesKey)
-	}
-}
-
-func TestRulesAreWhatTheSettingsSay(t *testing.T) {
-	rules := budgetRules(settings.Settings{RetentionInDays: 7, Budget: settings.Budget{
-		Task: "0.5 USD, 3 steps, 2 minutes", Day: "7 calls 9 tokens", Zone: "UTC", Prices: "m 1 2 3",
-	}})
-	if got, want := rules.Limits[budget.Task], (budget.Amount{Money: budget.Dollars(0.5), Steps: 3, Time: 2 * time.Minute}); got != want {
-		t.Errorf("got %s for a task, want %s", got, want)
-	}
-	if got, want := rules.Limits[budget.Day], (budget.Amount{Calls: 7, Tokens: 9}); got != want {
-		t.Errorf("got %s for a day, want %s", got, want)
-	}
-	if rules.Keep != 7 || rules.Zone != time.UTC || rules.Prices["m"] != (llm.Price{Input: 1, Cached: 2, Output: 3}) {
-		t.Errorf("got %+v", rules)
 	}
 }
 

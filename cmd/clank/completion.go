@@ -11,23 +11,24 @@ import (
 	"clank/internal/browsercli"
 	"clank/internal/browsercli/shell"
 	"clank/internal/cmdline"
+	"clank/internal/command"
 	"clank/settings"
 )
 
-func printCompletion(ctx context.Context, e *env, args []string) error {
-	fs := newFlags("completion", "clank completion "+strings.Join(shell.Names(), "|")+"\n\nPrints a script that completes command lines, such as:  source <(clank completion bash)")
-	if err := parse(e, fs, args, 1); err != nil {
+func printCompletion(ctx context.Context, e *command.Env, args []string) error {
+	fs := cmdline.New("completion", "clank completion "+strings.Join(shell.Names(), "|")+"\n\nPrints a script that completes command lines, such as:  source <(clank completion bash)")
+	if err := e.Parse(fs, args, 1); err != nil {
 		return err
 	}
 	if len(fs.Rest) == 0 {
-		return usageErrorf("name the shell: %s", strings.Join(shell.Names(), ", "))
+		return cmdline.Usagef("name the shell: %s", strings.Join(shell.Names(), ", "))
 	}
 	var verbs []shell.Word
 	for _, c := range commands() {
 		verbs = append(verbs, shell.Word{Name: c.name, Short: c.short})
 	}
-	if err := browsercli.Completion(e.stdout, fs.Rest[0], verbs, completions(ctx)); err != nil {
-		return usageErrorf("%v", err)
+	if err := browsercli.Completion(e.Stdout, fs.Rest[0], verbs, completions(ctx)); err != nil {
+		return cmdline.Usagef("%v", err)
 	}
 	return nil
 }
@@ -76,8 +77,8 @@ func completions(ctx context.Context) []shell.Place {
 
 // flagsOf has a command tell its flags.
 func flagsOf(ctx context.Context, path []string) (list []shell.Flag) {
-	e := &env{stdout: io.Discard, stderr: io.Discard, getenv: func(string) string { return "" }, hurry: ctx}
-	e.describe = func(fs *cmdline.Flags) {
+	e := &command.Env{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }, Hurry: ctx}
+	e.Describe = func(fs *cmdline.Flags) {
 		fs.VisitAll(func(f *flag.Flag) {
 			kind, help := flag.UnquoteUsage(f)
 			s := shell.Flag{Name: f.Name, Help: help, Value: kind != "", File: kind == "FILE"}

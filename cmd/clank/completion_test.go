@@ -22,7 +22,7 @@ func TestEveryFlagIsCompletedAsItsCommandTakesIt(t *testing.T) {
 		}
 		e, stdout, stderr := testEnv(t)
 		for _, f := range p.Flags {
-			if code, out, _ := e.command(t, stdout, stderr, append(strings.Fields(p.Path), "--help")...); code != exitDone || !strings.Contains(out, "--"+f.Name) {
+			if code, out, _ := runIn(t, e, stdout, stderr, append(strings.Fields(p.Path), "--help")...); code != exitDone || !strings.Contains(out, "--"+f.Name) {
 				t.Errorf("clank %s --help does not tell of --%s", p.Path, f.Name)
 			}
 		}
@@ -36,7 +36,7 @@ func TestCommandsAreCompletedInEachShell(t *testing.T) {
 	t.Parallel()
 	for _, name := range shell.Names() {
 		e, stdout, stderr := testEnv(t)
-		code, out, told := e.command(t, stdout, stderr, "completion", name)
+		code, out, told := runIn(t, e, stdout, stderr, "completion", name)
 		for _, want := range []string{"gemini_computer_use", "sessions say", "watches add", "agentStack.preset", "below"} {
 			if code != exitDone || !strings.Contains(out, want) {
 				t.Errorf("%s: exit %d, no %q; %s", name, code, want, told)
@@ -52,7 +52,7 @@ func TestBashOffersWhatCanFollow(t *testing.T) {
 		t.Skip("there is no bash here")
 	}
 	e, stdout, stderr := testEnv(t)
-	_, script, _ := e.command(t, stdout, stderr, "completion", "bash")
+	_, script, _ := runIn(t, e, stdout, stderr, "completion", "bash")
 	for line, want := range map[string]string{
 		"clank sessions s": "say show script scripts", "clank browse --runtime gem": "gemini_computer_use", "clank config set agentStack.pre": "agentStack.preset",
 		"clank watches add --b": "--below",

@@ -5,12 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/command"
 	"clank/llm/llmtest"
+	"clank/llm/plain"
 	"clank/sessions"
 )
 
-// command runs a command in this process.
-func (e *env) command(t *testing.T, out, told interface {
+// runIn runs a command in this process.
+func runIn(t *testing.T, e *command.Env, out, told interface {
 	String() string
 	Reset()
 }, args ...string,
@@ -54,7 +56,7 @@ func TestSettingsAreReadAndChangedInTheTerminal(t *testing.T) {
 	t.Parallel()
 	e, stdout, stderr := testEnv(t)
 	for _, c := range settingRounds {
-		code, out, told := e.command(t, stdout, stderr, c.args...)
+		code, out, told := runIn(t, e, stdout, stderr, c.args...)
 		if code != c.code || !strings.Contains(out+told, c.want) {
 			t.Errorf("clank %s: exit %d, want %d and %q in\n%s%s", strings.Join(c.args, " "), code, c.code, c.want, out, told)
 		}
@@ -76,10 +78,10 @@ func TestCommandsThatNeedAServerSayHowToStartIt(t *testing.T) {
 		{[]string{"watches", "add", "example.com", "--below", "1", "--says", "x"}, exitUsage, "give one of"},
 		{[]string{"watches", "begin", "example.com"}, exitUsage, "add <url>"},
 		{[]string{"browse", "--script", "none-such"}, exitFailed, "there is no such script: none-such"},
-		{[]string{"browse", "--script", "x", "--model", plainModel}, exitUsage, "needs no model"},
+		{[]string{"browse", "--script", "x", "--model", plain.Name}, exitUsage, "needs no model"},
 		{[]string{"browse"}, exitUsage, "say what to do"},
 	} {
-		code, out, told := e.command(t, stdout, stderr, c.args...)
+		code, out, told := runIn(t, e, stdout, stderr, c.args...)
 		if code != c.code || out != "" || !strings.Contains(told, c.want) {
 			t.Errorf("clank %s: exit %d, %q, %q; want %d and %q", strings.Join(c.args, " "), code, out, told, c.code, c.want)
 		}
@@ -92,18 +94,18 @@ func TestServerIsConfiguredAndItsTasksAreToldFromTheTerminal(t *testing.T) {
 	}
 	t.Parallel()
 	r := newRange(t)
-	if err := r.app.home.claim(); err != nil {
+	if err := r.app.home.Claim(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(r.app.home.release)
+	t.Cleanup(r.app.home.Release)
 	if _, err := r.app.openDashboard(t.Context(), r.env, "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
 	e, stdout, stderr := testEnv(t)
-	e.getenv = r.env.getenv
+	e.Getenv = r.env.Getenv
 	say := func(want string, args ...string) {
 		t.Helper()
-		if code, out, told := e.command(t, stdout, stderr, args...); code != exitDone || !strings.Contains(out+told, want) {
+		if code, out, told := runIn(t, e, stdout, stderr, args...); code != exitDone || !strings.Contains(out+told, want) {
 			t.Errorf("clank %s: exit %d, no %q in\n%s%s", strings.Join(args, " "), code, want, out, told)
 		}
 	}
@@ -141,7 +143,7 @@ func TestServerIsConfiguredAndItsTasksAreToldFromTheTerminal(t *testing.T) {
 		t.Errorf("the answer is %q", rec.Answer)
 	}
 	say("no page is watched", "watches")
-	if code, _, told := e.command(t, stdout, stderr, "sessions", "say", ev.Record.ID, "more"); code != exitFailed || !strings.Contains(told, "start a task in it") {
+	if code, _, told := runIn(t, e, stdout, stderr, "sessions", "say", ev.Record.ID, "more"); code != exitFailed || !strings.Contains(told, "start a task in it") {
 		t.Errorf("a task that has ended: exit %d, %s", code, told)
 	}
 }

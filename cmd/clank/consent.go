@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 
 	"clank/consent"
 	"clank/sessions"
@@ -122,22 +121,4 @@ func (k *asker) AskHost(ctx context.Context, profile, host, why string) (forSess
 	q.Text = "Reach " + strconv.QuoteToASCII(host) + " for the first time"
 	answer, err := k.desk.Ask(ctx, q)
 	return answer.ForSession, err
-}
-
-// checkAllow refuses what is no class.
-func checkAllow(classes []string) error {
-	for _, c := range classes {
-		if !slices.Contains(consent.Classes(), consent.Class(c)) {
-			return usageErrorf("--allow %s: there are %s", c, classList())
-		}
-	}
-	return nil
-}
-
-func classList() string {
-	var names []string
-	for _, c := range consent.Classes() {
-		names = append(names, string(c))
-	}
-	return strings.Join(names, ", ")
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/browsecli"
 	"clank/internal/discordtest"
 	"clank/llm/llmtest"
 	"clank/sessions"
@@ -75,8 +76,8 @@ func TestATerminalWhereNobodyIsAskedBuysOnlyWhatItIsAllowedTo(t *testing.T) {
 		{"plain:steps", nil, true, ""}, // the person wrote the step
 	} {
 		r.script([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("done %s", `Not done: nobody.*`)})
-		task := sessions.Task{Prompt: `open ` + r.site.URL + `/buy, click "Buy now"`, Model: tt.model, Origin: terminalOrigin(), Allow: tt.allow}
-		rec, err := localRunner{r.app, r.env}.run(t.Context(), task, func(sessions.Event) {})
+		task := sessions.Task{Prompt: `open ` + r.site.URL + `/buy, click "Buy now"`, Model: tt.model, Origin: browsecli.Origin(), Allow: tt.allow}
+		rec, err := localRunner{r.app, r.env}.Run(t.Context(), task, func(sessions.Event) {})
 		if err != nil || rec.State != sessions.TaskDone {
 			t.Fatalf("%s: %s, %v", tt.model, rec.State, err)
 		}

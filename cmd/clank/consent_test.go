@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"clank/consent"
+	"clank/internal/browsecli"
 	"clank/sessions"
 	"clank/settings"
 )
@@ -114,7 +115,7 @@ func TestAGrantForASessionCoversItsClassAlone(t *testing.T) {
 func TestANewHostOfAPrivateTaskIsNotShownToOthers(t *testing.T) {
 	k, _, f := newTestAsker(t)
 	private := sessions.Record{Task: sessions.Task{ID: "t1", SessionID: "s1", Origin: sessions.Origin{Kind: sessions.FromDiscord, Channel: "c", User: "u", Private: true}}}
-	other := sessions.Record{Task: sessions.Task{ID: "t2", SessionID: "s2", Origin: terminalOrigin()}}
+	other := sessions.Record{Task: sessions.Task{ID: "t2", SessionID: "s2", Origin: browsecli.Origin()}}
 	for _, tt := range []struct {
 		work []sessions.Record
 		user string
@@ -187,12 +188,12 @@ func TestAllowTakesClassesOnly(t *testing.T) {
 	if !strings.Contains(stderr.String(), "--allow fly: there are buy, delete, send") || stdout.Len() > 0 {
 		t.Errorf("stderr %q, stdout %q", stderr, stdout)
 	}
-	if e.prompt(t.Context(), nil) != nil {
+	if browsecli.Prompt(t.Context(), e, nil) != nil {
 		t.Error("without a terminal somebody is asked")
 	}
-	e.tty = func() (io.ReadCloser, error) { return io.NopCloser(new(bytes.Buffer)), nil }
-	p := e.prompt(t.Context(), nil)
-	e.endPrompt(p)
+	e.TTY = func() (io.ReadCloser, error) { return io.NopCloser(new(bytes.Buffer)), nil }
+	p := browsecli.Prompt(t.Context(), e, nil)
+	browsecli.EndPrompt(e, p)
 }
 
 func TestAClassThatIsNotKnownIsAskedAbout(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"clank/browsermgr/control"
 	"clank/browsermgr/control/client"
 	"clank/browsermgr/control/gate"
+	"clank/internal/command"
 	"clank/settings"
 	"clank/tokens"
 )
@@ -28,7 +29,7 @@ func controlAddr(getenv func(string) string) string {
 
 // openControl serves the control API and tells commands of the same person where it is. If its usual port is taken, it
 // takes any: the commands find it all the same.
-func (a *app) openControl(ctx context.Context, e *env, addr string) (*control.Server, error) {
+func (a *app) openControl(ctx context.Context, e *command.Env, addr string) (*control.Server, error) {
 	secrets, err := a.controlSecrets(e)
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func (a *app) openControl(ctx context.Context, e *env, addr string) (*control.Se
 		Consent:         toolConsent{a.asker},
 	}
 	if s.Addr == "" {
-		s.Addr = controlAddr(e.getenv)
+		s.Addr = controlAddr(e.Getenv)
 	}
 	err = s.Open(ctx)
 	if addr == "" && errors.Is(err, syscall.EADDRINUSE) {
@@ -55,15 +56,15 @@ func (a *app) openControl(ctx context.Context, e *env, addr string) (*control.Se
 	if err := a.own.addURL(s.URL()); err != nil {
 		return nil, err
 	}
-	withdraw, err := client.Announce(a.home.dir, s.URL(), a.local)
+	withdraw, err := client.Announce(a.home.Dir, s.URL(), a.local)
 	if err != nil {
 		return nil, fmt.Errorf("announce the control API: %w", err)
 	}
 	a.onClose(func(context.Context) error { withdraw(); return nil })
 	a.tools = newToolbox(a.place, s.URL(), a.local)
 	a.tools.settings = a.settings.Now
-	a.tools.secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.getenv) }
-	a.tools.model = a.models.find
+	a.tools.secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.Getenv) }
+	a.tools.model = a.models.Find
 	a.tools.speak = a.asker.speakers.enter
 	a.onClose(a.tools.close)
 	return s, nil
@@ -71,10 +72,10 @@ func (a *app) openControl(ctx context.Context, e *env, addr string) (*control.Se
 
 // controlSecrets are the token and the password of the environment, the secret of this run, and the tokens that were given
 // out.
-func (a *app) controlSecrets(e *env) (gate.Secrets, error) {
+func (a *app) controlSecrets(e *command.Env) (gate.Secrets, error) {
 	var s gate.Secrets
 	for _, name := range []string{"CLANK_BROWSER_TOKEN", "OPENCLAW_GATEWAY_TOKEN"} {
-		v, err := settings.ReadSecret(name, e.getenv)
+		v, err := settings.ReadSecret(name, e.Getenv)
 		if err != nil {
 			return s, err
 		}
@@ -82,7 +83,7 @@ func (a *app) controlSecrets(e *env) (gate.Secrets, error) {
 			s.Token = v.Reveal()
 		}
 	}
-	v, err := settings.ReadSecret("OPENCLAW_GATEWAY_PASSWORD", e.getenv)
+	v, err := settings.ReadSecret("OPENCLAW_GATEWAY_PASSWORD", e.Getenv)
 	if err != nil {
 		return s, err
 	}

@@ -9,6 +9,7 @@ import (
 	"clank/bot"
 	"clank/bot/gateway"
 	"clank/cancel"
+	"clank/internal/command"
 	"clank/settings"
 )
 
@@ -25,8 +26,8 @@ type discordDoor struct {
 
 // openDiscord begins to connect, if there is a token. It tries again until ctx
 // ends, unless Discord refuses the bot.
-func (a *app) openDiscord(ctx context.Context, e *env) (*discordDoor, error) {
-	token, err := settings.ReadSecret("DISCORD_TOKEN", e.getenv)
+func (a *app) openDiscord(ctx context.Context, e *command.Env) (*discordDoor, error) {
+	token, err := settings.ReadSecret("DISCORD_TOKEN", e.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -68,11 +69,11 @@ func (d *discordDoor) first(ctx context.Context) string {
 }
 
 // follow tells what changes until ctx ends, and waits for the end of connecting.
-func (d *discordDoor) follow(ctx context.Context, e *env) {
+func (d *discordDoor) follow(ctx context.Context, e *command.Env) {
 	for {
 		select {
 		case how := <-d.news:
-			fmt.Fprintln(e.stderr, "discord:", how)
+			fmt.Fprintln(e.Stderr, "discord:", how)
 		case <-ctx.Done():
 			<-d.done
 			return
@@ -82,13 +83,13 @@ func (d *discordDoor) follow(ctx context.Context, e *env) {
 
 // connectBot connects to Discord, and says how that went and whether it is worth
 // another try.
-func (a *app) connectBot(ctx context.Context, e *env, token settings.SecretValue) (how string, again bool) {
+func (a *app) connectBot(ctx context.Context, e *command.Env, token settings.SecretValue) (how string, again bool) {
 	if !token.Present() {
 		return "not connected (set DISCORD_TOKEN to bring clank to a server)", false
 	}
 	b := &bot.Bot{
 		Token:         token.Reveal(),
-		Base:          e.getenv("CLANK_DISCORD_API"),
+		Base:          e.Getenv("CLANK_DISCORD_API"),
 		Tasks:         a.manager,
 		Brain:         a.brain(a.phone.Tools),
 		Budgets:       discordBudgets(a.budget),

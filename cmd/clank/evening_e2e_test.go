@@ -11,6 +11,7 @@ import (
 
 	"clank/internal/discordtest"
 	"clank/llm/llmtest"
+	"clank/llm/plain"
 	"clank/sessions"
 	"clank/watches"
 )
@@ -146,10 +147,10 @@ func spentEarly(t *testing.T, r *range_) {
 
 func savedAsScript(t *testing.T, r *range_) {
 	t.Helper()
-	r.configure(map[string]any{"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model": plainModel})
+	r.configure(map[string]any{"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model": plain.Name})
 	r.command(t, r.ada, discordtest.Args{"task": `open ` + r.site.URL + `/choice, click "First"`})
 	r.site.awaitHit(t, "/one")
-	if err := saveScript(t.Context(), r.env, []string{r.tasks(t)[0].ID, "first-way"}); err != nil {
+	if err := workSessions(t.Context(), r.env, []string{"script", r.tasks(t)[0].ID, "first-way"}); err != nil {
 		t.Fatal(err)
 	}
 	if m := r.command(t, r.ada, discordtest.Args{"task": "run first-way"}); strings.Contains(m.Content, "not understand") {

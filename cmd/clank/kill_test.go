@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"clank/internal/browsecli"
 )
 
 const firstTry = `open the demo shop, type "lamp" into Search, press Enter, read`
@@ -253,7 +255,7 @@ func TestTwoServersCannotShareAHome(t *testing.T) {
 // sessionOf reads the session's id from what "browse --json" printed.
 func sessionOf(t *testing.T, p *program) string {
 	t.Helper()
-	var got outcome
+	var got browsecli.Outcome
 	if err := json.Unmarshal([]byte(p.stdout.text()), &got); err != nil || got.SessionID == "" {
 		t.Fatalf("no session in %q: %v", p.stdout.text(), err)
 	}

@@ -11,6 +11,8 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/login"
 	"clank/browsermgr/page"
+	"clank/internal/command"
+	"clank/internal/home"
 	"clank/sessions"
 	"clank/vault"
 )
@@ -190,7 +192,7 @@ func (k kept) FillCode(ctx context.Context, s sessions.Session, t sessions.Task,
 }
 
 // openVault opens the vault of the home. One that cannot be opened is said, and leaves the rest as it is.
-func (a *app) openVault(ctx context.Context, e *env) {
+func (a *app) openVault(ctx context.Context, e *command.Env) {
 	opts, err := vaultOptions(e, a.home)
 	if err == nil {
 		a.vault, err = vault.Open(ctx, opts)
@@ -201,9 +203,9 @@ func (a *app) openVault(ctx context.Context, e *env) {
 }
 
 // vaultOptions say where the vault of a home and its key are.
-func vaultOptions(e *env, h *home) (vault.Options, error) {
-	opts := vault.Options{Path: h.path("vault.json"), KeyFile: h.path("vault.key"), Keyring: vault.SystemKeyring{}}
-	if strings.EqualFold(e.getenv("CLANK_VAULT_KEYRING"), "off") {
+func vaultOptions(e *command.Env, h *home.Home) (vault.Options, error) {
+	opts := vault.Options{Path: h.Path("vault.json"), KeyFile: h.Path("vault.key"), Keyring: vault.SystemKeyring{}}
+	if strings.EqualFold(e.Getenv("CLANK_VAULT_KEYRING"), "off") {
 		opts.Keyring = nil
 	}
 	return opts, readVaultKey(e, &opts)

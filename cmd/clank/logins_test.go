@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/browsecli"
 	"clank/llm/llmtest"
 	"clank/sessions"
 	"clank/vault"
@@ -32,13 +33,13 @@ func TestToLogInNeedsAPersonsConsent(t *testing.T) {
 		{"a code, allowed", []llmtest.Turn{openPage(r.site.URL + "/code"), code, answering("done: %s", `the code is filled.*`)}, []string{"login"}, false, "filled in"},
 		{"in own words", nil, nil, true, ""},
 	} {
-		task := sessions.Task{Prompt: "open " + r.site.URL + "/login, log in with shop", Model: "plain:steps", Origin: terminalOrigin(), Allow: tt.allow}
+		task := sessions.Task{Prompt: "open " + r.site.URL + "/login, log in with shop", Model: "plain:steps", Origin: browsecli.Origin(), Allow: tt.allow}
 		if tt.turns != nil {
 			r.script(tt.turns)
 			task.Model = "compatible:scripted"
 		}
 		r.bought()
-		rec, err := localRunner{r.app, r.env}.run(t.Context(), task, func(sessions.Event) {})
+		rec, err := localRunner{r.app, r.env}.Run(t.Context(), task, func(sessions.Event) {})
 		if err != nil || rec.State != sessions.TaskDone || !strings.Contains(rec.Answer, tt.want) {
 			t.Errorf("%s: %s, %v, the answer %q", tt.name, rec.State, err, rec.Answer)
 		}
@@ -58,8 +59,8 @@ func TestALoginIsUsedOnlyWhereAPersonAgreedToIt(t *testing.T) {
 	if err := r.app.vault.Put(t.Context(), put); err != nil {
 		t.Fatal(err)
 	}
-	task := sessions.Task{Prompt: "open " + r.site.URL + "/login", Model: "plain:steps", Origin: terminalOrigin()}
-	rec, err := localRunner{r.app, r.env}.run(t.Context(), task, func(sessions.Event) {})
+	task := sessions.Task{Prompt: "open " + r.site.URL + "/login", Model: "plain:steps", Origin: browsecli.Origin()}
+	rec, err := localRunner{r.app, r.env}.Run(t.Context(), task, func(sessions.Event) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,49 +14,44 @@ import (
 	"syscall"
 
 	"clank/cancel"
+	"clank/internal/budgetcli"
 	"clank/internal/cmdline"
+	"clank/internal/command"
 	"clank/internal/terminal"
+	"clank/internal/watchcli"
 )
 
 // version is set at build time.
 var version = "dev"
 
-// Exit codes. A shell expects 130 after an interrupt.
+// Exit codes, as package command has them.
 const (
-	exitDone    = 0
-	exitFailed  = 1
-	exitUsage   = 2
-	exitLimited = 3
-	exitStopped = 130
+	exitDone    = command.ExitDone
+	exitFailed  = command.ExitFailed
+	exitUsage   = command.ExitUsage
+	exitLimited = command.ExitLimited
+	exitDiffers = command.ExitDiffers
+	exitStopped = command.ExitStopped
 )
 
-// env is the world as a command sees it.
-type env struct {
-	stdout, stderr io.Writer
-	getenv         func(string) string
-	tty            func() (io.ReadCloser, error) // for answers to questions; nil: nobody is there
-	describe       func(*cmdline.Flags)          // set: a command only tells its flags
-	hurry          context.Context               //nolint:containedctx // ends when the person insists on leaving at once; it is a signal, not a call's context
-}
-
-// command is one verb of the program.
-type command struct {
+// verb is one command of the program.
+type verb struct {
 	name  string
 	args  string // shape of the arguments, for the overview
 	short string
-	run   func(ctx context.Context, e *env, args []string) error
+	run   func(ctx context.Context, e *command.Env, args []string) error
 }
 
-func commands() []command {
-	return []command{
+func commands() []verb {
+	return []verb{
 		{"serve", "[flags]", "start the dashboard, the browser's keeper and, with a token, the Discord bot", serve},
 		{"browse", `[flags] "<task>"`, "send the browser to do something and print the answer", browse},
 		{"browser", "<command>", "work a browser by hand: open pages, read them, click and type", workBrowser},
 		{"tokens", "<command>", "secrets for programs that use the control API or the page", manageTokens},
 		{"mcp", "[flags]", "offer the browser to programs that speak the Model Context Protocol", serveMCP},
-		{"sessions", "[command]", "list sessions, tell a task something, show and replay runs, scripts", listSessions},
-		{"watches", "[command]", "list, add or end the pages that are watched", workWatches},
-		{"budget", "[flags]", "show what was spent today, and what may be", showBudget},
+		{"sessions", "[command]", "list sessions, tell a task something, show and replay runs, scripts", workSessions},
+		{"watches", "[command]", "list, add or end the pages that are watched", watchcli.Run},
+		{"budget", "[flags]", "show what was spent today, and what may be", budgetcli.Run},
 		{"config", "[command]", "show or change settings", workConfig},
 		{"doctor", "[flags]", "say how keys, runtimes, search and budget stand", examine},
 		{"vault", "<command>", "keep logins that pages get and models do not", workVault},
@@ -65,25 +60,9 @@ func commands() []command {
 	}
 }
 
-// exitError ends the program with code. What there was to say has been said if
-// err is nil.
-type exitError struct {
-	code int
-	err  error
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
 func main() {
 	ctx, hurry := watchSignals()
-	e := &env{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, tty: terminal.Open, hurry: hurry}
+	e := &command.Env{Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, TTY: terminal.Open, Hurry: hurry}
 	os.Exit(run(ctx, e, os.Args[1:]))
 }
 
@@ -112,14 +91,14 @@ func watchSignals() (ctx, hurry context.Context) {
 }
 
 // run finds the command, runs it, says what went wrong and returns the exit code.
-func run(ctx context.Context, e *env, args []string) int {
+func run(ctx context.Context, e *command.Env, args []string) int {
 	if len(args) == 0 {
-		overview(e.stderr)
+		overview(e.Stderr)
 		return exitUsage
 	}
 	switch args[0] {
 	case "help", "-h", "-help", "--help":
-		overview(e.stdout)
+		overview(e.Stdout)
 		return exitDone
 	case "-version", "--version":
 		args[0] = "version"
@@ -129,28 +108,28 @@ func run(ctx context.Context, e *env, args []string) int {
 			return report(e, c, c.run(ctx, e, args[1:]))
 		}
 	}
-	fmt.Fprintf(e.stderr, "clank: there is no command %q; \"clank help\" lists them\n", args[0])
+	fmt.Fprintf(e.Stderr, "clank: there is no command %q; \"clank help\" lists them\n", args[0])
 	return exitUsage
 }
 
 // report turns the end of a command into words and an exit code.
-func report(e *env, c command, err error) int {
-	var exit *exitError
+func report(e *command.Env, c verb, err error) int {
+	var exit *command.ExitError
 	var usage *cmdline.UsageError
 	switch {
 	case err == nil, errors.Is(err, cmdline.ErrHelp):
 		return exitDone
 	case errors.As(err, &usage):
-		fmt.Fprintf(e.stderr, "clank %s: %v\nsee \"clank %s --help\"\n", c.name, err, c.name)
+		fmt.Fprintf(e.Stderr, "clank %s: %v\nsee \"clank %s --help\"\n", c.name, err, c.name)
 		return exitUsage
 	case !errors.As(err, &exit):
-		fmt.Fprintf(e.stderr, "clank %s: %v\n", c.name, err)
+		fmt.Fprintf(e.Stderr, "clank %s: %v\n", c.name, err)
 		return exitFailed
 	}
-	if exit.err != nil {
-		fmt.Fprintf(e.stderr, "clank %s: %v\n", c.name, exit.err)
+	if exit.Err != nil {
+		fmt.Fprintf(e.Stderr, "clank %s: %v\n", c.name, exit.Err)
 	}
-	return exit.code
+	return exit.Code
 }
 
 func overview(w io.Writer) {
@@ -161,10 +140,10 @@ func overview(w io.Writer) {
 	fmt.Fprint(w, "\n\"clank <command> --help\" says more. State lives in ~/.clank, or in the directory that CLANK_HOME names.\n")
 }
 
-func printVersion(_ context.Context, e *env, args []string) error {
-	if err := parse(e, newFlags("version", "clank version"), args, 0); err != nil {
+func printVersion(_ context.Context, e *command.Env, args []string) error {
+	if err := e.Parse(cmdline.New("version", "clank version"), args, 0); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(e.stdout, "clank", version)
+	_, err := fmt.Fprintln(e.Stdout, "clank", version)
 	return err
 }

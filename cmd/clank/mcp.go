@@ -8,6 +8,10 @@ import (
 
 	"clank/browsermgr/control/client"
 	"clank/browsertool/remote"
+	"clank/internal/browsecli"
+	"clank/internal/cmdline"
+	"clank/internal/command"
+	"clank/internal/home"
 	"clank/llm"
 	"clank/mcpserver"
 	"clank/sessions"
@@ -25,11 +29,11 @@ Offers the browser to programs that speak the Model Context Protocol: the tool
 
 If "clank serve" runs with the same home, its browsers are used.`
 
-func serveMCP(ctx context.Context, e *env, args []string) error {
+func serveMCP(ctx context.Context, e *command.Env, args []string) error {
 	var addr string
-	fs := newFlags("mcp", mcpIntro)
+	fs := cmdline.New("mcp", mcpIntro)
 	fs.StringVar(&addr, "http", "", "serve streamable HTTP at this loopback `ADDRESS`, such as 127.0.0.1:8789, instead")
-	if err := parse(e, fs, args, 0); err != nil {
+	if err := e.Parse(fs, args, 0); err != nil {
 		return err
 	}
 	place, err := openMCPPlace(ctx, e)
@@ -37,24 +41,24 @@ func serveMCP(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	defer func() {
-		if err := place.close(e.hurry); err != nil {
-			fmt.Fprintln(e.stderr, "clank mcp:", err)
+		if err := place.close(e.Hurry); err != nil {
+			fmt.Fprintln(e.Stderr, "clank mcp:", err)
 		}
 	}()
 	tool, err := place.tools.tool(ctx)
 	if err != nil {
 		return err
 	}
-	s := &mcpserver.Server{Tool: tool, Browser: mcpBrowser{place.runner}, Consent: place.consent, Version: version, Log: newLogger(e, "warn")}
+	s := &mcpserver.Server{Tool: tool, Browser: mcpBrowser{place.runner}, Consent: place.consent, Version: version, Log: e.Logger("warn")}
 	if addr == "" {
 		return s.ServePipes(ctx, os.Stdin, os.Stdout)
 	}
 	return serveMCPOverHTTP(ctx, e, place, s, addr)
 }
 
-func serveMCPOverHTTP(ctx context.Context, e *env, place mcpPlace, s *mcpserver.Server, addr string) error {
+func serveMCPOverHTTP(ctx context.Context, e *command.Env, place mcpPlace, s *mcpserver.Server, addr string) error {
 	h := place.home
-	given, err := tokens.Open(h.tokenFile(), nil)
+	given, err := tokens.Open(h.TokenFile(), nil)
 	if err != nil {
 		return err
 	}
@@ -67,20 +71,20 @@ func serveMCPOverHTTP(ctx context.Context, e *env, place mcpPlace, s *mcpserver.
 			return errors.Join(err, server.Close())
 		}
 	}
-	fmt.Fprintf(e.stderr, "MCP at %s, for those who have a token (clank tokens add NAME makes one)\nCtrl-C ends it.\n", server.URL())
+	fmt.Fprintf(e.Stderr, "MCP at %s, for those who have a token (clank tokens add NAME makes one)\nCtrl-C ends it.\n", server.URL())
 	<-ctx.Done()
 	return server.Close()
 }
 
 // mcpPlace is where the browsers are: in a server that runs, or in this process.
 type mcpPlace struct {
-	home   *home
-	runner runner
+	home   *home.Home
+	runner browsecli.Runner
 	tools  *toolbox
 }
 
 func (p mcpPlace) close(ctx context.Context) error {
-	return errors.Join(p.tools.close(ctx), p.runner.close(ctx))
+	return errors.Join(p.tools.close(ctx), p.runner.Close(ctx))
 }
 
 // consent asks the person at the client, where the browsers are in this process. Those of a server are its operator's
@@ -89,20 +93,20 @@ func (p mcpPlace) consent(ctx context.Context, ask mcpserver.Ask) (call context.
 	if p.tools.speak == nil {
 		return remote.Asking(ctx, mcpSpeaker), func() {}
 	}
-	return p.tools.speak(ctx, speaker{origin: terminalOrigin(), elicit: ask})
+	return p.tools.speak(ctx, speaker{origin: browsecli.Origin(), elicit: ask})
 }
 
-func openMCPPlace(ctx context.Context, e *env) (_ mcpPlace, err error) {
+func openMCPPlace(ctx context.Context, e *command.Env) (_ mcpPlace, err error) {
 	r, err := newRunner(ctx, e)
 	if err != nil {
 		return mcpPlace{}, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, r.close(e.hurry))
+			err = errors.Join(err, r.Close(e.Hurry))
 		}
 	}()
-	h, err := openHome(e.getenv)
+	h, err := home.Open(e.Getenv)
 	if err != nil {
 		return mcpPlace{}, err
 	}
@@ -114,13 +118,13 @@ func openMCPPlace(ctx context.Context, e *env) (_ mcpPlace, err error) {
 		p.tools = local.app.tools
 		return p, nil
 	}
-	found, err := client.Discover(h.dir)
+	found, err := client.Discover(h.Dir)
 	if err != nil {
 		return mcpPlace{}, err
 	}
-	p.tools = newToolbox(h.dir, found.URL, found.Token)
+	p.tools = newToolbox(h.Dir, found.URL, found.Token)
 	p.tools.settings = settings.Defaults
-	p.tools.secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.getenv) }
+	p.tools.secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.Getenv) }
 	p.tools.model = func(context.Context, string) (llm.Model, error) {
 		return nil, errors.New("pictures are described by the server only")
 	}
@@ -128,12 +132,12 @@ func openMCPPlace(ctx context.Context, e *env) (_ mcpPlace, err error) {
 }
 
 // mcpBrowser sends the agent out for an MCP client.
-type mcpBrowser struct{ runner runner }
+type mcpBrowser struct{ runner browsecli.Runner }
 
 // Browse implements mcpserver.Browser.
 func (b mcpBrowser) Browse(ctx context.Context, query, session string, progress func(string)) (mcpserver.Answer, error) {
-	task := sessions.Task{Prompt: query, SessionID: session, Origin: terminalOrigin()}
-	rec, err := b.runner.run(ctx, task, func(ev sessions.Event) {
+	task := sessions.Task{Prompt: query, SessionID: session, Origin: browsecli.Origin()}
+	rec, err := b.runner.Run(ctx, task, func(ev sessions.Event) {
 		if ev.Step != nil && ev.Step.Label != "" {
 			progress(ev.Step.Label)
 		}

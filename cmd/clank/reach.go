@@ -17,6 +17,7 @@ import (
 	"clank/browsermgr/egress/policy"
 	"clank/browsermgr/intercept"
 	"clank/browsermgr/page"
+	"clank/internal/command"
 	"clank/settings"
 )
 
@@ -25,12 +26,12 @@ import (
 const allowVariable = "CLANK_ALLOWED_HOSTS"
 
 // openGate makes ready what keeps pages from where they may not go. It is open before the browsers and closed after them.
-func (a *app) openGate(ctx context.Context, e *env) error {
-	a.allow = settings.Hosts(e.getenv(allowVariable))
+func (a *app) openGate(ctx context.Context, e *command.Env) error {
+	a.allow = settings.Hosts(e.Getenv(allowVariable))
 	if _, err := policy.Compile(policy.Rules{AllowedHosts: a.allow}); err != nil {
 		return fmt.Errorf("%s: %w", allowVariable, err)
 	}
-	login, err := settings.ReadSecret("CLANK_UPSTREAM_LOGIN", e.getenv)
+	login, err := settings.ReadSecret("CLANK_UPSTREAM_LOGIN", e.Getenv)
 	if err != nil {
 		return err
 	}

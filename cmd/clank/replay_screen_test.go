@@ -11,6 +11,7 @@ import (
 
 	"clank/computeruse"
 	"clank/computeruse/computerusetest"
+	"clank/internal/home"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -35,11 +36,11 @@ func lampSite(t *testing.T) (url string, changed *atomic.Bool) {
 func recordScreenRun(t *testing.T, environ []string, id string, turns ...computeruse.Turn) {
 	t.Helper()
 	e := environment(t, environ)
-	h, err := openHome(e.getenv)
+	h, err := home.Open(e.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := openApp(t.Context(), e, h, newLogger(e, "error"), appOptions{shopAddr: "127.0.0.1:0"})
+	a, err := openApp(t.Context(), e, h, e.Logger("error"), appOptions{shopAddr: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}

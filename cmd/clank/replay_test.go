@@ -17,17 +17,22 @@ import (
 	"testing"
 
 	"clank/browseagent"
+	"clank/internal/browsecli"
+	"clank/internal/command"
+	"clank/internal/home"
+	"clank/internal/sessioncli"
 	"clank/llm"
 	"clank/llm/plain"
 	"clank/runs"
+	"clank/runs/script"
 	"clank/sessions"
 	"clank/sqlite"
 )
 
 // environment is the world of a command that runs in this process.
-func environment(t *testing.T, environ []string) *env {
+func environment(t *testing.T, environ []string) *command.Env {
 	t.Helper()
-	return &env{stdout: io.Discard, stderr: io.Discard, hurry: t.Context(), getenv: func(name string) string {
+	return &command.Env{Stdout: io.Discard, Stderr: io.Discard, Hurry: t.Context(), Getenv: func(name string) string {
 		for _, v := range slices.Backward(environ) {
 			if value, found := strings.CutPrefix(v, name+"="); found {
 				return value
@@ -42,7 +47,7 @@ func inProcess(t *testing.T, home string, environ []string, args ...string) (cod
 	t.Helper()
 	var out, told bytes.Buffer
 	e := environment(t, environ)
-	e.stdout, e.stderr = &out, &told
+	e.Stdout, e.Stderr = &out, &told
 	code = run(t.Context(), e, args)
 	return code, out.String(), told.String()
 }
@@ -64,14 +69,14 @@ func recordedShop(t *testing.T) (url string, changed *atomic.Bool) {
 }
 
 // recordRun works a task with the parts of the program, recorded.
-func recordRun(t *testing.T, home string, environ []string, id, prompt string) {
+func recordRun(t *testing.T, dir string, environ []string, id, prompt string) {
 	t.Helper()
 	e := environment(t, environ)
-	h, err := openHome(e.getenv)
+	h, err := home.Open(e.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := openApp(t.Context(), e, h, newLogger(e, "error"), appOptions{shopAddr: "127.0.0.1:0"})
+	a, err := openApp(t.Context(), e, h, e.Logger("error"), appOptions{shopAddr: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +86,7 @@ func recordRun(t *testing.T, home string, environ []string, id, prompt string) {
 		}
 	}()
 	rec := a.newRecorder()
-	m := plain.New(plain.Options{Places: a.places(), Scripts: h.scripts().Steps})
+	m := plain.New(plain.Options{Places: a.places(), Scripts: script.Shelf{Dir: h.Scripts()}.Steps})
 	agent := &browseagent.Agent{
 		Browser:  rec.Browser(windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.desk.Forget, ephemeral: true}),
 		Model:    func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
@@ -99,7 +104,7 @@ func recordRun(t *testing.T, home string, environ []string, id, prompt string) {
 	if err := agent.Close(t.Context(), "s"+id); err != nil {
 		t.Error(err)
 	}
-	if got := rec.Dir; got != filepath.Join(home, "runs") {
+	if got := rec.Dir; got != filepath.Join(dir, "runs") {
 		t.Errorf("runs are recorded in %s", got)
 	}
 }
@@ -132,7 +137,7 @@ func TestRunIsShownExportedReplayedAndSavedAsAScript(t *testing.T) {
 	if code, out, told := inProcess(t, home, environ, "sessions", "scripts", "run", "--json", "light", "name = Eve"); code != exitDone || !strings.Contains(out, "lit for Eve") {
 		t.Errorf("scripts run: exit %d:\n%s%s", code, out, told)
 	} else {
-		var done outcome
+		var done browsecli.Outcome
 		if err := json.Unmarshal([]byte(out), &done); err != nil {
 			t.Error(err)
 		}
@@ -148,7 +153,7 @@ func TestRunIsShownExportedReplayedAndSavedAsAScript(t *testing.T) {
 	}
 	changed.Store(true)
 	code, out, told = inProcess(t, home, environ, "sessions", "replay", "--json", "t1")
-	var found played
+	var found sessioncli.Played
 	if err := json.Unmarshal([]byte(out), &found); err != nil || code != exitDiffers || found.Summary.Different == 0 {
 		t.Errorf("replay of a page that has changed: exit %d, %v:\n%s%s", code, err, out, told)
 	}
@@ -221,8 +226,8 @@ func TestCommandsForRunsSayWhatIsWrong(t *testing.T) {
 
 func TestReplayUsesTheSettingsOfTheHome(t *testing.T) {
 	t.Parallel()
-	home, environ := newPlace(t)
-	db, err := sqlite.Open(t.Context(), filepath.Join(home, "clank.db"))
+	dir, environ := newPlace(t)
+	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "clank.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,11 +236,11 @@ func TestReplayUsesTheSettingsOfTheHome(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := environment(t, environ)
-	h, err := openHome(e.getenv)
+	h, err := home.Open(e.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := openApp(t.Context(), e, h, newLogger(e, "error"), appOptions{throwaway: true, shopAddr: "127.0.0.1:0"})
+	a, err := openApp(t.Context(), e, h, e.Logger("error"), appOptions{throwaway: true, shopAddr: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}

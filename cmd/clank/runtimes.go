@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"clank/browseagent"
 	"clank/computeruse"
@@ -11,7 +9,6 @@ import (
 	geminihands "clank/computeruse/gemini"
 	openaihands "clank/computeruse/openai"
 	"clank/consent"
-	"clank/llm"
 	"clank/sessions"
 	"clank/settings"
 )
@@ -54,7 +51,7 @@ func (a *app) backends() map[string]sessions.Backend {
 }
 
 func (a *app) openaiMind(_ context.Context, name string) (computeruse.Mind, error) {
-	o, err := a.models.openaiOptions(name)
+	o, err := a.models.OpenAI(name)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +68,7 @@ func (a *app) openaiMind(_ context.Context, name string) (computeruse.Mind, erro
 }
 
 func (a *app) claudeMind(_ context.Context, name string) (computeruse.Mind, error) {
-	model, err := a.models.claude(name)
+	model, err := a.models.Claude(name)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +84,7 @@ func (a *app) claudeMind(_ context.Context, name string) (computeruse.Mind, erro
 }
 
 func (a *app) geminiMind(_ context.Context, name string) (computeruse.Mind, error) {
-	model, err := a.models.gemini(name)
+	model, err := a.models.Gemini(name)
 	if err != nil {
 		return nil, err
 	}
@@ -101,13 +98,13 @@ func (a *app) geminiMind(_ context.Context, name string) (computeruse.Mind, erro
 func (a *app) screenSettings(runtime string) computeruse.Settings {
 	s := a.settings.Now()
 	return computeruse.Settings{
-		StepTimeout: s.StepTimeout, MaxSteps: s.MaxSteps, HandOver: settings.Successors(s, runtime, a.models.able),
+		StepTimeout: s.StepTimeout, MaxSteps: s.MaxSteps, HandOver: settings.Successors(s, runtime, a.models.Able),
 	}
 }
 
 // route says by which runtime and model a task is done.
 func (a *app) route(t sessions.Task) (runtime, model string, err error) {
-	way, err := settings.Route(a.settings.Now(), settings.Wish{Runtime: t.Runtime, Model: t.Model}, a.models.able)
+	way, err := settings.Route(a.settings.Now(), settings.Wish{Runtime: t.Runtime, Model: t.Model}, a.models.Able)
 	return way.Runtime, way.Model, err
 }
 
@@ -115,45 +112,11 @@ func (a *app) route(t sessions.Task) (runtime, model string, err error) {
 // which model it has.
 func (a *app) handOver(ctx context.Context, s sessions.Session, t sessions.Task, to sessions.HandOverError) (string, error) {
 	now := a.settings.Now()
-	way, err := settings.HandOver(now, t.Runtime, to.Runtime, a.models.able)
+	way, err := settings.HandOver(now, t.Runtime, to.Runtime, a.models.Able)
 	if err == nil && now.HandOver == settings.HandOverAsk {
 		_, err = a.programs.Ask(ctx, s, t, sessions.Question{
 			Classes: []string{string(consent.HandOver)}, Text: "Go on with " + way.Model + " (" + way.Runtime + ")", Detail: to.Brief,
 		})
 	}
 	return way.Model, err
-}
-
-// able says what there is to know of a model, without asking its vendor.
-func (m *models) able(runtime, name string) settings.Ability {
-	provider, model, _ := strings.Cut(name, ":")
-	if err := m.ready(provider, name); err != nil {
-		return settings.Ability{Missing: err.Error()}
-	}
-	if provider == "plain" {
-		return settings.Ability{Known: true, Tools: true, Literal: true}
-	}
-	caps, known := llm.CapsOf(model)
-	return settings.Ability{Known: known, Tools: caps.Tools, Computer: caps.Computer || runtime == settings.RuntimeOpenAI && provider == "compatible", Literal: caps.Literal}
-}
-
-// ready says what is missing for a model to be asked.
-func (m *models) ready(provider, name string) error {
-	switch provider {
-	case "openai":
-		_, err := m.openaiOptions(name)
-		return err
-	case "compatible":
-		_, err := m.serverOptions(name)
-		return err
-	case "anthropic", "gemini":
-		_, _, err := m.keyed(name)
-		return err
-	case "plain":
-		return nil
-	case "":
-		return fmt.Errorf("no model is set (write one in the settings, for example %s)", plainModel)
-	default:
-		return fmt.Errorf("model %q: there is no provider %q here (known: %s)", name, provider, strings.Join(providers, ", "))
-	}
 }

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"clank/browsermgr/chrome"
 	"clank/cancel"
 	"clank/dashboard"
+	"clank/internal/cmdline"
+	"clank/internal/command"
+	"clank/internal/home"
+	"clank/internal/settingscli"
+	"clank/llm/plain"
 	"clank/settings"
 )
 
@@ -28,9 +32,9 @@ type serveFlags struct {
 	nodeAddr, nodeCert, nodeKey                      string
 }
 
-func serve(ctx context.Context, e *env, args []string) error {
+func serve(ctx context.Context, e *command.Env, args []string) error {
 	var f serveFlags
-	fs := newFlags("serve", serveIntro)
+	fs := cmdline.New("serve", serveIntro)
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:8787", "`ADDRESS` of the dashboard")
 	fs.StringVar(&f.shopAddr, "shop-addr", defaultShopAddr, "`ADDRESS` of the demo shop; any free port if it is taken")
 	fs.StringVar(&f.watchAddr, "watch-addr", "127.0.0.1:8789", "`ADDRESS` of the page on which people with a link watch a shared browser; any free port if it is taken")
@@ -38,45 +42,27 @@ func serve(ctx context.Context, e *env, args []string) error {
 	fs.StringVar(&f.nodeAddr, "node-addr", "", "lend this machine's browsers to other machines at `ADDRESS`, to those who know CLANK_NODE_TOKEN")
 	fs.StringVar(&f.nodeCert, "node-cert", "", "certificate `FILE` for that; needed unless ADDRESS is on loopback")
 	fs.StringVar(&f.nodeKey, "node-key", "", "its private key `FILE`")
-	fs.StringVar(&f.logLevel, "log", "warn", "`LEVEL` of the log on stderr: debug, info, warn, error")
-	if err := parse(e, fs, args, 0); err != nil {
+	fs.StringVar(&f.logLevel, "log", "warn", "`LEVEL` of the log on Stderr: debug, info, warn, error")
+	if err := e.Parse(fs, args, 0); err != nil {
 		return err
 	}
-	h, err := openHome(e.getenv)
+	h, err := home.Open(e.Getenv)
 	if err != nil {
 		return err
 	}
-	if err := h.claim(); err != nil {
+	if err := h.Claim(); err != nil {
 		return fmt.Errorf("%w; end that one first, or set CLANK_HOME to another directory", err)
 	}
-	defer h.release()
-	a, err := openApp(ctx, e, h, newLogger(e, f.logLevel), appOptions{shopAddr: f.shopAddr})
+	defer h.Release()
+	a, err := openApp(ctx, e, h, e.Logger(f.logLevel), appOptions{shopAddr: f.shopAddr})
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.serve(ctx, e, f), a.close(e.hurry)) //nolint:contextcheck // ctx has ended by then
-}
-
-// newLogger writes records of level and above to stderr.
-func newLogger(e *env, level string) *slog.Logger {
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		l = slog.LevelWarn
-	}
-	return slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: l, ReplaceAttr: withoutTime}))
-}
-
-// withoutTime leaves the time out: people read this log as it is written, and
-// services add their own.
-func withoutTime(_ []string, a slog.Attr) slog.Attr {
-	if a.Key == slog.TimeKey {
-		return slog.Attr{}
-	}
-	return a
+	return errors.Join(a.serve(ctx, e, f), a.close(e.Hurry)) //nolint:contextcheck // ctx has ended by then
 }
 
 // serve opens the doors, says where they are, and waits for the end.
-func (a *app) serve(ctx context.Context, e *env, f serveFlags) error {
+func (a *app) serve(ctx context.Context, e *command.Env, f serveFlags) error {
 	if err := a.openCalls(ctx, f.watchAddr); err != nil {
 		return err
 	}
@@ -99,12 +85,12 @@ func (a *app) serve(ctx context.Context, e *env, f serveFlags) error {
 	a.watch(ctx, a.web)
 	a.greet(ctx, e, doors{page: board.LoginURL(), control: api.URL(), lent: lent, discord: discord.first(ctx)})
 	discord.follow(ctx, e)
-	fmt.Fprintln(e.stderr, "ending …")
+	fmt.Fprintln(e.Stderr, "ending …")
 	a.scopes.StopAll(&cancel.Cause{Reason: cancel.ShuttingDown})
 	return nil
 }
 
-func (a *app) openDashboard(ctx context.Context, e *env, addr string) (*dashboard.Server, error) {
+func (a *app) openDashboard(ctx context.Context, e *command.Env, addr string) (*dashboard.Server, error) {
 	s := &dashboard.Server{
 		Addr:      addr,
 		Tokens:    a.tokens,
@@ -118,8 +104,8 @@ func (a *app) openDashboard(ctx context.Context, e *env, addr string) (*dashboar
 		Runs:      a.recorder,
 		Watches:   a.web.watches,
 		Call:      a.phone.Page(),
-		Able:      a.models.able,
-		Secret:    func(name string) bool { return present(e, name) },
+		Able:      a.models.Able,
+		Secret:    func(name string) bool { return settingscli.Present(e, name) },
 		IsStop:    cancel.IsStop,
 		Logger:    a.logger,
 	}
@@ -130,24 +116,18 @@ func (a *app) openDashboard(ctx context.Context, e *env, addr string) (*dashboar
 	if err := a.own.addURL(s.URL()); err != nil {
 		return nil, err
 	}
-	if err := a.home.publish(s.URL(), a.local); err != nil {
+	if err := a.home.Publish(s.URL(), a.local); err != nil {
 		return nil, err
 	}
-	a.onClose(func(context.Context) error { return a.home.unpublish() })
+	a.onClose(func(context.Context) error { return a.home.Unpublish() })
 	return s, nil
-}
-
-// present reports whether the secret called name is there to be used.
-func present(e *env, name string) bool {
-	v, err := settings.ReadSecret(name, e.getenv)
-	return err == nil && v.Present()
 }
 
 // doors are where people come in: the page's address, the control API's, and what is said of Discord.
 type doors struct{ page, control, lent, discord string }
 
 // greet prints where the doors are and what is missing.
-func (a *app) greet(ctx context.Context, e *env, d doors) {
+func (a *app) greet(ctx context.Context, e *command.Env, d doors) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "clank is ready: %s\n", d.page)
 	fmt.Fprintf(&b, "  browser  %s\n", a.browserLine(ctx))
@@ -159,7 +139,7 @@ func (a *app) greet(ctx context.Context, e *env, d doors) {
 	fmt.Fprintf(&b, "  discord  %s\n", d.discord)
 	fmt.Fprintf(&b, "  try      open the demo shop, type \"lamp\" into Search, press Enter, read\n")
 	fmt.Fprint(&b, "Ctrl-C ends it.\n")
-	fmt.Fprint(e.stdout, b.String())
+	fmt.Fprint(e.Stdout, b.String())
 }
 
 func (a *app) browserLine(ctx context.Context) string {
@@ -171,20 +151,20 @@ func (a *app) browserLine(ctx context.Context) string {
 }
 
 // modelLine says what does tasks that name no model, and what is missing for it.
-func (a *app) modelLine(e *env) string {
-	for _, b := range settings.Bindings(a.settings.Now(), a.models.able) {
+func (a *app) modelLine(e *command.Env) string {
+	for _, b := range settings.Bindings(a.settings.Now(), a.models.Able) {
 		switch {
 		case !b.Chosen:
 		case b.Problem != "":
 			return "none: " + b.Problem
-		case b.Model != plainModel:
+		case b.Model != plain.Name:
 			return b.Model + " (" + b.Runtime + ")"
 		}
 	}
 	for _, key := range []string{"ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"} {
-		if present(e, key) {
-			return plainModel + ", written steps (choose another in the settings)"
+		if settingscli.Present(e, key) {
+			return plain.Name + ", written steps (choose another in the settings)"
 		}
 	}
-	return plainModel + ", written steps (set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or name a server of your own in the settings, for a model that thinks)"
+	return plain.Name + ", written steps (set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or name a server of your own in the settings, for a model that thinks)"
 }

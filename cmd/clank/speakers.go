@@ -10,6 +10,7 @@ import (
 	"clank/browsermgr/control/ask"
 	"clank/browsertool/remote"
 	"clank/consent"
+	"clank/internal/browsecli"
 	"clank/sessions"
 )
 
@@ -48,7 +49,7 @@ func (s *speakers) enter(ctx context.Context, sp speaker) (call context.Context,
 
 func (s *speakers) find(id string) (speaker, bool) {
 	if id == mcpSpeaker {
-		return speaker{origin: terminalOrigin()}, true
+		return speaker{origin: browsecli.Origin()}, true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/command"
 	"clank/internal/discordtest"
+	"clank/internal/home"
 	"clank/llm/llmtest"
 	"clank/sessions"
 	"clank/settings"
@@ -102,7 +104,7 @@ type range_ struct {
 	room    discordtest.Channel
 	model   *llmtest.Server
 	site    *site
-	env     *env
+	env     *command.Env
 	app     *app
 	acts    *acts
 
@@ -157,8 +159,8 @@ func newRange(tb testing.TB) *range_ {
 		"CLANK_HOME": tb.TempDir(), "DISCORD_TOKEN": r.bot.Token, "CLANK_DISCORD_API": r.discord.URL,
 		"OPENAI_BASE_URL": r.model.BaseURL(), "OPENAI_API_KEY": testKey, allowVariable: "127.0.0.1",
 	}
-	r.env = &env{stdout: io.Discard, stderr: io.Discard, hurry: context.Background(), getenv: func(name string) string { return vars[name] }}
-	h, err := openHome(r.env.getenv)
+	r.env = &command.Env{Stdout: io.Discard, Stderr: io.Discard, Hurry: context.Background(), Getenv: func(name string) string { return vars[name] }}
+	h, err := home.Open(r.env.Getenv)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -179,7 +181,7 @@ func newRange(tb testing.TB) *range_ {
 	if _, err := r.app.openControl(tb.Context(), r.env, "127.0.0.1:0"); err != nil {
 		tb.Fatal(err)
 	}
-	if how, _ := r.app.connectBot(tb.Context(), r.env, settings.NewSecret(r.env.getenv("DISCORD_TOKEN"))); !strings.HasPrefix(how, "connected") {
+	if how, _ := r.app.connectBot(tb.Context(), r.env, settings.NewSecret(r.env.Getenv("DISCORD_TOKEN"))); !strings.HasPrefix(how, "connected") {
 		tb.Fatal(how)
 	}
 	var end func()

@@ -12,6 +12,7 @@ import (
 	"clank/brain"
 	"clank/browsermgr"
 	"clank/budget"
+	"clank/internal/command"
 	"clank/llm"
 	"clank/sessions"
 	"clank/settings"
@@ -33,10 +34,10 @@ type web struct {
 }
 
 // openWeb makes the parts ready. No page is looked at by itself before [app.watch].
-func (a *app) openWeb(e *env) *web {
+func (a *app) openWeb(e *command.Env) *web {
 	w := &web{reader: webread.Through(a.gate, readerProfile)}
 	w.searcher = &websearch.Searcher{
-		Engine:  func() websearch.Engine { return searchEngine(a.settings.Now().Web, e.getenv) },
+		Engine:  func() websearch.Engine { return searchEngine(a.settings.Now().Web, e.Getenv) },
 		PerHour: func() int { return a.settings.Now().Web.SearchesPerHour },
 		Logger:  a.logger,
 	}

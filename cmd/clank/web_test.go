@@ -11,11 +11,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"clank/internal/home"
 	"clank/sessions"
 	"clank/settings"
-	"clank/sqlite"
 	"clank/watches"
 	"clank/webread"
 )
@@ -24,14 +23,14 @@ import (
 func openTestApp(t *testing.T, hosts ...string) *app {
 	t.Helper()
 	e, _, _ := testEnv(t)
-	getenv := e.getenv
-	e.getenv = func(name string) string {
+	getenv := e.Getenv
+	e.Getenv = func(name string) string {
 		if name == allowVariable {
 			return strings.Join(hosts, " ")
 		}
 		return getenv(name)
 	}
-	h, err := openHome(e.getenv)
+	h, err := home.Open(e.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,42 +163,5 @@ func TestAPageIsReadWhenItStandsStill(t *testing.T) {
 	stop(why)
 	if _, err := drawn(ctx, &text{[]string{""}}); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestWatchesAreListedAndEndedInTheTerminal(t *testing.T) {
-	t.Parallel()
-	e, stdout, stderr := testEnv(t)
-	if err := workWatches(t.Context(), e, nil); err != nil || !strings.Contains(stderr.String(), "no page is watched") {
-		t.Fatalf("%s, %v", stderr, err)
-	}
-	err := withWatches(t.Context(), e, nil, func(db *sqlite.DB) error {
-		return db.AddWatch(t.Context(), watches.Watch{
-			ID: "w1", URL: "https://shop.test/", What: "cheaper", State: watches.Active, Next: time.Now(),
-			Last: &watches.Notice{Text: "It is $18 now"},
-		}, 1, 1)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := workWatches(t.Context(), e, nil); err != nil || !strings.Contains(stdout.String(), "w1  active") || !strings.Contains(stdout.String(), "It is $18 now") {
-		t.Errorf("%s, %v", stdout, err)
-	}
-	stdout.Reset()
-	if err := workWatches(t.Context(), e, []string{"--json"}); err != nil || !strings.Contains(stdout.String(), `"url": "https://shop.test/"`) {
-		t.Errorf("%s, %v", stdout, err)
-	}
-	if err := workWatches(t.Context(), e, []string{"end", "w1"}); err != nil || !strings.Contains(stderr.String(), "ended: w1") {
-		t.Errorf("%s, %v", stderr, err)
-	}
-	stdout.Reset()
-	if err := workWatches(t.Context(), e, []string{"--json"}); err != nil || strings.TrimSpace(stdout.String()) != "[]" {
-		t.Errorf("%s, %v", stdout, err)
-	}
-	if err := workWatches(t.Context(), e, []string{"end", "w9"}); !errors.Is(err, watches.ErrNotFound) {
-		t.Errorf("a watch that is not there: %v", err)
-	}
-	if err := workWatches(t.Context(), e, []string{"begin"}); err == nil {
-		t.Error("what is not understood was taken")
 	}
 }

@@ -44,7 +44,7 @@ func (w windows) Close(ctx context.Context, key string) error {
 // agentModel is the model that drives the browser. The Manager has routed the
 // task, so it is named.
 func (a *app) agentModel(ctx context.Context, name string) (llm.Model, error) {
-	model, err := a.models.find(ctx, name)
+	model, err := a.models.Find(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -57,13 +57,13 @@ func (a *app) brainModel(ctx context.Context) (llm.Model, error) {
 	if name == "" {
 		return nil, nil //nolint:nilnil // no brain is a choice, not an error
 	}
-	return a.models.find(ctx, name)
+	return a.models.Find(ctx, name)
 }
 
 func (a *app) agentSettings() browseagent.Settings {
 	s := a.settings.Now()
 	return browseagent.Settings{
-		StepTimeout: s.StepTimeout, MaxSteps: s.MaxSteps, HandOver: settings.Successors(s, browseagent.Runtime, a.models.able),
+		StepTimeout: s.StepTimeout, MaxSteps: s.MaxSteps, HandOver: settings.Successors(s, browseagent.Runtime, a.models.Able),
 	}
 }
 

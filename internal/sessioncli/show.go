@@ -1,4 +1,4 @@
-package main
+package sessioncli
 
 import (
 	"context"
@@ -7,24 +7,24 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"clank/internal/cmdline"
+	"clank/internal/command"
+	"clank/internal/home"
 	"clank/runs"
 	"clank/sessions"
 	"clank/sqlite"
 	"clank/untrusted"
 )
 
-func (h *home) runs() string { return h.path("runs") }
-
 // findRuns returns where the runs are kept that a person means: a file or
 // directory, a task, or all of a session, oldest first.
-func findRuns(h *home, id string) ([]string, error) {
-	found, err := runs.Find(h.runs(), id)
+func findRuns(h *home.Home, id string) ([]string, error) {
+	found, err := runs.Find(h.Runs(), id)
 	if errors.Is(err, runs.ErrNone) {
 		if _, statErr := os.Stat(id); statErr == nil {
 			return []string{id}, nil
@@ -35,8 +35,8 @@ func findRuns(h *home, id string) ([]string, error) {
 }
 
 // openRun opens the newest run that a person means.
-func openRun(e *env, id string) (*runs.Bundle, error) {
-	h, err := openHome(e.getenv)
+func openRun(e *command.Env, id string) (*runs.Bundle, error) {
+	h, err := home.Open(e.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -53,27 +53,28 @@ Tells a run: each step with the time it took, what it cost, where the page was, 
 what the model said. Of a session it tells all runs. Of a task that was not recorded
 it tells the steps that the database has.`
 
-func showRun(ctx context.Context, e *env, args []string) error {
-	fs := newFlags("sessions show", showIntro)
+func (c Command) show(ctx context.Context, args []string) error {
+	e := c.Env
+	fs := cmdline.New("sessions show", showIntro)
 	asJSON := fs.Bool("json", false, "print it as JSON")
-	if err := parse(e, fs, args, 1); err != nil {
+	if err := e.Parse(fs, args, 1); err != nil {
 		return err
 	}
 	if len(fs.Rest) == 0 {
-		return usageErrorf("say which run: its id, or an exported file")
+		return cmdline.Usagef("say which run: its id, or an exported file")
 	}
 	accounts, err := accountsOf(ctx, e, fs.Rest[0])
 	if err != nil {
 		return err
 	}
 	if *asJSON {
-		return printJSON(e.stdout, accounts)
+		return command.PrintJSON(e.Stdout, accounts)
 	}
 	for i, a := range accounts {
 		if i > 0 {
-			fmt.Fprintln(e.stdout)
+			fmt.Fprintln(e.Stdout)
 		}
-		if err := tell(e.stdout, a); err != nil {
+		if err := tell(e.Stdout, a); err != nil {
 			return err
 		}
 	}
@@ -82,8 +83,8 @@ func showRun(ctx context.Context, e *env, args []string) error {
 
 // accountsOf reads the runs that a person means, from their records or else from
 // the database.
-func accountsOf(ctx context.Context, e *env, id string) ([]runs.Account, error) {
-	h, err := openHome(e.getenv)
+func accountsOf(ctx context.Context, e *command.Env, id string) ([]runs.Account, error) {
+	h, err := home.Open(e.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -106,11 +107,11 @@ func accountsOf(ctx context.Context, e *env, id string) ([]runs.Account, error) 
 }
 
 // storedAccounts reads what the database has of a task, or of a session's tasks.
-func storedAccounts(ctx context.Context, h *home, id string, notFound error) ([]runs.Account, error) {
-	if _, err := os.Stat(h.path("clank.db")); errors.Is(err, fs.ErrNotExist) {
+func storedAccounts(ctx context.Context, h *home.Home, id string, notFound error) ([]runs.Account, error) {
+	if _, err := os.Stat(h.Database()); errors.Is(err, fs.ErrNotExist) {
 		return nil, notFound
 	}
-	db, err := sqlite.Open(ctx, h.path("clank.db"))
+	db, err := sqlite.Open(ctx, h.Database())
 	if err != nil {
 		return nil, err
 	}
@@ -216,47 +217,3 @@ func actsIn(steps []runs.AccountStep) (n int) {
 }
 
 func seconds(ms float64) string { return fmt.Sprintf("%.1f s", ms/1000) }
-
-const exportIntro = `clank sessions export [flags] <id> [file]
-
-Writes a run as one zip: what was asked and answered, the steps, the pages and the
-pictures, without passwords and keys. What pages showed and people asked is in it.
-Without a file it is run-<id>.zip here; - is the standard output.`
-
-func exportRun(_ context.Context, e *env, args []string) (err error) {
-	flags := newFlags("sessions export", exportIntro)
-	if err := parse(e, flags, args, 2); err != nil {
-		return err
-	}
-	if len(flags.Rest) == 0 {
-		return usageErrorf("say which run: its id")
-	}
-	h, err := openHome(e.getenv)
-	if err != nil {
-		return err
-	}
-	found, err := findRuns(h, flags.Rest[0])
-	if err != nil {
-		return err
-	}
-	dir := found[len(found)-1]
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return fmt.Errorf("%s is exported already", dir)
-	}
-	name := "run-" + filepath.Base(dir) + ".zip"
-	if len(flags.Rest) == 2 {
-		name = flags.Rest[1]
-	}
-	if name == "-" {
-		return runs.Export(e.stdout, dir)
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("export the run: %w", err)
-	}
-	if err := errors.Join(runs.Export(f, dir), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(name))
-	}
-	fmt.Fprintln(e.stderr, "written to", name)
-	return nil
-}

@@ -1,4 +1,4 @@
-package main
+package home_test
 
 import (
 	"errors"
@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"clank/internal/home"
 )
 
-func newHome(t *testing.T) *home {
+func newHome(t *testing.T) *home.Home {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "deep", "home")
-	h, err := openHome(func(name string) string {
+	h, err := home.Open(func(name string) string {
 		if name == "CLANK_HOME" {
 			return dir
 		}
@@ -20,13 +22,13 @@ func newHome(t *testing.T) *home {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(h.release)
+	t.Cleanup(h.Release)
 	return h
 }
 
 func TestHomeIsMadeForItsOwnerOnly(t *testing.T) {
 	t.Parallel()
-	st, err := os.Stat(newHome(t).dir)
+	st, err := os.Stat(newHome(t).Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +43,7 @@ func TestHomeThatCannotBeMadeNamesTheWayOut(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := openHome(func(string) string { return filepath.Join(file, "home") })
+	_, err := home.Open(func(string) string { return filepath.Join(file, "home") })
 	if err == nil || !strings.Contains(err.Error(), "CLANK_HOME") {
 		t.Errorf("error = %v, want one that names CLANK_HOME", err)
 	}
@@ -50,43 +52,43 @@ func TestHomeThatCannotBeMadeNamesTheWayOut(t *testing.T) {
 func TestSecondClaimTellsWhoHoldsTheHome(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	if err := h.claim(); err != nil {
+	if err := h.Claim(); err != nil {
 		t.Fatal(err)
 	}
-	other := &home{dir: h.dir}
-	err := other.claim()
-	if !errors.Is(err, errClaimed) || !strings.Contains(err.Error(), "process ") {
-		t.Fatalf("second claim = %v, want errClaimed with the process", err)
+	other := &home.Home{Dir: h.Dir}
+	err := other.Claim()
+	if !errors.Is(err, home.ErrClaimed) || !strings.Contains(err.Error(), "process ") {
+		t.Fatalf("second claim = %v, want ErrClaimed with the process", err)
 	}
-	h.release()
-	if err := other.claim(); err != nil {
+	h.Release()
+	if err := other.Claim(); err != nil {
 		t.Errorf("claim after release: %v", err)
 	}
-	other.release()
+	other.Release()
 }
 
 func TestAddressOfADeadServerDoesNotCount(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	if _, found, err := h.server(); found || err != nil {
+	if _, found, err := h.Server(); found || err != nil {
 		t.Fatalf("server of a new home = %v, %v", found, err)
 	}
-	if err := h.claim(); err != nil {
+	if err := h.Claim(); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.publish("http://127.0.0.1:1", "secret"); err != nil {
+	if err := h.Publish("http://127.0.0.1:1", "secret"); err != nil {
 		t.Fatal(err)
 	}
-	other := &home{dir: h.dir}
-	a, found, err := other.server()
+	other := &home.Home{Dir: h.Dir}
+	a, found, err := other.Server()
 	if err != nil || !found || a.URL != "http://127.0.0.1:1" || a.Secret != "secret" {
 		t.Fatalf("server = %+v, %v, %v", a, found, err)
 	}
-	h.release()
-	if _, found, _ := other.server(); found {
+	h.Release()
+	if _, found, _ := other.Server(); found {
 		t.Error("the address counts although nobody owns the home")
 	}
-	if err := errors.Join(h.unpublish(), h.unpublish()); err != nil {
+	if err := errors.Join(h.Unpublish(), h.Unpublish()); err != nil {
 		t.Errorf("unpublish: %v", err)
 	}
 }

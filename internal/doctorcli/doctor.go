@@ -1,4 +1,6 @@
-package main
+// Package doctorcli is the command "clank doctor": how keys, runtimes, search and budget stand. It asks no vendor, and repairs
+// nothing.
+package doctorcli
 
 import (
 	"cmp"
@@ -9,6 +11,10 @@ import (
 	"text/tabwriter"
 
 	"clank/budget"
+	"clank/internal/budgetcli"
+	"clank/internal/cmdline"
+	"clank/internal/command"
+	"clank/internal/settingscli"
 	"clank/settings"
 	"clank/untrusted"
 	"clank/websearch"
@@ -29,17 +35,27 @@ type standing struct {
 	Says  string `json:"says"`
 }
 
-func examine(ctx context.Context, e *env, args []string) error {
-	fs := newFlags("doctor", doctorIntro)
+// Command is "clank doctor". All fields are needed.
+type Command struct {
+	Env   *command.Env
+	Rules settingscli.Rules
+	// Engine is the search engine that settings choose, with the keys that key knows; nil if there is none.
+	Engine func(s settings.Web, key func(name string) string) websearch.Engine
+}
+
+// Run carries out args, which follow the words "clank doctor".
+func (c Command) Run(ctx context.Context, args []string) error {
+	e := c.Env
+	fs := cmdline.New("doctor", doctorIntro)
 	asJSON := fs.Bool("json", false, "print it as JSON")
-	if err := parse(e, fs, args, 0); err != nil {
+	if err := e.Parse(fs, args, 0); err != nil {
 		return err
 	}
 	var list []standing
 	chosen, task := true, ""
-	err := withSettings(ctx, e, func(v configView) error {
+	err := settingscli.With(ctx, e, c.Rules, func(v settingscli.View) error {
 		list = append(list, keysStand(v)...)
-		for _, b := range v.bindings() {
+		for _, b := range v.Bindings() {
 			s := standing{Name: b.Runtime, Ready: b.Problem == "", Says: b.Model}
 			if !s.Ready {
 				s.Says = b.Problem
@@ -50,32 +66,32 @@ func examine(ctx context.Context, e *env, args []string) error {
 			}
 			list = append(list, s)
 		}
-		list, task = append(list, searchStands(v)), v.live.Now().Budget.Task
+		list, task = append(list, c.searchStands(v)), v.Live.Now().Budget.Task
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	o, err := readBudget(ctx, e)
+	o, err := budgetcli.Read(ctx, e)
 	if err != nil {
 		return err
 	}
 	list = append(list, budgetStands(o, task))
 	if *asJSON {
-		err = printJSON(e.stdout, list)
+		err = command.PrintJSON(e.Stdout, list)
 	} else {
-		err = printStandings(e.stdout, list)
+		err = printStandings(e.Stdout, list)
 	}
 	if err == nil && !chosen {
-		return &exitError{code: exitFailed}
+		return &command.ExitError{Code: command.ExitFailed}
 	}
 	return err
 }
 
 // keysStand says of each key whether it is there.
-func keysStand(v configView) []standing {
+func keysStand(v settingscli.View) []standing {
 	missing := "is not set. "
-	if v.far {
+	if v.Far {
 		missing = `is not set for "clank serve". `
 	}
 	var list []standing
@@ -83,7 +99,7 @@ func keysStand(v configView) []standing {
 		if f.Kind != settings.Secret {
 			continue
 		}
-		s := standing{Name: f.Key, Ready: v.present(f.Key), Says: "is there"}
+		s := standing{Name: f.Key, Ready: v.Present(f.Key), Says: "is there"}
 		if !s.Ready {
 			s.Says = missing + f.Effect
 		}
@@ -92,14 +108,14 @@ func keysStand(v configView) []standing {
 	return list
 }
 
-func searchStands(v configView) standing {
+func (c Command) searchStands(v settingscli.View) standing {
 	known := func(name string) string {
-		if v.present(name) {
+		if v.Present(name) {
 			return "present"
 		}
 		return ""
 	}
-	if engine := searchEngine(v.live.Now().Web, known); engine != nil {
+	if engine := c.Engine(v.Live.Now().Web, known); engine != nil {
 		return standing{"search", true, engine.Name()}
 	}
 	return standing{"search", false, "with the browser; for a search engine, " + websearch.HowTo}

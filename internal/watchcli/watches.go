@@ -1,8 +1,8 @@
-package main
+// Package watchcli is the command "clank watches": it lists, begins and ends watches of pages. Nothing is looked at here.
+package watchcli
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"strings"
@@ -11,6 +11,9 @@ import (
 
 	"clank/cancel"
 	"clank/dashboard"
+	"clank/internal/cmdline"
+	"clank/internal/command"
+	"clank/internal/owner"
 	"clank/internal/terminal"
 	"clank/sessions"
 	"clank/sqlite"
@@ -27,40 +30,39 @@ or begins or ends a watch. Pages are looked at as long as "clank serve" runs.
   clank watches add https://shop.example/lamp --below 20
   clank watches add https://example.com/news --every 60`
 
-func workWatches(ctx context.Context, e *env, args []string) error {
+// Run carries out args, which follow the words "clank watches".
+func Run(ctx context.Context, e *command.Env, args []string) error {
 	if len(args) > 0 && args[0] == "add" {
 		return addWatch(ctx, e, args[1:])
 	}
-	fs := newFlags("watches", watchesIntro)
+	fs := cmdline.New("watches", watchesIntro)
 	asJSON := fs.Bool("json", false, "print them as JSON")
 	all := fs.Bool("all", false, "those that have ended as well")
-	if err := parse(e, fs, args, 2); err != nil {
+	if err := e.Parse(fs, args, 2); err != nil {
 		return err
 	}
 	switch rest := fs.Rest; {
 	case len(rest) == 2 && rest[0] == "end":
 		return endWatch(ctx, e, rest[1])
 	case len(rest) > 0:
-		return usageErrorf("write add <url> or end <id>, or nothing to list the watches")
+		return cmdline.Usagef("write add <url> or end <id>, or nothing to list the watches")
 	}
 	list, err := knownWatches(ctx, e, *all)
 	if err != nil {
 		return err
 	}
 	if *asJSON {
-		enc := json.NewEncoder(e.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(list)
+		return command.PrintJSON(e.Stdout, list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(e.stderr, "no page is watched")
+		fmt.Fprintln(e.Stderr, "no page is watched")
 		return nil
 	}
 	return printWatches(e, list)
 }
 
-func printWatches(e *env, list []dashboard.WatchView) error {
-	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+func printWatches(e *command.Env, list []dashboard.WatchView) error {
+	w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSTATE\tNEXT LOOK\tPAGE\tWAITS FOR\tLAST NEWS")
 	for _, v := range list {
 		next, last := "-", "-"
@@ -76,8 +78,8 @@ func printWatches(e *env, list []dashboard.WatchView) error {
 }
 
 // addWatch begins a watch in the server, which looks at the page once at once.
-func addWatch(ctx context.Context, e *env, args []string) error {
-	fs := newFlags("watches add", watchesIntro)
+func addWatch(ctx context.Context, e *command.Env, args []string) error {
+	fs := cmdline.New("watches add", watchesIntro)
 	below := fs.Float64("below", 0, "tell when the price is below `N`")
 	above := fs.Float64("above", 0, "tell when the number is above `N`")
 	says := fs.String("says", "", "tell when this `TEXT` is on the page")
@@ -85,11 +87,11 @@ func addWatch(ctx context.Context, e *env, args []string) error {
 	near := fs.String("near", "", "take the number beside these `WORDS`")
 	every := fs.Int("every", 0, "look every `N` minutes (the setting says otherwise)")
 	days := fs.Int("days", 0, "end after `N` days (the setting says otherwise)")
-	if err := parse(e, fs, args, 1); err != nil {
+	if err := e.Parse(fs, args, 1); err != nil {
 		return err
 	}
 	if len(fs.Rest) == 0 {
-		return usageErrorf("say which page, by its address")
+		return cmdline.Usagef("say which page, by its address")
 	}
 	req := dashboard.WatchRequest{URL: fs.Rest[0], Near: *near, Every: *every, Days: *days, Origin: sessions.FromTerminal}
 	chosen := 0
@@ -109,9 +111,9 @@ func addWatch(ctx context.Context, e *env, args []string) error {
 		chosen++
 	})
 	if chosen > 1 {
-		return usageErrorf("a watch waits for one thing: give one of --below, --above, --says and --when")
+		return cmdline.Usagef("a watch waits for one thing: give one of --below, --above, --says and --when")
 	}
-	c, err := server(e, "pages are looked at as long as that runs")
+	c, err := owner.Server(e, "pages are looked at as long as that runs")
 	if err != nil {
 		return err
 	}
@@ -119,17 +121,17 @@ func addWatch(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(e.stdout, w.ID); err != nil {
+	if _, err := fmt.Fprintln(e.Stdout, w.ID); err != nil {
 		return fmt.Errorf("print the watch: %w", err)
 	}
-	fmt.Fprintf(e.stderr, "watched: %s, %s\n", terminal.Clip(w.URL, 80), terminal.Clip(w.What, 80))
+	fmt.Fprintf(e.Stderr, "watched: %s, %s\n", terminal.Clip(w.URL, 80), terminal.Clip(w.What, 80))
 	return nil
 }
 
 // knownWatches asks the server that owns the home, or else reads the database.
-func knownWatches(ctx context.Context, e *env, all bool) ([]dashboard.WatchView, error) {
+func knownWatches(ctx context.Context, e *command.Env, all bool) ([]dashboard.WatchView, error) {
 	var list []dashboard.WatchView
-	err := withWatches(ctx, e, func(c *dashboard.Client) (err error) {
+	err := owner.Ask(ctx, e, func(c *dashboard.Client) (err error) {
 		list, err = c.Watches(ctx)
 		return err
 	}, func(db *sqlite.DB) error {
@@ -148,9 +150,9 @@ func knownWatches(ctx context.Context, e *env, all bool) ([]dashboard.WatchView,
 	return out, err
 }
 
-func endWatch(ctx context.Context, e *env, id string) error {
+func endWatch(ctx context.Context, e *command.Env, id string) error {
 	var ended dashboard.WatchView
-	err := withWatches(ctx, e, func(c *dashboard.Client) (err error) {
+	err := owner.Ask(ctx, e, func(c *dashboard.Client) (err error) {
 		ended, err = c.EndWatch(ctx, id)
 		return err
 	}, func(db *sqlite.DB) error {
@@ -162,25 +164,6 @@ func endWatch(ctx context.Context, e *env, id string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "ended: %s\n", terminal.Clip(strings.TrimSpace(ended.ID+" "+ended.URL), 120))
+	fmt.Fprintf(e.Stderr, "ended: %s\n", terminal.Clip(strings.TrimSpace(ended.ID+" "+ended.URL), 120))
 	return nil
-}
-
-// withWatches does remote with the server that owns the home, or local with the database if there is none.
-func withWatches(ctx context.Context, e *env, remote func(*dashboard.Client) error, local func(*sqlite.DB) error) error {
-	h, err := openHome(e.getenv)
-	if err != nil {
-		return err
-	}
-	if a, found, err := h.server(); err != nil {
-		return err
-	} else if found {
-		return remote(newRemoteRunner(e, a).client)
-	}
-	db, err := sqlite.Open(ctx, h.path("clank.db"))
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	return local(db)
 }
