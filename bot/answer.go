@@ -16,7 +16,6 @@ const (
 	maxParts    = 4       // messages of one answer; a longer one becomes a file
 	maxUpload   = 9 << 20 // bytes of a message's attachments; Discord takes 10 MiB
 	fileExcerpt = 1500    // characters of an answer that are shown when the whole is a file
-	maxPrompt   = 4000    // characters of a task
 	maxLabel    = 60      // characters of a piece of work's label
 	nothingText = "Done; there is nothing to report."
 	mdType      = "text/markdown; charset=utf-8"

@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"clank/bot/gateway"
+	"clank/bot/guilds"
+	"clank/bot/jobs"
 	"clank/bot/rest"
 	"clank/brain"
 	"clank/cancel"
@@ -109,8 +111,8 @@ type Bot struct {
 
 	rest   *rest.Client
 	gate   *gateway.Client
-	guilds guildCache
-	work   jobs
+	guilds guilds.Cache
+	work   jobs.Jobs
 	asking asking
 	shown  shown
 	stop   context.CancelCauseFunc
@@ -135,7 +137,7 @@ func (b *Bot) Open(ctx context.Context) error {
 	b.rest = &rest.Client{Token: b.Token, Base: b.Base, HTTPClient: client, Logger: b.logger(), RetryWait: b.RetryWait}
 	base, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	b.stop = stop
-	b.work.open(or(b.MaxConcurrent, 64))
+	b.work.Open(or(b.MaxConcurrent, 64))
 	b.gate = &gateway.Client{
 		Token:      b.Token,
 		Intents:    int(b.intents()),
@@ -170,10 +172,10 @@ func (b *Bot) Close(ctx context.Context) error {
 	if b.stop == nil {
 		return nil
 	}
-	b.work.close()
+	b.work.Close()
 	b.stop(&cancel.Cause{Reason: cancel.ShuttingDown})
 	b.asking.done.Wait() // it waits for nothing itself
-	return errors.Join(b.work.wait(ctx), b.gate.Close(ctx))
+	return errors.Join(b.work.Wait(ctx), b.gate.Close(ctx))
 }
 
 // Done is closed when the connection has ended for good: after Close, or when

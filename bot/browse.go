@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/bot/markup"
+	"clank/bot/menu"
 	"clank/bot/rest"
 	"clank/brain"
 	"clank/cancel"
@@ -31,7 +32,7 @@ func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data dis
 		}
 	}
 	var sub *discordgo.ApplicationCommandInteractionDataOption
-	if data.Name == commandName && len(data.Options) > 0 {
+	if data.Name == menu.Name && len(data.Options) > 0 {
 		sub = data.Options[0]
 	}
 	if sub == nil {
@@ -99,7 +100,7 @@ func origin(i *discordgo.Interaction, who person) sessions.Origin {
 
 // placed completes o with what only the gateway has told: the channel that a thread is part of.
 func (b *Bot) placed(o sessions.Origin) sessions.Origin {
-	o.Parent = b.guilds.parent(o.Guild, o.Channel)
+	o.Parent = b.guilds.Parent(o.Guild, o.Channel)
 	return o
 }
 

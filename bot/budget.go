@@ -7,8 +7,6 @@ import (
 
 	"clank/bot/markup"
 	"clank/sessions"
-
-	"github.com/bwmarrin/discordgo"
 )
 
 // Budgets is what was spent and may be, each as people read it: "0.80 of 1.00
@@ -20,16 +18,6 @@ type Budgets struct {
 
 // PersonBudget is what one person has spent; User is the id.
 type PersonBudget struct{ User, Spent string }
-
-// budgetOption is the subcommand, if there is a budget to ask about.
-func (b *Bot) budgetOption() []*discordgo.ApplicationCommandOption {
-	if b.Budgets == nil {
-		return nil
-	}
-	return []*discordgo.ApplicationCommandOption{{
-		Type: discordgo.ApplicationCommandOptionSubCommand, Name: "budget", Description: "Show what may still be spent today",
-	}}
-}
 
 // budgetText is the answer of /clank budget. Moderators see what the people of
 // the server have spent.

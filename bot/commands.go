@@ -2,73 +2,25 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/bwmarrin/discordgo"
+
+	"clank/bot/menu"
 )
-
-// commandName is the one command; all else is below it.
-const commandName = "clank"
-
-// command is /clank as it should be registered.
-func (b *Bot) command() *discordgo.ApplicationCommand {
-	least, one := 1, 1.0
-	options := []*discordgo.ApplicationCommandOption{
-		{
-			Type: discordgo.ApplicationCommandOptionString, Name: "task", Required: true, MinLength: &least, MaxLength: maxPrompt,
-			Description: "What to do, in your words",
-		},
-		{
-			Type: discordgo.ApplicationCommandOptionString, Name: "session", MaxLength: 100,
-			Description: "Go on in this session; “last” is your last one here",
-		},
-	}
-	if len(b.Runtimes) > 1 {
-		runtime := &discordgo.ApplicationCommandOption{
-			Type: discordgo.ApplicationCommandOptionString, Name: "runtime", Description: "Which mind works the browser",
-		}
-		for _, r := range b.Runtimes[:min(len(b.Runtimes), 25)] {
-			runtime.Choices = append(runtime.Choices, &discordgo.ApplicationCommandOptionChoice{Name: r, Value: r})
-		}
-		options = append(options, runtime)
-	}
-	options = append(
-		options,
-		&discordgo.ApplicationCommandOption{
-			Type: discordgo.ApplicationCommandOptionInteger, Name: "steps", MinValue: &one, MaxValue: 200,
-			Description: "How many steps it may take",
-		},
-		&discordgo.ApplicationCommandOption{
-			Type: discordgo.ApplicationCommandOptionBoolean, Name: "private", Description: "Show it to you alone",
-		},
-		&discordgo.ApplicationCommandOption{
-			Type: discordgo.ApplicationCommandOptionString, Name: "profile", MaxLength: 64,
-			Description: "Which browser profile to use, if you have several",
-		},
-	)
-	sub := discordgo.ApplicationCommandOptionSubCommand
-	return &discordgo.ApplicationCommand{
-		Type: discordgo.ChatApplicationCommand, Name: commandName, Description: "A browser for this channel",
-		Options: append([]*discordgo.ApplicationCommandOption{
-			{Type: sub, Name: "browse", Description: "Do something on the web", Options: options},
-			{Type: sub, Name: "stop", Description: "Stop what runs in this channel"},
-			{Type: sub, Name: "sessions", Description: "Show your browser sessions in this channel"},
-		}, slices.Concat(b.watchCommands(), b.callCommands(), b.budgetOption())...),
-	}
-}
 
 // registerCommands replaces the application's commands if they are not as they
 // should be.
 func (b *Bot) registerCommands(ctx context.Context) error {
-	want := []*discordgo.ApplicationCommand{b.command()}
+	want := []*discordgo.ApplicationCommand{menu.Command(menu.Options{
+		Runtimes: b.Runtimes, Watches: b.Watches != nil, Calls: b.callCommands(), Budget: b.Budgets != nil,
+	})}
 	app := b.me().app
 	have, err := b.rest.Commands(ctx, app)
 	if err != nil {
 		return fmt.Errorf("read the commands: %w", err)
 	}
-	if essence(have) == essence(want) {
+	if menu.Same(have, want) {
 		return nil
 	}
 	if err := b.rest.PutCommands(ctx, app, want); err != nil {
@@ -76,63 +28,4 @@ func (b *Bot) registerCommands(ctx context.Context) error {
 	}
 	b.logger().Info("commands registered")
 	return nil
-}
-
-// essence is what matters of commands, without what Discord adds.
-func essence(cmds []*discordgo.ApplicationCommand) string {
-	type command struct {
-		Name, Description string
-		Type              discordgo.ApplicationCommandType
-		Options           []option
-	}
-	out := make([]command, 0, len(cmds))
-	for _, c := range cmds {
-		if c != nil {
-			out = append(out, command{c.Name, c.Description, or(c.Type, discordgo.ChatApplicationCommand), optionsOf(c.Options)})
-		}
-	}
-	text, err := json.Marshal(out)
-	if err != nil { // a choice with a value that is no JSON: never equal
-		return err.Error()
-	}
-	return string(text)
-}
-
-type option struct {
-	Name, Description string
-	Type              discordgo.ApplicationCommandOptionType
-	Required          bool
-	Choices           map[string]any
-	MinValue          float64
-	MaxValue          float64
-	MinLength         int
-	MaxLength         int
-	Options           []option
-}
-
-func optionsOf(list []*discordgo.ApplicationCommandOption) []option {
-	out := make([]option, 0, len(list))
-	for _, o := range list {
-		if o == nil {
-			continue
-		}
-		x := option{
-			Name: o.Name, Description: o.Description, Type: o.Type, Required: o.Required,
-			MaxValue: o.MaxValue, MaxLength: o.MaxLength, Options: optionsOf(o.Options),
-		}
-		if o.MinValue != nil {
-			x.MinValue = *o.MinValue
-		}
-		if o.MinLength != nil {
-			x.MinLength = *o.MinLength
-		}
-		for _, c := range o.Choices {
-			if x.Choices == nil {
-				x.Choices = make(map[string]any)
-			}
-			x.Choices[c.Name] = c.Value
-		}
-		out = append(out, x)
-	}
-	return out
 }

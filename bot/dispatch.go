@@ -31,7 +31,7 @@ func (b *Bot) dispatch(base context.Context, kind string, data json.RawMessage) 
 		}
 		b.onInteraction(base, i)
 	default:
-		b.guilds.update(kind, data)
+		b.guilds.Update(kind, data)
 	}
 }
 
@@ -74,7 +74,7 @@ func (b *Bot) onInteraction(base context.Context, i *discordgo.Interaction) {
 
 // work runs f as work, and answers with busy if there is too much of it.
 func (b *Bot) startWork(base context.Context, f, busy func(context.Context)) {
-	if b.work.start(false, func() { b.guarded(base, f) }) {
+	if b.work.Start(false, func() { b.guarded(base, f) }) {
 		return
 	}
 	b.errand(base, busy)
@@ -82,7 +82,7 @@ func (b *Bot) startWork(base context.Context, f, busy func(context.Context)) {
 
 // errand runs f as something short.
 func (b *Bot) errand(base context.Context, f func(context.Context)) {
-	if !b.work.start(true, func() { b.guarded(base, f) }) {
+	if !b.work.Start(true, func() { b.guarded(base, f) }) {
 		b.logger().Warn("something was left undone: the bot is closing or has too much to do")
 	}
 }

@@ -84,7 +84,7 @@ func (b *Bot) steer(ctx context.Context, m *discordgo.Message, who person, task,
 	}
 	_, err := b.Tasks.Say(ctx, task, from, text)
 	if errors.Is(err, sessions.ErrNotOwner) && m.GuildID != "" {
-		bits, known := b.guilds.permissions(m.GuildID, m.ChannelID, who.id, who.roles)
+		bits, known := b.guilds.Permissions(m.GuildID, m.ChannelID, who.id, who.roles)
 		if !known {
 			bits = b.askPermissions(ctx, m, who)
 		}

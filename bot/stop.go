@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"clank/bot/guilds"
 	"clank/bot/markup"
 	"clank/bot/rest"
 	"clank/cancel"
@@ -23,7 +24,7 @@ func (b *Bot) stopByMessage(base context.Context, m *discordgo.Message, who pers
 	scope := cancel.Scope{Guild: m.GuildID, Channel: m.ChannelID}
 	bits, known := int64(0), m.GuildID == ""
 	if !known {
-		bits, known = b.guilds.permissions(m.GuildID, m.ChannelID, who.id, who.roles)
+		bits, known = b.guilds.Permissions(m.GuildID, m.ChannelID, who.id, who.roles)
 	}
 	stopped, refused := b.Scopes.Stop(scope, who.actor(bits), b.anyone())
 	if len(stopped)+len(refused) == 0 {
@@ -54,20 +55,20 @@ func (b *Bot) askPermissions(ctx context.Context, m *discordgo.Message, who pers
 	defer cancel()
 	guild, err := b.rest.Guild(ctx, m.GuildID)
 	if err == nil {
-		b.guilds.putGuild(guild, false)
+		b.guilds.PutGuild(guild, false)
 		var ch *discordgo.Channel
 		for id := m.ChannelID; id != "" && err == nil; {
 			if ch, err = b.rest.Channel(ctx, id); err != nil {
 				break
 			}
-			b.guilds.putChannel(ch)
-			id = describe(ch).parent
+			b.guilds.PutChannel(ch)
+			id = guilds.ParentOf(ch)
 		}
 	}
 	if err != nil {
 		b.logger().Warn("permissions not found out", "guild", m.GuildID, "channel", m.ChannelID, "error", err)
 	}
-	bits, _ := b.guilds.permissions(m.GuildID, m.ChannelID, who.id, who.roles)
+	bits, _ := b.guilds.Permissions(m.GuildID, m.ChannelID, who.id, who.roles)
 	return bits
 }
 

@@ -48,8 +48,7 @@ func profileIn(s settings.Settings, o sessions.Origin, want string) (string, err
 }
 
 // mayUseUsual says whether somebody may work in the profile that the brain's own browser tool uses.
-func (b *toolbox) mayUseUsual(o sessions.Origin) bool {
-	s := b.settings()
+func mayUseUsual(s settings.Settings, o sessions.Origin) bool {
 	name, err := profileIn(s, o, s.Profile)
 	return err == nil && name == s.Profile
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"clank/internal/toolbox"
 	"clank/sessions"
 	"clank/settings"
 )
@@ -31,11 +32,14 @@ func TestProfilesAreGivenToPeopleAndTheOperatorHasAll(t *testing.T) {
 			t.Errorf("%s: got %q, %v; want %q", name, got, err, c.gets)
 		}
 	}
-	tools := &toolbox{settings: func() settings.Settings { s.BrainBrowser = true; return s }}
-	if tools.brainTools(t.Context(), guild(eve)) != nil {
+	tools := &toolbox.Box{
+		Settings: func() settings.Settings { s.BrainBrowser = true; return s },
+		MayUse:   func(o sessions.Origin) bool { return mayUseUsual(s, o) },
+	}
+	if tools.BrainTools(t.Context(), guild(eve)) != nil {
 		t.Error("the brain works the shared profile for somebody whom it does not belong to")
 	}
-	if s.Access.Profiles = "work: " + ada; !tools.mayUseUsual(guild(eve)) {
+	if s.Access.Profiles = "work: " + ada; !mayUseUsual(s, guild(eve)) {
 		t.Error("the usual profile, which nobody is bound to, is refused")
 	}
 }

@@ -20,12 +20,14 @@ import (
 	"clank/browsermgr/plan"
 	"clank/budget"
 	"clank/cancel"
+	"clank/internal/asking"
 	"clank/internal/command"
 	"clank/internal/demoshop"
 	"clank/internal/home"
 	"clank/internal/models"
 	"clank/internal/phone"
 	"clank/internal/spending"
+	"clank/internal/toolbox"
 	"clank/runs"
 	"clank/runs/script"
 	"clank/sessions"
@@ -55,13 +57,13 @@ type app struct {
 	allow    []string // hosts that pages may reach besides those of the settings
 	browsers *browsermgr.Manager
 	features *control.Features
-	tools    *toolbox
+	tools    *toolbox.Box
 	tokens   *tokens.Store
 	local    string // secret of this run, for other programs of the same person
 	models   *models.Finder
 	budget   *budget.Keeper
-	asker    *asker
-	programs *programs
+	asker    *asking.Asker
+	programs *asking.Programs
 	manager  *sessions.Manager
 	recorder *runs.Recorder
 	web      *web
@@ -112,7 +114,7 @@ func openApp(ctx context.Context, e *command.Env, h *home.Home, logger *slog.Log
 	a.models = a.newModels(e)
 	a.openVault(ctx, e)
 	a.asker = a.newAsker()
-	a.programs = &programs{asker: a.asker, owner: func(target string) (string, string) { return a.browsers.Owner(target) }}
+	a.programs = &asking.Programs{Asker: a.asker, Owner: func(target string) (string, string) { return a.browsers.Owner(target) }}
 	if err := a.openGate(ctx, e); err != nil {
 		return nil, err
 	}
@@ -216,7 +218,7 @@ const devToolsPorts = 100
 
 func (a *app) openBrowsers(ctx context.Context, opts appOptions) error {
 	a.features = &control.Features{
-		Dir: a.place, Held: true, Allowed: a.mayDownload, Approve: a.programs.keep, Logger: a.logger,
+		Dir: a.place, Held: true, Allowed: a.mayDownload, Approve: a.programs.Keep, Logger: a.logger,
 		MaxDownload: func() int64 { return int64(a.settings.Now().Browser.MaxDownload) << 20 },
 		MaxUpload:   func() int64 { return int64(a.settings.Now().Browser.MaxUpload) << 20 },
 	}

@@ -47,7 +47,7 @@ func (a *app) brain(more func(context.Context, sessions.Origin) []brain.Tool) ac
 		Model: a.brainModel,
 		Tasks: a.manager,
 		Tools: func(ctx context.Context, o sessions.Origin) []brain.Tool {
-			return append(a.tools.brainTools(ctx, o), more(ctx, o)...)
+			return append(a.tools.BrainTools(ctx, o), more(ctx, o)...)
 		},
 		Web:          a.web.brain(),
 		Instructions: func() string { return a.settings.Now().BrainGuidance },

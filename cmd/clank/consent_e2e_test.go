@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"clank/internal/browsecli"
 	"clank/internal/discordtest"
+	"clank/internal/terminal"
 	"clank/llm/llmtest"
 	"clank/sessions"
 )
@@ -76,7 +76,7 @@ func TestATerminalWhereNobodyIsAskedBuysOnlyWhatItIsAllowedTo(t *testing.T) {
 		{"plain:steps", nil, true, ""}, // the person wrote the step
 	} {
 		r.script([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("done %s", `Not done: nobody.*`)})
-		task := sessions.Task{Prompt: `open ` + r.site.URL + `/buy, click "Buy now"`, Model: tt.model, Origin: browsecli.Origin(), Allow: tt.allow}
+		task := sessions.Task{Prompt: `open ` + r.site.URL + `/buy, click "Buy now"`, Model: tt.model, Origin: terminal.Origin(), Allow: tt.allow}
 		rec, err := localRunner{r.app, r.env}.Run(t.Context(), task, func(sessions.Event) {})
 		if err != nil || rec.State != sessions.TaskDone {
 			t.Fatalf("%s: %s, %v", tt.model, rec.State, err)

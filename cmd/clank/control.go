@@ -13,7 +13,10 @@ import (
 	"clank/browsermgr/control"
 	"clank/browsermgr/control/client"
 	"clank/browsermgr/control/gate"
+	"clank/internal/asking"
 	"clank/internal/command"
+	"clank/internal/toolbox"
+	"clank/sessions"
 	"clank/settings"
 	"clank/tokens"
 )
@@ -38,7 +41,7 @@ func (a *app) openControl(ctx context.Context, e *command.Env, addr string) (*co
 		Manager: a.browsers, Features: a.features, Policy: a.gate, Addr: addr, Secrets: secrets, Version: version, Logger: a.logger,
 		EvaluateEnabled: func() bool { return a.settings.Now().Browser.EvaluateEnabled },
 		SnapshotMode:    func() string { return a.settings.Now().Browser.SnapshotMode },
-		Consent:         toolConsent{a.asker},
+		Consent:         asking.ToolConsent{Asker: a.asker},
 	}
 	if s.Addr == "" {
 		s.Addr = controlAddr(e.Getenv)
@@ -61,12 +64,13 @@ func (a *app) openControl(ctx context.Context, e *command.Env, addr string) (*co
 		return nil, fmt.Errorf("announce the control API: %w", err)
 	}
 	a.onClose(func(context.Context) error { withdraw(); return nil })
-	a.tools = newToolbox(a.place, s.URL(), a.local)
-	a.tools.settings = a.settings.Now
-	a.tools.secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.Getenv) }
-	a.tools.model = a.models.Find
-	a.tools.speak = a.asker.speakers.enter
-	a.onClose(a.tools.close)
+	a.tools = toolbox.New(a.place, s.URL(), a.local)
+	a.tools.Settings = a.settings.Now
+	a.tools.Secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.Getenv) }
+	a.tools.Model = a.models.Find
+	a.tools.Speak = a.asker.Speakers.Enter
+	a.tools.MayUse = func(o sessions.Origin) bool { return mayUseUsual(a.settings.Now(), o) }
+	a.onClose(a.tools.Close)
 	return s, nil
 }
 

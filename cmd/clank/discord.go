@@ -96,7 +96,7 @@ func (a *app) connectBot(ctx context.Context, e *command.Env, token settings.Sec
 		Watches:       a.web.watches,
 		Runtimes:      settings.Runtimes(),
 		Scopes:        &a.scopes,
-		Questions:     a.asker.desk,
+		Questions:     a.asker.Desk,
 		IsStop:        cancel.IsStop,
 		AnyoneMayStop: a.anyoneMayStop,
 		Disabled:      a.refusalFor,

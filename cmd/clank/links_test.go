@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"clank/internal/browsecli"
+	"clank/internal/terminal"
 	"clank/llm/llmtest"
 	"clank/sessions"
 )
@@ -13,7 +13,7 @@ func TestTheLinksOfAPageAreListedForModelsAndPeople(t *testing.T) {
 	r := newRange(t)
 	r.script([]llmtest.Turn{openPage(r.site.URL + "/leads"), use("browser_links", map[string]any{}), answering("It leads to %s", `\S+ -> \S+/\S*`)})
 	for model, prompt := range map[string]string{"compatible:scripted": "where does it lead", "plain:steps": "open " + r.site.URL + "/leads, list the links"} {
-		rec, err := localRunner{r.app, r.env}.Run(t.Context(), sessions.Task{Prompt: prompt, Model: model, Origin: browsecli.Origin()}, func(sessions.Event) {})
+		rec, err := localRunner{r.app, r.env}.Run(t.Context(), sessions.Task{Prompt: prompt, Model: model, Origin: terminal.Origin()}, func(sessions.Event) {})
 		if err != nil || rec.State != sessions.TaskDone {
 			t.Fatalf("%s: %s, %v", model, rec.State, err)
 		}

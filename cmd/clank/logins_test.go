@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"clank/internal/browsecli"
+	"clank/internal/logins"
+	"clank/internal/terminal"
 	"clank/llm/llmtest"
 	"clank/sessions"
 	"clank/vault"
@@ -33,7 +34,7 @@ func TestToLogInNeedsAPersonsConsent(t *testing.T) {
 		{"a code, allowed", []llmtest.Turn{openPage(r.site.URL + "/code"), code, answering("done: %s", `the code is filled.*`)}, []string{"login"}, false, "filled in"},
 		{"in own words", nil, nil, true, ""},
 	} {
-		task := sessions.Task{Prompt: "open " + r.site.URL + "/login, log in with shop", Model: "plain:steps", Origin: browsecli.Origin(), Allow: tt.allow}
+		task := sessions.Task{Prompt: "open " + r.site.URL + "/login, log in with shop", Model: "plain:steps", Origin: terminal.Origin(), Allow: tt.allow}
 		if tt.turns != nil {
 			r.script(tt.turns)
 			task.Model = "compatible:scripted"
@@ -59,18 +60,18 @@ func TestALoginIsUsedOnlyWhereAPersonAgreedToIt(t *testing.T) {
 	if err := r.app.vault.Put(t.Context(), put); err != nil {
 		t.Fatal(err)
 	}
-	task := sessions.Task{Prompt: "open " + r.site.URL + "/login", Model: "plain:steps", Origin: browsecli.Origin()}
+	task := sessions.Task{Prompt: "open " + r.site.URL + "/login", Model: "plain:steps", Origin: terminal.Origin()}
 	rec, err := localRunner{r.app, r.env}.Run(t.Context(), task, func(sessions.Event) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := kept{vault: r.app.vault, keeper: &r.app.logins, windows: r.app.browsers}
+	k := logins.Kept{Vault: r.app.vault, Keeper: &r.app.logins, Windows: r.app.browsers}
 	session := sessions.Session{ID: rec.SessionID}
 	origin, about, err := k.Where(t.Context(), session, task, "shop", false)
 	if err != nil || origin != r.site.URL || !strings.HasPrefix(about, "Log in at ") || !strings.Contains(about, `as "ada"`) {
 		t.Errorf("where: %q, %q, %v", origin, about, err)
 	}
-	if _, err := k.Fill(t.Context(), session, task, "shop", "https://other.example"); !errors.Is(err, errElsewhere) {
+	if _, err := k.Fill(t.Context(), session, task, "shop", "https://other.example"); !errors.Is(err, logins.ErrElsewhere) {
 		t.Errorf("another origin was agreed to: %v", err)
 	}
 	if _, err := k.FillCode(t.Context(), session, task, "shop", "https://other.example"); err == nil {

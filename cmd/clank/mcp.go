@@ -8,10 +8,13 @@ import (
 
 	"clank/browsermgr/control/client"
 	"clank/browsertool/remote"
+	"clank/internal/asking"
 	"clank/internal/browsecli"
 	"clank/internal/cmdline"
 	"clank/internal/command"
 	"clank/internal/home"
+	"clank/internal/terminal"
+	"clank/internal/toolbox"
 	"clank/llm"
 	"clank/mcpserver"
 	"clank/sessions"
@@ -45,7 +48,7 @@ func serveMCP(ctx context.Context, e *command.Env, args []string) error {
 			fmt.Fprintln(e.Stderr, "clank mcp:", err)
 		}
 	}()
-	tool, err := place.tools.tool(ctx)
+	tool, err := place.tools.Tool(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,20 +83,20 @@ func serveMCPOverHTTP(ctx context.Context, e *command.Env, place mcpPlace, s *mc
 type mcpPlace struct {
 	home   *home.Home
 	runner browsecli.Runner
-	tools  *toolbox
+	tools  *toolbox.Box
 }
 
 func (p mcpPlace) close(ctx context.Context) error {
-	return errors.Join(p.tools.close(ctx), p.runner.Close(ctx))
+	return errors.Join(p.tools.Close(ctx), p.runner.Close(ctx))
 }
 
 // consent asks the person at the client, where the browsers are in this process. Those of a server are its operator's
 // to decide about.
 func (p mcpPlace) consent(ctx context.Context, ask mcpserver.Ask) (call context.Context, leave func()) {
-	if p.tools.speak == nil {
-		return remote.Asking(ctx, mcpSpeaker), func() {}
+	if p.tools.Speak == nil {
+		return remote.Asking(ctx, asking.MCP), func() {}
 	}
-	return p.tools.speak(ctx, speaker{origin: browsecli.Origin(), elicit: ask})
+	return p.tools.Speak(ctx, asking.Speaker{Origin: terminal.Origin(), Elicit: ask})
 }
 
 func openMCPPlace(ctx context.Context, e *command.Env) (_ mcpPlace, err error) {
@@ -122,10 +125,10 @@ func openMCPPlace(ctx context.Context, e *command.Env) (_ mcpPlace, err error) {
 	if err != nil {
 		return mcpPlace{}, err
 	}
-	p.tools = newToolbox(h.Dir, found.URL, found.Token)
-	p.tools.settings = settings.Defaults
-	p.tools.secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.Getenv) }
-	p.tools.model = func(context.Context, string) (llm.Model, error) {
+	p.tools = toolbox.New(h.Dir, found.URL, found.Token)
+	p.tools.Settings = settings.Defaults
+	p.tools.Secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.Getenv) }
+	p.tools.Model = func(context.Context, string) (llm.Model, error) {
 		return nil, errors.New("pictures are described by the server only")
 	}
 	return p, nil
@@ -136,7 +139,7 @@ type mcpBrowser struct{ runner browsecli.Runner }
 
 // Browse implements mcpserver.Browser.
 func (b mcpBrowser) Browse(ctx context.Context, query, session string, progress func(string)) (mcpserver.Answer, error) {
-	task := sessions.Task{Prompt: query, SessionID: session, Origin: browsecli.Origin()}
+	task := sessions.Task{Prompt: query, SessionID: session, Origin: terminal.Origin()}
 	rec, err := b.runner.Run(ctx, task, func(ev sessions.Event) {
 		if ev.Step != nil && ev.Step.Label != "" {
 			progress(ev.Step.Label)

@@ -87,6 +87,6 @@ func (a *app) nodeProxy(control *remote.Caller, token string) *node.Proxy {
 	return &node.Proxy{
 		Control: onBehalf{control}, Token: token, AllowProfiles: strings.Fields(s.Tool.NodeProfiles),
 		DefaultProfile: func() string { return a.browsers.Profile },
-		FileRoots:      a.tools.host.Media,
+		FileRoots:      a.tools.Host.Media,
 	}
 }

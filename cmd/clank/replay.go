@@ -11,9 +11,10 @@ import (
 
 	"clank/browseagent"
 	"clank/computeruse"
-	"clank/internal/browsecli"
 	"clank/internal/command"
 	"clank/internal/home"
+	"clank/internal/logins"
+	"clank/internal/terminal"
 	"clank/llm"
 	"clank/runs"
 	"clank/runs/replay"
@@ -82,7 +83,7 @@ func (a *app) takeSettings(ctx context.Context, h *home.Home) (err error) {
 // replayer is the backend that worked the run, with the player as its model: the
 // local loop, or that of computer use.
 func (a *app) replayer(p *replay.Player, allow []string) sessions.Backend {
-	w := windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.desk.Forget, ephemeral: true}
+	w := windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.Desk.Forget, ephemeral: true}
 	if p.Screen() {
 		return &computeruse.Agent{
 			Browser:  screens{w},
@@ -102,7 +103,7 @@ func (a *app) replayer(p *replay.Player, allow []string) sessions.Backend {
 		Logger:   slog.New(slog.DiscardHandler),
 	}
 	if a.vault != nil {
-		agent.Logins = kept{vault: a.vault, keeper: &a.logins, windows: a.browsers}
+		agent.Logins = logins.Kept{Vault: a.vault, Keeper: &a.logins, Windows: a.browsers}
 	}
 	return agent
 }
@@ -117,7 +118,7 @@ type allowed struct {
 
 // Ask implements [sessions.Consent].
 func (c allowed) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q sessions.Question) (string, error) {
-	t.Origin, t.Allow = browsecli.Origin(), c.classes
+	t.Origin, t.Allow = terminal.Origin(), c.classes
 	s.Origin = t.Origin
 	return c.Consent.Ask(ctx, s, t, q)
 }

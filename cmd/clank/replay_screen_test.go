@@ -52,7 +52,7 @@ func recordScreenRun(t *testing.T, environ []string, id string, turns ...compute
 	rec := a.newRecorder()
 	mind := rec.Mind(&computerusetest.Mind{Script: func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) { return turns[n], nil }})
 	agent := &computeruse.Agent{
-		Browser:  screens{windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.desk.Forget, ephemeral: true}},
+		Browser:  screens{windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.Desk.Forget, ephemeral: true}},
 		Mind:     func(context.Context, string) (computeruse.Mind, error) { return mind, nil },
 		Settings: func() computeruse.Settings { return computeruse.Settings{StepTimeout: patience, OpenTimeout: patience} },
 	}

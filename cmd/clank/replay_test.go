@@ -88,7 +88,7 @@ func recordRun(t *testing.T, dir string, environ []string, id, prompt string) {
 	rec := a.newRecorder()
 	m := plain.New(plain.Options{Places: a.places(), Scripts: script.Shelf{Dir: h.Scripts()}.Steps})
 	agent := &browseagent.Agent{
-		Browser:  rec.Browser(windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.desk.Forget, ephemeral: true}),
+		Browser:  rec.Browser(windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.Desk.Forget, ephemeral: true}),
 		Model:    func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
 		Settings: func() browseagent.Settings { return browseagent.Settings{StepTimeout: patience, OpenTimeout: patience} },
 	}

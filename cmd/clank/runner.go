@@ -67,12 +67,12 @@ func (r localRunner) Run(ctx context.Context, t sessions.Task, watch func(sessio
 // there is one.
 func (r localRunner) ask(ctx context.Context) (end func()) {
 	p := browsecli.Prompt(ctx, r.e, func(_ context.Context, id string, allowed, forSession bool) error {
-		return r.app.asker.desk.Answer(id, consent.Answer{Allowed: allowed, ForSession: forSession, By: "the person at the terminal"})
+		return r.app.asker.Desk.Answer(id, consent.Answer{Allowed: allowed, ForSession: forSession, By: "the person at the terminal"})
 	})
 	if p == nil {
 		return func() {}
 	}
-	f := r.app.asker.desk.Follow(func(consent.Question) bool { return true })
+	f := r.app.asker.Desk.Follow(func(consent.Question) bool { return true })
 	following, quit := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() {

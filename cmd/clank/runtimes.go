@@ -9,6 +9,7 @@ import (
 	geminihands "clank/computeruse/gemini"
 	openaihands "clank/computeruse/openai"
 	"clank/consent"
+	"clank/internal/logins"
 	"clank/sessions"
 	"clank/settings"
 )
@@ -24,12 +25,12 @@ func (s screens) Open(ctx context.Context, o sessions.Opening) (computeruse.Scre
 // backends are what drives a browser, by the name of the runtime: each within
 // the budget, and recorded with what the budget says.
 func (a *app) backends() map[string]sessions.Backend {
-	w := windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.desk.Forget, ephemeral: a.throwaway}
+	w := windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.Desk.Forget, ephemeral: a.throwaway}
 	agent := &browseagent.Agent{
 		Browser: a.recorder.Browser(w), Model: a.agentModel, Settings: a.agentSettings, Places: a.places(), Consent: a.programs, Logger: a.logger,
 	}
 	if a.vault != nil {
-		agent.Logins = kept{vault: a.vault, keeper: &a.logins, windows: a.browsers}
+		agent.Logins = logins.Kept{Vault: a.vault, Keeper: &a.logins, Windows: a.browsers}
 	}
 	all := map[string]sessions.Backend{browseagent.Runtime: agent}
 	for runtime, mind := range map[string]func(context.Context, string) (computeruse.Mind, error){

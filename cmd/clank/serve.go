@@ -74,7 +74,7 @@ func (a *app) serve(ctx context.Context, e *command.Env, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	lent, err := a.openNode(ctx, e, f, a.tools.control)
+	lent, err := a.openNode(ctx, e, f, a.tools.Control)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (a *app) openDashboard(ctx context.Context, e *command.Env, addr string) (*
 		Version:   version,
 		Manager:   a.manager,
 		Scopes:    &a.scopes,
-		Questions: a.asker.desk,
+		Questions: a.asker.Desk,
 		Settings:  a.settings,
 		Budgets:   a.budget,
 		Runs:      a.recorder,

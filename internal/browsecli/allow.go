@@ -8,16 +8,9 @@ import (
 
 	"clank/cancel"
 	"clank/consent"
-	"clank/dashboard"
 	"clank/internal/cmdline"
 	"clank/internal/command"
-	"clank/sessions"
 )
-
-// Origin says who asks: the person at this terminal.
-func Origin() sessions.Origin {
-	return sessions.Origin{Kind: sessions.FromTerminal, Channel: dashboard.TerminalChannel, UserName: "you"}
-}
 
 // RunError is what a person reads when a task was not accepted.
 func RunError(ctx context.Context, err error) error {

@@ -99,7 +99,7 @@ func (c Command) Run(ctx context.Context, args []string) error {
 // task is what the command line asks for.
 func (c Command) task(f browseFlags, args []string) (sessions.Task, error) {
 	words := strings.TrimSpace(strings.Join(args, ""))
-	t := sessions.Task{Prompt: words, Runtime: f.runtime, Model: f.model, MaxSteps: f.maxSteps, Origin: Origin()}
+	t := sessions.Task{Prompt: words, Runtime: f.runtime, Model: f.model, MaxSteps: f.maxSteps, Origin: terminal.Origin()}
 	switch {
 	case f.script != "" && f.runtime+f.model != "":
 		return t, cmdline.Usagef("--script needs no model and no runtime; leave --model and --runtime out")

@@ -7,6 +7,7 @@ import (
 
 	"clank/internal/cmdline"
 	"clank/internal/home"
+	"clank/internal/terminal"
 	"clank/llm/plain"
 	"clank/runs/script"
 	"clank/sessions"
@@ -42,7 +43,7 @@ func (c Command) RunScript(ctx context.Context, intro string, args []string) err
 
 // scriptTask is the task of following a script.
 func (c Command) scriptTask(name, values string) (sessions.Task, error) {
-	t := sessions.Task{Model: plain.Name, Origin: Origin()}
+	t := sessions.Task{Model: plain.Name, Origin: terminal.Origin()}
 	h, err := home.Open(c.Env.Getenv)
 	if err != nil {
 		return t, err

@@ -1,11 +1,10 @@
-package main
+package asking
 
 import (
 	"context"
 	"fmt"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -14,11 +13,11 @@ import (
 	"clank/sessions"
 )
 
-// programs asks people before a program that a model has downloaded is kept. It also is the [browseagent.Consent] of the
+// Programs asks people before a program that a model has downloaded is kept. It also is the [browseagent.Consent] of the
 // agent loop, so that nobody is asked a second time about what they have let a click download.
-type programs struct {
-	asker *asker
-	owner func(target string) (owner, profile string) // of a tab
+type Programs struct {
+	Asker *Asker
+	Owner func(target string) (owner, profile string) // of a tab
 
 	mu      sync.Mutex
 	clicked map[string]time.Time // sessions that were allowed to download a program, and when
@@ -28,8 +27,8 @@ type programs struct {
 const agreedFor = 10 * time.Minute
 
 // Ask implements [browseagent.Consent].
-func (p *programs) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q sessions.Question) (string, error) {
-	by, err := p.asker.Ask(ctx, s, t, q)
+func (p *Programs) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q sessions.Question) (string, error) {
+	by, err := p.Asker.Ask(ctx, s, t, q)
 	if err == nil && slices.Contains(q.Classes, string(consent.Executable)) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -42,7 +41,7 @@ func (p *programs) Ask(ctx context.Context, s sessions.Session, t sessions.Task,
 }
 
 // agreed reports whether the download is that of a click that was allowed. One click is one download.
-func (p *programs) agreed(session string) bool {
+func (p *Programs) agreed(session string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at, clicked := p.clicked[session]
@@ -50,18 +49,18 @@ func (p *programs) agreed(session string) bool {
 	return clicked && time.Since(at) < agreedFor
 }
 
-// keep is nil if a download may be kept. Files that cannot run always may. So may those of tabs that nobody's session has:
+// Keep is nil if a download may be kept. Files that cannot run always may. So may those of tabs that nobody's session has:
 // whoever works such a tab is a program of the operator's, and is warned.
-func (p *programs) keep(ctx context.Context, d transfer.Download) error {
+func (p *Programs) Keep(ctx context.Context, d transfer.Download) error {
 	if !d.Executable {
 		return nil
 	}
-	session, profile := p.owner(d.Target)
+	session, profile := p.Owner(d.Target)
 	if session == "" || p.agreed(session) {
 		return nil
 	}
 	q := consent.Question{}
-	list, err := p.asker.running(ctx)
+	list, err := p.Asker.Running(ctx)
 	if err != nil {
 		return fmt.Errorf("find out who can be asked: %w", err)
 	}
@@ -80,15 +79,6 @@ func (p *programs) keep(ctx context.Context, d transfer.Download) error {
 	if u, err := url.Parse(d.URL); err == nil {
 		q.Origin = u.Host
 	}
-	_, err = p.asker.desk.Ask(ctx, q)
+	_, err = p.Asker.Desk.Ask(ctx, q)
 	return err
-}
-
-// mayDownload judges where a download comes from. What a page made itself it may offer.
-func (a *app) mayDownload(address string) error {
-	scheme, _, _ := strings.Cut(strings.ToLower(address), ":")
-	if scheme == "data" || scheme == "blob" {
-		return nil
-	}
-	return a.gate.Glance(address)
 }

@@ -1,4 +1,6 @@
-package bot
+// Package guilds knows the servers that the bot is on as the gateway tells of them: channels, threads, roles, and who may do
+// what where. It asks Discord nothing.
+package guilds
 
 import (
 	"encoding/json"
@@ -7,9 +9,9 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// guildCache knows roles and channels as the gateway tells them, so that who may
+// Cache knows roles and channels as the gateway tells them, so that who may
 // stop work is known without asking. The zero value is ready.
-type guildCache struct {
+type Cache struct {
 	mu     sync.Mutex
 	guilds map[string]*guildInfo
 }
@@ -25,14 +27,14 @@ type channelInfo struct {
 	overwrites []*discordgo.PermissionOverwrite
 }
 
-// update learns from a dispatch; those that are not about guilds, or cannot be
+// Update learns from a dispatch; those that are not about guilds, or cannot be
 // read, change nothing.
-func (c *guildCache) update(kind string, data json.RawMessage) {
+func (c *Cache) Update(kind string, data json.RawMessage) {
 	switch kind {
 	case "GUILD_CREATE", "GUILD_UPDATE":
 		var g discordgo.Guild
 		if json.Unmarshal(data, &g) == nil && g.ID != "" && !g.Unavailable {
-			c.putGuild(&g, kind == "GUILD_CREATE")
+			c.PutGuild(&g, kind == "GUILD_CREATE")
 		}
 	case "GUILD_DELETE":
 		var g struct {
@@ -48,7 +50,7 @@ func (c *guildCache) update(kind string, data json.RawMessage) {
 	case "CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE":
 		var ch discordgo.Channel
 		if json.Unmarshal(data, &ch) == nil {
-			c.putChannel(&ch)
+			c.PutChannel(&ch)
 		}
 	case "CHANNEL_DELETE", "THREAD_DELETE":
 		var ch struct {
@@ -65,7 +67,7 @@ func (c *guildCache) update(kind string, data json.RawMessage) {
 	}
 }
 
-func (c *guildCache) updateRole(data json.RawMessage) {
+func (c *Cache) updateRole(data json.RawMessage) {
 	var r struct {
 		Guild  string          `json:"guild_id"`
 		Role   *discordgo.Role `json:"role"`
@@ -86,8 +88,8 @@ func (c *guildCache) updateRole(data json.RawMessage) {
 	}
 }
 
-// putGuild stores a guild, with its channels if whole is set.
-func (c *guildCache) putGuild(g *discordgo.Guild, whole bool) {
+// PutGuild stores a guild. Its channels replace those that are known if whole is set.
+func (c *Cache) PutGuild(g *discordgo.Guild, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.guilds == nil {
@@ -112,8 +114,8 @@ func (c *guildCache) putGuild(g *discordgo.Guild, whole bool) {
 	c.guilds[g.ID] = info
 }
 
-// parent is the channel that a thread is part of; empty if the channel is none, or is not known.
-func (c *guildCache) parent(guild, channel string) string {
+// Parent is the channel that a thread is part of; empty if the channel is none, or is not known.
+func (c *Cache) Parent(guild, channel string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	g := c.guilds[guild]
@@ -123,7 +125,8 @@ func (c *guildCache) parent(guild, channel string) string {
 	return g.channels[channel].parent
 }
 
-func (c *guildCache) putChannel(ch *discordgo.Channel) {
+// PutChannel stores a channel of a guild that is known.
+func (c *Cache) PutChannel(ch *discordgo.Channel) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if g := c.guilds[ch.GuildID]; g != nil && ch.ID != "" {
@@ -131,19 +134,23 @@ func (c *guildCache) putChannel(ch *discordgo.Channel) {
 	}
 }
 
-func describe(ch *discordgo.Channel) channelInfo {
-	info := channelInfo{overwrites: ch.PermissionOverwrites}
+// ParentOf is the channel that a thread is part of; empty if ch is none.
+func ParentOf(ch *discordgo.Channel) string {
 	if ch.IsThread() {
-		info.parent = ch.ParentID
+		return ch.ParentID
 	}
-	return info
+	return ""
 }
 
-// permissions are the bits that a member with these roles has in a channel. known
+func describe(ch *discordgo.Channel) channelInfo {
+	return channelInfo{parent: ParentOf(ch), overwrites: ch.PermissionOverwrites}
+}
+
+// Permissions are the bits that a member with these roles has in a channel. known
 // is false if the guild or the channel is not known. The order is Discord's:
 // everybody's role, the member's roles, then the channel's overwrites for
 // everybody, for the roles, and for the member.
-func (c *guildCache) permissions(guild, channel, user string, roles []string) (bits int64, known bool) {
+func (c *Cache) Permissions(guild, channel, user string, roles []string) (bits int64, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	g := c.guilds[guild]

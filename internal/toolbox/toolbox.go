@@ -1,4 +1,6 @@
-package main
+// Package toolbox makes the tool "browser" for brains and for programs that speak the Model Context Protocol: at which browsers,
+// with which eyes, as the settings have it. What the tool does is package browsertool's business.
+package toolbox
 
 import (
 	"context"
@@ -13,32 +15,36 @@ import (
 	"clank/browsertool"
 	"clank/browsertool/node"
 	"clank/browsertool/remote"
+	"clank/internal/asking"
 	"clank/llm"
 	"clank/sessions"
 	"clank/settings"
 )
 
-// toolbox makes the tool "browser" for brains and for MCP clients.
-type toolbox struct {
-	control  *remote.Caller      // the control API of this machine
-	host     *browsertool.Target // the same, as a place for the tool
-	settings func() settings.Settings
-	secret   func(name string) (settings.SecretValue, error)
-	model    func(ctx context.Context, name string) (llm.Model, error)
-	// speak makes the calls with a context those on behalf of a speaker.
-	speak func(ctx context.Context, sp speaker) (call context.Context, leave func())
-	lent  string // folder for files that nodes and the sandbox send
+// Box makes the tool "browser" for brains and for MCP clients.
+type Box struct {
+	Control  *remote.Caller      // the control API of this machine
+	Host     *browsertool.Target // the same, as a place for the tool
+	Settings func() settings.Settings
+	Secret   func(name string) (settings.SecretValue, error)
+	Model    func(ctx context.Context, name string) (llm.Model, error)
+	// Speak makes the calls with a context those on behalf of a speaker.
+	Speak func(ctx context.Context, sp asking.Speaker) (call context.Context, leave func())
+	// MayUse says whether somebody may work in the profile that the tool uses for brains.
+	MayUse func(o sessions.Origin) bool
+
+	lent string // folder for files that nodes and the sandbox send
 
 	mu       sync.Mutex
 	sessions map[string]*browsertool.Session // by conversation
 }
 
-// newToolbox makes one for a control API at url. home is where its files lie.
-func newToolbox(home, url, token string) *toolbox {
+// New makes one for a control API at url. home is where its files lie.
+func New(home, url, token string) *Box {
 	api := &remote.Caller{URL: url, Token: token}
-	return &toolbox{
-		control: api,
-		host: &browsertool.Target{
+	return &Box{
+		Control: api,
+		Host: &browsertool.Target{
 			Caller: api,
 			Media:  []string{filepath.Join(home, "pictures"), filepath.Join(home, "downloads"), filepath.Join(home, "traces")},
 		},
@@ -47,16 +53,16 @@ func newToolbox(home, url, token string) *toolbox {
 	}
 }
 
-// tool is the tool as the settings have it now.
-func (b *toolbox) tool(ctx context.Context) (*browsertool.Tool, error) {
-	s := b.settings()
+// Tool is the tool as the settings have it now.
+func (b *Box) Tool(ctx context.Context) (*browsertool.Tool, error) {
+	s := b.Settings()
 	t := &browsertool.Tool{
 		Targets: browsertool.Targets{
-			Host: b.host, AllowHostControl: s.Tool.AllowHost, NodeMode: s.Tool.NodeMode, Node: s.Tool.Node,
+			Host: b.Host, AllowHostControl: s.Tool.AllowHost, NodeMode: s.Tool.NodeMode, Node: s.Tool.Node,
 		},
-		EvaluateEnabled: func() bool { return b.settings().Browser.EvaluateEnabled },
-		SnapshotMode:    func() string { return b.settings().Browser.SnapshotMode },
-		Thinking:        func() time.Duration { return maxQuestions * b.settings().Asking.Wait },
+		EvaluateEnabled: func() bool { return b.Settings().Browser.EvaluateEnabled },
+		SnapshotMode:    func() string { return b.Settings().Browser.SnapshotMode },
+		Thinking:        func() time.Duration { return maxQuestions * b.Settings().Asking.Wait },
 	}
 	if err := b.addPlaces(t, s); err != nil {
 		return nil, err
@@ -64,7 +70,7 @@ func (b *toolbox) tool(ctx context.Context) (*browsertool.Tool, error) {
 	if s.Tool.VisionModel == "" {
 		return t, nil
 	}
-	m, err := b.model(ctx, s.Tool.VisionModel)
+	m, err := b.Model(ctx, s.Tool.VisionModel)
 	if err != nil {
 		return nil, err
 	}
@@ -73,9 +79,9 @@ func (b *toolbox) tool(ctx context.Context) (*browsertool.Tool, error) {
 }
 
 // addPlaces adds the sandbox and the nodes.
-func (b *toolbox) addPlaces(t *browsertool.Tool, s settings.Settings) error {
+func (b *Box) addPlaces(t *browsertool.Tool, s settings.Settings) error {
 	if s.Tool.SandboxURL != "" {
-		token, err := b.secret("CLANK_SANDBOX_TOKEN")
+		token, err := b.Secret("CLANK_SANDBOX_TOKEN")
 		if err != nil {
 			return err
 		}
@@ -85,7 +91,7 @@ func (b *toolbox) addPlaces(t *browsertool.Tool, s settings.Settings) error {
 	if len(nodes) == 0 {
 		return nil
 	}
-	token, err := b.secret("CLANK_NODE_TOKEN")
+	token, err := b.Secret("CLANK_NODE_TOKEN")
 	if err != nil {
 		return err
 	}
@@ -103,19 +109,19 @@ func (b *toolbox) addPlaces(t *browsertool.Tool, s settings.Settings) error {
 	return nil
 }
 
-// brainTools offers the tool to the brain, if the setting says so.
-func (b *toolbox) brainTools(ctx context.Context, o sessions.Origin) []brain.Tool {
-	if !b.settings().BrainBrowser || !b.mayUseUsual(o) {
+// BrainTools offers the tool to the brain, if the setting says so.
+func (b *Box) BrainTools(ctx context.Context, o sessions.Origin) []brain.Tool {
+	if !b.Settings().BrainBrowser || !b.MayUse(o) {
 		return nil
 	}
-	t, err := b.tool(ctx)
+	t, err := b.Tool(ctx)
 	if err != nil {
 		return nil // the model asked for pictures is not there; the browse remains
 	}
 	return []brain.Tool{{
 		Tool: t.Definition(browsertool.Capability{}),
 		Call: func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
-			ctx, leave := b.speak(ctx, speaker{origin: o, session: "conversation " + conversation(o)})
+			ctx, leave := b.Speak(ctx, asking.Speaker{Origin: o, Session: "conversation " + conversation(o)})
 			defer leave()
 			r, err := b.session(t, o).Run(ctx, input)
 			if err != nil {
@@ -136,7 +142,7 @@ type toolError string
 func (e toolError) Error() string { return string(e) }
 
 // session is the one of a conversation: its tabs stay until the program ends or they are swept for idleness.
-func (b *toolbox) session(t *browsertool.Tool, o sessions.Origin) *browsertool.Session {
+func (b *Box) session(t *browsertool.Tool, o sessions.Origin) *browsertool.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key := conversation(o)
@@ -156,8 +162,8 @@ func conversation(o sessions.Origin) string {
 // maxQuestions is how many questions one call of the tool may wait for.
 const maxQuestions = 3
 
-// close closes the tabs of all conversations, and forgets the files that others sent.
-func (b *toolbox) close(ctx context.Context) error {
+// Close closes the tabs of all conversations, and forgets the files that others sent.
+func (b *Box) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	b.mu.Lock()

@@ -1,4 +1,5 @@
-package bot
+// Package jobs owns the goroutines that a program starts for what it is told: so many at a time, and all of them waited for.
+package jobs
 
 import (
 	"context"
@@ -10,8 +11,8 @@ import (
 // stop words and buttons.
 const maxErrands = 256
 
-// jobs owns every goroutine that the bot starts for a dispatch.
-type jobs struct {
+// Jobs owns every goroutine that the bot starts for a dispatch. The order is Open, Start, Close, Wait.
+type Jobs struct {
 	mu      sync.Mutex
 	closed  bool
 	work    int
@@ -20,15 +21,16 @@ type jobs struct {
 	wg      sync.WaitGroup
 }
 
-func (j *jobs) open(most int) {
+// Open lets most pieces of work start at a time.
+func (j *Jobs) Open(most int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.max, j.closed = most, false
 }
 
-// start runs f in a goroutine, as work or as an errand; it reports false if
+// Start runs f in a goroutine, as work or as an errand; it reports false if
 // there is too much already, or the bot is closing.
-func (j *jobs) start(errand bool, f func()) bool {
+func (j *Jobs) Start(errand bool, f func()) bool {
 	n, most := &j.work, j.max
 	if errand {
 		n, most = &j.errands, maxErrands
@@ -53,15 +55,15 @@ func (j *jobs) start(errand bool, f func()) bool {
 	return true
 }
 
-// close lets nothing start any more.
-func (j *jobs) close() {
+// Close lets nothing start any more.
+func (j *Jobs) Close() {
 	j.mu.Lock()
 	j.closed = true
 	j.mu.Unlock()
 }
 
-// wait waits until everything has ended, at most until ctx ends.
-func (j *jobs) wait(ctx context.Context) error {
+// Wait waits until everything has ended, at most until ctx ends.
+func (j *Jobs) Wait(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() { // ends with the last job; each has its own deadlines
 		j.wg.Wait()
