@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -52,7 +51,7 @@ func (w *Window) Act(ctx context.Context, kind string, args map[string]any) (not
 	cmd, isCommand := commands()[kind]
 	fields := cmd.fields
 	if !isCommand {
-		if fields, err = arguments.Fields(kind, slices.Collect(maps.Keys(commands()))); err != nil {
+		if fields, err = arguments.Fields(kind, names()); err != nil {
 			return nil, err
 		}
 	}

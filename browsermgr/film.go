@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"clank/browsermgr/frame"
 	"clank/browsermgr/page"
-
-	"github.com/go-rod/rod/lib/proto"
+	"clank/browsermgr/picture"
 )
 
 // filmLimit bounds one picture of a film.
@@ -37,7 +35,7 @@ func (w *Window) WebP(ctx context.Context, quality int, scale float64) (data []b
 	}
 	url = tab.URL()
 	err = tab.Within(ctx, filmLimit, func(ctx context.Context) error {
-		data, err = shootFilm(ctx, tab, min(max(quality, 1), 99), scale)
+		data, err = picture.Film(ctx, tab, min(max(quality, 1), 99), scale)
 		return err
 	})
 	if err != nil {
@@ -45,45 +43,3 @@ func (w *Window) WebP(ctx context.Context, quality int, scale float64) (data []b
 	}
 	return data, url, nil
 }
-
-// shootFilm takes one picture. Chromium's own WebP cannot be drawn over, so that of a page with something to cover is made from
-// a picture that was.
-func shootFilm(ctx context.Context, tab *page.Tab, quality int, scale float64) ([]byte, error) {
-	req := proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatWebp, Quality: &quality}
-	if scale > 0 && scale < 1 {
-		view, err := tab.Main().Viewport(ctx)
-		if err != nil {
-			return nil, err
-		}
-		req.Clip = &proto.PageViewport{X: view.X, Y: view.Y, Width: view.Width, Height: view.Height, Scale: scale}
-	}
-	hides, err := tab.Hides(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if !hides { // if it does by the time that the picture is taken, Capture refuses to give it
-		return tab.Capture(ctx, filmLimit, req)
-	}
-	req.Format, req.Quality = proto.PageCaptureScreenshotFormatPng, nil
-	covered, err := tab.Capture(ctx, filmLimit, req)
-	if err != nil {
-		return nil, err
-	}
-	return frame.Apply[[]byte](ctx, tab.Main(), toWebP, nil, map[string]any{"png": covered, "quality": float64(quality) / 100})
-}
-
-// toWebP makes WebP of a PNG, in our own world of the page, which the page's scripts cannot look into.
-const toWebP = `async (_, {png, quality}) => {
-	const bytes = Uint8Array.from(atob(png), (c) => c.charCodeAt(0));
-	const picture = await createImageBitmap(new Blob([bytes], {type: "image/png"}));
-	const canvas = new OffscreenCanvas(picture.width, picture.height);
-	canvas.getContext("2d", {alpha: false}).drawImage(picture, 0, 0);
-	picture.close();
-	const blob = await canvas.convertToBlob({type: "image/webp", quality});
-	return new Promise((done, failed) => {
-		const reader = new FileReader();
-		reader.onload = () => done(reader.result.slice(reader.result.indexOf(",") + 1));
-		reader.onerror = () => failed(reader.error);
-		reader.readAsDataURL(blob);
-	});
-}`

@@ -11,32 +11,23 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/plan"
 	"clank/browsermgr/report"
+	"clank/browsermgr/survey"
 	"clank/browsermgr/tabset"
 )
 
 // guard tells how the profile's pages are guarded: those of a browser that runs, or of one that would be started or joined.
 func (p *profile) guard(pl plan.Plan, running *browser) report.GuardStatus {
 	m := p.manager
-	var s report.GuardStatus
-	if m.Refusals != nil {
-		s.Refusals = m.Refusals(p.name)
-	}
-	launched, flag := pl.Mode == plan.Launched, pl.Around()
-	proxied := launched && m.Proxy != nil && (flag == "" || !pl.Config.Unguarded)
+	w := survey.Watch{Launched: pl.Mode == plan.Launched, Proxy: m.Proxy != nil, Guard: m.Guard != nil, Flag: pl.Around()}
+	w.Proxied = w.Launched && w.Proxy && (w.Flag == "" || !pl.Config.Unguarded)
 	if running != nil {
-		launched, proxied = running.local(), running.proxy != ""
+		w.Launched, w.Proxied = running.local(), running.proxy != ""
 	}
-	switch {
-	case proxied:
-		s.Mode = report.GuardProxy
-	case !launched && m.Guard != nil:
-		s.Mode, s.Note = report.GuardBestEffort, report.BestEffortNote
-	case launched && m.Proxy != nil && flag != "":
-		s.Mode, s.Note = report.GuardOff, fmt.Sprintf("the flag %s of the settings leads around the proxy, which they allow because pages may reach everything", flag)
-	default:
-		s.Mode, s.Note = report.GuardOff, "nothing checks what pages reach"
+	var refusals uint64
+	if m.Refusals != nil {
+		refusals = m.Refusals(p.name)
 	}
-	return s
+	return w.Status(refusals)
 }
 
 // door tells where a browser's DevTools are; nil or zero if that is not known.

@@ -12,6 +12,7 @@ import (
 	"clank/browsermgr/fault"
 	"clank/browsermgr/plan"
 	"clank/browsermgr/roster"
+	"clank/browsermgr/survey"
 	"clank/browsermgr/trash"
 )
 
@@ -60,7 +61,7 @@ func (m *Manager) Create(ctx context.Context, opts CreateOptions) (Created, erro
 	if err != nil {
 		return Created{}, err
 	}
-	c := Created{Profile: p.Name, Transport: transport, CDPPort: pl.Port(), CDPURL: pl.URL(), Color: p.Color, IsRemote: pl.Remote()}
+	c := Created{Profile: p.Name, Transport: survey.Transport, CDPPort: pl.Port(), CDPURL: pl.URL(), Color: p.Color, IsRemote: pl.Remote()}
 	if p.UserDataDir != "" {
 		c.UserDataDir = &p.UserDataDir
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"clank/browsermgr/chrome"
+	"clank/browsermgr/connect"
 	"clank/browsermgr/endpoint"
 	"clank/browsermgr/page"
 	"clank/browsermgr/plan"
@@ -140,28 +141,8 @@ func (m *Manager) Open(ctx context.Context) error {
 	m.closed = make(chan struct{})
 	m.profiles = map[string]*profile{}
 	m.windows = map[string]*Window{}
-	m.reap(ctx)
+	connect.ClearAway(ctx, m.userDataDir("*"), m.Logger)
 	return nil
-}
-
-// reap clears away what is left of a former run. What cannot be cleared is told when it is needed.
-func (m *Manager) reap(ctx context.Context) {
-	dirs, err := filepath.Glob(m.userDataDir("*"))
-	if err != nil {
-		m.Logger.Warn("look for browsers of a former run", "error", err)
-	}
-	for _, dir := range dirs {
-		if err := chrome.Reap(ctx, dir); err != nil {
-			m.Logger.Warn("reap browser of a former run", "dir", dir, "error", err)
-		}
-	}
-	removed, err := chrome.ReapTemp(ctx, "")
-	if err != nil {
-		m.Logger.Warn("reap temporary browser directories", "error", err)
-	}
-	if len(removed) > 0 {
-		m.Logger.Info("removed temporary browser directories of a former run", "dirs", removed)
-	}
 }
 
 func (m *Manager) userDataDir(profile string) string {

@@ -6,22 +6,16 @@ import (
 	"sync"
 	"time"
 
-	"clank/browsermgr/chrome"
-	"clank/browsermgr/connect"
 	"clank/browsermgr/endpoint"
 	"clank/browsermgr/plan"
 	"clank/browsermgr/report"
+	"clank/browsermgr/survey"
 )
-
-// transport is how browsers are spoken to.
-const transport = "cdp"
 
 // How long a look may take. A look never starts a browser.
 const (
-	statusHTTP   = 300 * time.Millisecond
-	statusSocket = 600 * time.Millisecond
-	listProbe    = 200 * time.Millisecond
-	listAtOnce   = 8
+	listProbe  = 200 * time.Millisecond
+	listAtOnce = 8
 )
 
 type (
@@ -41,18 +35,7 @@ func (p *Profile) Status(ctx context.Context) (ProfileStatus, error) {
 		return ProfileStatus{}, err
 	}
 	pl = p.profile.manager.withPort(pl)
-	s := ProfileStatus{
-		Enabled: !pl.Config.Disabled, Profile: p.Name(), Driver: pl.DriverName(), Transport: transport,
-		CDPPort: pl.Port(), CDPURL: pl.URL(), Color: pl.Color, NoSandbox: pl.Config.NoSandbox, AttachOnly: pl.Mode != plan.Launched,
-		ExecutablePath: report.Optional(cmp.Or(pl.Executable, pl.Config.Executable)),
-	}
-	s.Headless, s.HeadlessSource = pl.Windowless(nil)
-	if pl.Mode == plan.Launched {
-		dir := p.profile.manager.userDataDir(p.Name())
-		s.UserDataDir = &dir
-	} else {
-		s.UserDataDir = report.Optional(pl.UserDataDir)
-	}
+	s := survey.Planned(pl, p.profile.manager.userDataDir(p.Name()))
 	s.Guard = p.profile.guard(pl, nil)
 	if b := p.profile.look(); b != nil && b.enter() {
 		defer b.uses.Away()
@@ -60,8 +43,8 @@ func (p *Profile) Status(ctx context.Context) (ProfileStatus, error) {
 		s.Guard = p.profile.guard(pl, b)
 		return s, nil
 	}
-	p.detect(ctx, pl, &s)
-	p.profile.probe(ctx, pl, &s)
+	survey.Detect(ctx, pl, &s)
+	survey.Probe(ctx, pl, p.profile.manager.connector(pl.Config), &s)
 	return s, nil
 }
 
@@ -74,12 +57,12 @@ func (b *browser) describe(ctx context.Context, s *ProfileStatus) {
 	}
 	if !at.IsZero() && !at.Direct() {
 		wg.Go(func() {
-			c := endpoint.Connector{HTTPTimeout: statusHTTP}
+			c := endpoint.Connector{HTTPTimeout: survey.HTTPTime}
 			_, version, err := c.Discover(ctx, at)
 			s.CDPHTTP, s.Version = err == nil, version
 		})
 	}
-	err := b.ping(ctx, statusSocket)
+	err := b.ping(ctx, survey.SocketTime)
 	wg.Wait()
 	s.CDPReady = err == nil
 	if err != nil {
@@ -101,48 +84,6 @@ func (b *browser) describe(ctx context.Context, s *ProfileStatus) {
 	s.Graphics = b.graphics.Load()
 }
 
-// detectTimeout bounds the search for a browser, which may ask the desktop.
-const detectTimeout = time.Second
-
-// detect tells which browser would be started.
-func (p *Profile) detect(ctx context.Context, pl plan.Plan, s *ProfileStatus) {
-	if pl.Mode != plan.Launched {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, detectTimeout)
-	defer cancel()
-	found, err := chrome.Find(ctx, cmp.Or(pl.Executable, pl.Config.Executable))
-	if err != nil {
-		s.DetectError = report.Optional(err.Error())
-		return
-	}
-	s.DetectedBrowser, s.DetectedExecutablePath = report.Optional(string(found.Kind)), &found.Path
-}
-
-// probe tells of a browser that we are not connected to.
-func (p *profile) probe(ctx context.Context, pl plan.Plan, s *ProfileStatus) {
-	switch {
-	case pl.Mode == plan.Launched:
-	case pl.Mode == plan.Joined && pl.At.IsZero():
-		session, err := connect.FindSession(pl)
-		if err != nil {
-			s.ProbeError = err.Error()
-			return
-		}
-		s.CDPPort, s.UserDataDir, s.ChosenBrowser = &session.Port, &session.Path, report.Optional(string(session.Kind))
-	default:
-		c := p.manager.connector(pl.Config)
-		if !pl.Remote() { // others get the time that the settings give them
-			c.HTTPTimeout, c.Handshake = statusHTTP, statusSocket
-		}
-		found := c.Probe(ctx, pl.At)
-		s.CDPHTTP, s.CDPReady, s.Running, s.Version = found.HTTP, found.Ready, found.Ready, found.Version
-		if found.Err != nil {
-			s.ProbeError = found.Err.Error()
-		}
-	}
-}
-
 // Profiles lists the profiles, the default one first. Browsers that we are not connected to are looked at side by side and
 // briefly; none is started.
 func (m *Manager) Profiles(ctx context.Context) ([]ProfileInfo, error) {
@@ -159,7 +100,7 @@ func (m *Manager) Profiles(ctx context.Context) ([]ProfileInfo, error) {
 	for i, one := range stored {
 		pl, err := m.plan(one)
 		if err != nil {
-			list[i] = ProfileInfo{Name: one.Name, Transport: transport, Color: one.Color, Driver: pl.DriverName(), ReconcileReason: report.Optional(err.Error())}
+			list[i] = ProfileInfo{Name: one.Name, Transport: survey.Transport, Color: one.Color, Driver: pl.DriverName(), ReconcileReason: report.Optional(err.Error())}
 			continue
 		}
 		looks.Go(func() {
@@ -184,7 +125,7 @@ func (p *profile) info(ctx context.Context, pl plan.Plan) ProfileInfo {
 	own := pl.CDPPort
 	pl = p.manager.withPort(pl)
 	info := ProfileInfo{
-		Name: p.name, Transport: transport, CDPPort: pl.Port(), CDPURL: pl.URL(), Color: pl.Color, Driver: pl.DriverName(),
+		Name: p.name, Transport: survey.Transport, CDPPort: pl.Port(), CDPURL: pl.URL(), Color: pl.Color, Driver: pl.DriverName(),
 		IsDefault: p.name == p.manager.Profile, IsRemote: pl.Remote(),
 	}
 	if b := p.look(); b != nil && b.enter() {
@@ -216,7 +157,7 @@ func (m *Manager) strays(listed []ProfileInfo) []ProfileInfo {
 		}
 		b := m.profile(s.Profile).look()
 		found = append(found, ProfileInfo{
-			Name: s.Profile, Transport: transport, CDPPort: &s.Port, Color: b.plan.Color, Driver: b.plan.DriverName(), Running: true,
+			Name: s.Profile, Transport: survey.Transport, CDPPort: &s.Port, Color: b.plan.Color, Driver: b.plan.DriverName(), Running: true,
 			TabCount: len(b.conn.Tabs()), IsRemote: b.plan.Remote(), MissingFromConfig: true,
 			ReconcileReason: report.Optional("it is not on the list of profiles any more"),
 		})

@@ -7,17 +7,13 @@ import (
 	"io"
 	"net/http"
 
+	"clank/dashboard/wire"
 	"clank/sessions"
 )
 
-// failure is the JSON form of an error.
-type failure struct {
-	Error string `json:"error"`
-}
-
 // fail answers with an error for people.
 func fail(w http.ResponseWriter, status int, format string, args ...any) {
-	reply(w, status, failure{fmt.Sprintf(format, args...)})
+	reply(w, status, wire.Failure{Error: fmt.Sprintf(format, args...)})
 }
 
 // reply answers with v as JSON.
@@ -88,5 +84,5 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, act string, err 
 }
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, Health{OK: true, Version: s.Version})
+	reply(w, http.StatusOK, wire.Health{OK: true, Version: s.Version})
 }

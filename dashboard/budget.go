@@ -14,13 +14,6 @@ type Budgets interface {
 	Overview(ctx context.Context) (budget.Overview, error)
 }
 
-// Budget asks how spending stands.
-func (c *Client) Budget(ctx context.Context) (budget.Overview, error) {
-	var out budget.Overview
-	err := c.call(ctx, http.MethodGet, "/api/budget", nil, &out)
-	return out, err
-}
-
 // budget serves how spending stands.
 func (s *Server) budget(w http.ResponseWriter, r *http.Request) {
 	if o, ok := s.overview(w, r); ok {

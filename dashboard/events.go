@@ -5,25 +5,9 @@ import (
 	"net/http"
 	"time"
 
-	"clank/consent"
+	"clank/dashboard/wire"
 	"clank/sessions"
 )
-
-// StepEvent is a step of a task, as the event "step" tells it.
-type StepEvent struct {
-	TaskID string        `json:"task_id"`
-	Step   sessions.Step `json:"step"`
-}
-
-// PageSnapshot is where the page stands: its sessions, and the tasks that wait
-// or run.
-type PageSnapshot struct {
-	Sessions []SessionView `json:"sessions"`
-	Tasks    []TaskView    `json:"tasks"`
-
-	// Questions wait for an answer, whatever door their tasks came through.
-	Questions []consent.Question `json:"questions"`
-}
 
 // pageEvents streams what happens on the page and in terminals: the event
 // "snapshot" where a reader begins or has missed something, then "task" and
@@ -32,7 +16,7 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) {
 	missed, whole, at, ch, leave := s.feed.read(r.Header.Get("Last-Event-ID"))
 	defer leave()
 	defer s.asked.watch()()
-	var snap PageSnapshot
+	var snap wire.PageSnapshot
 	if !whole {
 		var err error
 		if snap, err = s.snapshot(r.Context()); err != nil {
@@ -105,21 +89,21 @@ func follow(ctx context.Context, st *stream, missed []frame, ch <-chan frame, wa
 	}
 }
 
-func (s *Server) snapshot(ctx context.Context) (PageSnapshot, error) {
+func (s *Server) snapshot(ctx context.Context) (wire.PageSnapshot, error) {
 	list, err := s.sessionViews(ctx)
 	if err != nil {
-		return PageSnapshot{}, err
+		return wire.PageSnapshot{}, err
 	}
-	snap := PageSnapshot{Sessions: list, Tasks: []TaskView{}, Questions: s.pending("")}
+	snap := wire.PageSnapshot{Sessions: list, Tasks: []wire.TaskView{}, Questions: s.pending("")}
 	for _, kind := range []sessions.OriginKind{sessions.FromDashboard, sessions.FromTerminal} {
 		active, err := s.Manager.Tasks(ctx, sessions.TaskQuery{Kind: kind, States: []sessions.TaskState{sessions.TaskQueued, sessions.TaskRunning}})
 		if err != nil {
-			return PageSnapshot{}, err
+			return wire.PageSnapshot{}, err
 		}
 		for _, t := range active {
 			v, err := s.view(ctx, t.ID)
 			if err != nil {
-				return PageSnapshot{}, err
+				return wire.PageSnapshot{}, err
 			}
 			snap.Tasks = append(snap.Tasks, v)
 		}
@@ -128,14 +112,14 @@ func (s *Server) snapshot(ctx context.Context) (PageSnapshot, error) {
 }
 
 // view reads a task with its steps, without pictures.
-func (s *Server) view(ctx context.Context, id string) (TaskView, error) {
+func (s *Server) view(ctx context.Context, id string) (wire.TaskView, error) {
 	t, err := s.Manager.Task(ctx, id)
 	if err != nil {
-		return TaskView{}, err
+		return wire.TaskView{}, err
 	}
 	steps, err := s.Manager.Steps(ctx, id)
 	if err != nil {
-		return TaskView{}, err
+		return wire.TaskView{}, err
 	}
-	return TaskView{Task: light(t), Steps: lightSteps(t, steps)}, nil
+	return wire.TaskView{Task: light(t), Steps: lightSteps(t, steps)}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"clank/dashboard/wire"
 	"clank/sessions"
 )
 
@@ -92,7 +93,7 @@ func (f *feed) publish(ev sessions.Event) {
 	if ev.Step == nil {
 		fr.data, _ = json.Marshal(light(ev.Record)) // strings, numbers and times always marshal
 	} else {
-		step := StepEvent{TaskID: ev.Record.ID, Step: lightStep(ev.Record, *ev.Step)}
+		step := wire.StepEvent{TaskID: ev.Record.ID, Step: lightStep(ev.Record, *ev.Step)}
 		if !json.Valid(step.Step.Input) { // nothing a model says may keep a step from being told
 			step.Step.Input = nil
 		}

@@ -17,6 +17,8 @@ import (
 	"clank/cancel"
 	"clank/consent"
 	"clank/dashboard"
+	"clank/dashboard/client"
+	"clank/dashboard/wire"
 	"clank/sessions"
 	"clank/settings"
 	"clank/sqlite"
@@ -121,8 +123,8 @@ func (r *rig) close() {
 	}
 }
 
-func (r *rig) client() *dashboard.Client {
-	return &dashboard.Client{Base: r.server.URL(), Token: r.token}
+func (r *rig) client() *client.Client {
+	return &client.Client{Base: r.server.URL(), Token: r.token}
 }
 
 // change is a change of a request before it is sent.
@@ -176,13 +178,13 @@ func (r *rig) do(method, path, body string, changes ...change) *http.Response {
 const secret = "the secret of this run"
 
 // start asks for a task and returns its id.
-func (r *rig) startTask(body string) dashboard.Started {
+func (r *rig) startTask(body string) wire.Started {
 	r.t.Helper()
 	status, answer := r.ask("POST", "/api/tasks", body)
 	if status != http.StatusAccepted {
 		r.t.Fatalf("start: %d %s", status, answer)
 	}
-	return decode[dashboard.Started](r.t, answer)
+	return decode[wire.Started](r.t, answer)
 }
 
 // finish starts a task and waits until it is final.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"clank/consent"
+	"clank/dashboard/wire"
 	"clank/sessions"
 )
 
@@ -20,12 +21,6 @@ type Questions interface {
 	Follow(serves func(consent.Question) bool) *consent.Follower
 	Answer(id string, a consent.Answer) error
 	Pending() []consent.Question
-}
-
-// AnswerRequest answers a question.
-type AnswerRequest struct {
-	Allow      bool `json:"allow"`
-	ForSession bool `json:"for_session,omitempty"`
 }
 
 // operatorName is who answers here, as other people and models read it.
@@ -142,7 +137,7 @@ func (s *Server) listQuestions(w http.ResponseWriter, _ *http.Request) {
 
 // answerQuestion answers one. The first answer counts.
 func (s *Server) answerQuestion(w http.ResponseWriter, r *http.Request) {
-	var in AnswerRequest
+	var in wire.AnswerRequest
 	if !read(w, r, &in) {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"clank/consent"
-	"clank/dashboard"
+	"clank/dashboard/wire"
 	"clank/sessions"
 )
 
@@ -43,7 +43,7 @@ func TestAQuestionIsAskedWhereAPageIsOpen(t *testing.T) {
 		t.Fatalf("without a page: %v", err)
 	}
 	page := r.read("/api/events", "")
-	if snap := decode[dashboard.PageSnapshot](t, page.want("snapshot").data); len(snap.Questions) != 0 {
+	if snap := decode[wire.PageSnapshot](t, page.want("snapshot").data); len(snap.Questions) != 0 {
 		t.Errorf("questions: %+v", snap.Questions)
 	}
 	got := r.question(question())
@@ -51,7 +51,7 @@ func TestAQuestionIsAskedWhereAPageIsOpen(t *testing.T) {
 	if ev.Over || ev.Question.Text != question().Text || ev.Question.Until.IsZero() {
 		t.Fatalf("event %+v", ev)
 	}
-	if snap := decode[dashboard.PageSnapshot](t, r.read("/api/events", "").want("snapshot").data); len(snap.Questions) != 1 {
+	if snap := decode[wire.PageSnapshot](t, r.read("/api/events", "").want("snapshot").data); len(snap.Questions) != 1 {
 		t.Errorf("another page has the questions %+v", snap.Questions)
 	}
 	if _, body := r.ask("GET", "/api/questions", ""); !strings.Contains(body, ev.Question.ID) {
@@ -112,11 +112,11 @@ func TestWhoFollowsATaskAnswersItsQuestions(t *testing.T) {
 			r.backend.letGo()
 			return
 		}
-		if err := c.Answer(t.Context(), ev.Question.ID, dashboard.AnswerRequest{Allow: true}); err != nil {
+		if err := c.Answer(t.Context(), ev.Question.ID, wire.AnswerRequest{Allow: true}); err != nil {
 			t.Error(err)
 		}
 	}
-	begun, err := c.Start(t.Context(), dashboard.TaskRequest{Prompt: "hold", Origin: sessions.FromTerminal, Asks: true, Allow: []string{"send"}})
+	begun, err := c.Start(t.Context(), wire.TaskRequest{Prompt: "hold", Origin: sessions.FromTerminal, Asks: true, Allow: []string{"send"}})
 	if err != nil {
 		t.Fatal(err)
 	}

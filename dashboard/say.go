@@ -3,13 +3,14 @@ package dashboard
 import (
 	"net/http"
 
+	"clank/dashboard/wire"
 	"clank/sessions"
 )
 
 // sayToTask passes on to a task what the operator says to it. On the page,
 // saying "stop" stops it.
 func (s *Server) sayToTask(w http.ResponseWriter, r *http.Request) {
-	var in Saying
+	var in wire.Saying
 	if !read(w, r, &in) {
 		return
 	}
@@ -28,5 +29,5 @@ func (s *Server) sayToTask(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, "tell the task", err)
 		return
 	}
-	reply(w, http.StatusAccepted, Said{TaskID: id})
+	reply(w, http.StatusAccepted, wire.Said{TaskID: id})
 }

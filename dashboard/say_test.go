@@ -5,24 +5,24 @@ import (
 	"strings"
 	"testing"
 
-	"clank/dashboard"
+	"clank/dashboard/wire"
 	"clank/sessions"
 )
 
 func TestARunningTaskIsToldSomething(t *testing.T) {
 	r := start(t)
 	c := r.client()
-	started, err := c.Start(t.Context(), dashboard.TaskRequest{Prompt: "hold: find a lamp"})
+	started, err := c.Start(t.Context(), wire.TaskRequest{Prompt: "hold: find a lamp"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/api/tasks/" + started.TaskID, "/api/sessions/" + started.SessionID} {
 		got, body := r.ask("POST", path+"/say", `{"text":"the red one"}`)
-		if said := decode[dashboard.Said](t, body); got != http.StatusAccepted || said.TaskID != started.TaskID {
+		if said := decode[wire.Said](t, body); got != http.StatusAccepted || said.TaskID != started.TaskID {
 			t.Errorf("%s: %d %s", path, got, body)
 		}
 	}
-	if id, err := c.Say(t.Context(), started.TaskID, dashboard.Saying{Text: "from a terminal", Origin: sessions.FromTerminal}); err != nil || id != started.TaskID {
+	if id, err := c.Say(t.Context(), started.TaskID, wire.Saying{Text: "from a terminal", Origin: sessions.FromTerminal}); err != nil || id != started.TaskID {
 		t.Errorf("over the client: %q, %v", id, err)
 	}
 	for body, want := range map[string]int{`{"text":" "}`: 400, `{"text":"x","origin":"discord"}`: 400, `{"word":"x"}`: 400} {

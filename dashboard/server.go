@@ -1,7 +1,7 @@
 // Package dashboard is the operator's web page and the HTTP API behind it: a
 // chat that is the channel for people without Discord, the settings, and the
-// routes through which a command line talks to a running program, with their
-// typed [Client].
+// routes through which a command line talks to a running program. Their shapes
+// are in package wire, a typed client in package client below.
 //
 // It listens on the loopback interface and asks everybody who they are. It runs
 // nothing itself: tasks belong to the sessions.Manager it is given.
@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/dashboard/client"
 	"clank/sessions"
 	"clank/settings"
 	"clank/tokens"
@@ -25,12 +26,6 @@ import (
 
 // DefaultAddr is where the page is unless told otherwise.
 const DefaultAddr = "127.0.0.1:8787"
-
-// Channels of the tasks that come in here, see [sessions.Origin].
-const (
-	PageChannel     = "dashboard"
-	TerminalChannel = "terminal"
-)
 
 // Runner runs tasks. [sessions.Manager] is one.
 type Runner interface {
@@ -178,7 +173,7 @@ func (s *Server) explain(ctx context.Context, err error) error {
 	}
 	ctx, done := context.WithTimeout(ctx, 2*time.Second)
 	defer done()
-	other := &Client{Base: "http://" + s.Addr}
+	other := &client.Client{Base: "http://" + s.Addr}
 	if h, herr := other.Health(ctx); herr == nil {
 		return fmt.Errorf("open the page on %s: clank %s is serving there already; use that one, end it, or choose another address", s.Addr, h.Version)
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"clank/dashboard/wire"
 	"clank/sessions"
 )
 
@@ -35,8 +36,8 @@ func (s *Server) closeSession(w http.ResponseWriter, r *http.Request) {
 
 // sessionViews returns the sessions of the page and of terminals, last used
 // first.
-func (s *Server) sessionViews(ctx context.Context) ([]SessionView, error) {
-	views := []SessionView{}
+func (s *Server) sessionViews(ctx context.Context) ([]wire.SessionView, error) {
+	views := []wire.SessionView{}
 	for _, kind := range []sessions.OriginKind{sessions.FromDashboard, sessions.FromTerminal} {
 		origin, _ := originOf(kind)
 		list, err := s.Manager.Sessions(ctx, sessions.SessionQuery{Of: &origin, Limit: listed})
@@ -53,9 +54,9 @@ func (s *Server) sessionViews(ctx context.Context) ([]SessionView, error) {
 		}
 		for _, se := range list {
 			se.Memory = nil
-			views = append(views, SessionView{Session: se, Prompt: first[se.ID]})
+			views = append(views, wire.SessionView{Session: se, Prompt: first[se.ID]})
 		}
 	}
-	slices.SortStableFunc(views, func(a, b SessionView) int { return b.LastUsed.Compare(a.LastUsed) })
+	slices.SortStableFunc(views, func(a, b wire.SessionView) int { return b.LastUsed.Compare(a.LastUsed) })
 	return views, nil
 }

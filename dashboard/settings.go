@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 
+	"clank/dashboard/wire"
 	"clank/settings"
 )
 
@@ -21,7 +22,7 @@ type settingsFailure struct {
 	Error  string                `json:"error"`
 	Code   string                `json:"code,omitempty"`
 	Fields []settings.FieldError `json:"fields,omitempty"`
-	Now    *SettingsView         `json:"now,omitempty"`
+	Now    *wire.SettingsView    `json:"now,omitempty"`
 }
 
 func (s *Server) getSettings(w http.ResponseWriter, _ *http.Request) {
@@ -30,7 +31,7 @@ func (s *Server) getSettings(w http.ResponseWriter, _ *http.Request) {
 
 // putSettings changes settings, all that were sent or none.
 func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) {
-	var in SettingsChange
+	var in wire.SettingsChange
 	if !read(w, r, &in) {
 		return
 	}
@@ -50,7 +51,7 @@ func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) {
 
 // resetSettings sets settings back.
 func (s *Server) resetSettings(w http.ResponseWriter, r *http.Request) {
-	var in SettingsReset
+	var in wire.SettingsReset
 	if !read(w, r, &in) {
 		return
 	}
@@ -69,7 +70,7 @@ func (s *Server) resetSettings(w http.ResponseWriter, r *http.Request) {
 }
 
 // save does a change that is based on a version, and answers how it went.
-func (s *Server) save(w http.ResponseWriter, r *http.Request, version *string, meta *SettingsMeta, change func(context.Context, string) error) {
+func (s *Server) save(w http.ResponseWriter, r *http.Request, version *string, meta *wire.SettingsMeta, change func(context.Context, string) error) {
 	if version == nil && meta != nil {
 		version = meta.ExpectedUpdatedAt
 	}
@@ -110,10 +111,10 @@ func (s *Server) previewPreset(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	st := s.Settings.State()
-	reply(w, http.StatusOK, PresetPreview{Preset: p, Effects: settings.Preview(st, name), Meta: SettingsMeta{UpdatedAt: st.Version}})
+	reply(w, http.StatusOK, wire.PresetPreview{Preset: p, Effects: settings.Preview(st, name), Meta: wire.SettingsMeta{UpdatedAt: st.Version}})
 }
 
-func (s *Server) settingsView() SettingsView {
+func (s *Server) settingsView() wire.SettingsView {
 	st := s.Settings.State()
 	base := settings.Base(st.Settings.Preset)
 	base.Preset = settings.PresetNone
@@ -121,15 +122,15 @@ func (s *Server) settingsView() SettingsView {
 	for _, p := range st.Problems {
 		problems[p.Key] = p.Value + " is stored and not used: it " + p.Why
 	}
-	out := SettingsView{
+	out := wire.SettingsView{
 		Version: st.Version, Intent: st.Stored, Effective: make(map[string]json.RawMessage),
-		Meta: SettingsMeta{UpdatedAt: st.Version, PresetByHand: settings.ByHand(st)},
+		Meta: wire.SettingsMeta{UpdatedAt: st.Version, PresetByHand: settings.ByHand(st)},
 	}
 	if out.Intent == nil {
 		out.Intent = map[string]json.RawMessage{}
 	}
 	for _, f := range settings.Fields() {
-		v := SettingView{Key: f.Key, Group: f.Group, Label: f.Label, Effect: f.Effect, Kind: string(f.Kind), Problem: problems[f.Key]}
+		v := wire.SettingView{Key: f.Key, Group: f.Group, Label: f.Label, Effect: f.Effect, Kind: string(f.Kind), Problem: problems[f.Key]}
 		if f.Kind == settings.Secret {
 			v.Present = s.Secret(f.Key)
 		} else {

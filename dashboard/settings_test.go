@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"clank/dashboard"
+	"clank/dashboard/wire"
 	"clank/settings"
 )
 
@@ -17,8 +17,8 @@ type jsonRaw = json.RawMessage
 func TestSettingsAreShownWithTheirLimitsAndWithoutSecrets(t *testing.T) {
 	r := start(t)
 	_, body := r.ask("GET", "/api/settings", "")
-	view := decode[dashboard.SettingsView](t, body)
-	by := map[string]dashboard.SettingView{}
+	view := decode[wire.SettingsView](t, body)
+	by := map[string]wire.SettingView{}
 	for _, s := range view.Settings {
 		by[s.Key] = s
 	}
@@ -56,13 +56,13 @@ func TestAChangeOfSettingsIsWholeOrNothing(t *testing.T) {
 		t.Errorf("the valid half was applied: %d", n)
 	}
 	got, body = put(`{"version":` + string(version) + `,"changes":{"interaction.tasks.maxAtOnce":5}}`)
-	if view := decode[dashboard.SettingsView](t, body); got != http.StatusOK || view.Version == before.Version {
+	if view := decode[wire.SettingsView](t, body); got != http.StatusOK || view.Version == before.Version {
 		t.Errorf("a valid change: %d %s", got, body)
 	}
 	got, body = put(`{"version":` + string(version) + `,"changes":{"interaction.tasks.maxAtOnce":6}}`)
 	var conflict struct {
 		Error string
-		Now   dashboard.SettingsView
+		Now   wire.SettingsView
 	}
 	if err := json.Unmarshal([]byte(body), &conflict); err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestAssetsAreKeptForEverUnderTheirSum(t *testing.T) {
 func TestTheSettingsAreAnEnvelopeOfIntentAndWhatItComesTo(t *testing.T) {
 	r := start(t)
 	put := func(body string) (int, string) { return r.ask("PUT", "/api/settings", body) }
-	view := decode[dashboard.SettingsView](t, second(r.ask("GET", "/api/settings", "")))
+	view := decode[wire.SettingsView](t, second(r.ask("GET", "/api/settings", "")))
 	if len(view.Intent) != 0 || string(view.Effective["interaction.tasks.maxAtOnce"]) != "4" || view.Meta.UpdatedAt != view.Version {
 		t.Errorf("at first: intent %v, _meta %+v", view.Intent, view.Meta)
 	}
@@ -120,7 +120,7 @@ func TestTheSettingsAreAnEnvelopeOfIntentAndWhatItComesTo(t *testing.T) {
 		t.Errorf("without a version: %d %s", status, body)
 	}
 	status, body = put(`{"intent":{"agentStack.preset":"openai_oauth","interaction.tasks.maxAtOnce":7},"_meta":{"expectedUpdatedAt":"` + view.Version + `"}}`)
-	after := decode[dashboard.SettingsView](t, body)
+	after := decode[wire.SettingsView](t, body)
 	if status != http.StatusOK || after.Applied == nil || !*after.Applied || len(after.Intent) != 2 || string(after.Effective["interaction.brain.model"]) != `"openai:gpt-5.6"` {
 		t.Fatalf("an intent: %d %s", status, body)
 	}
@@ -134,7 +134,7 @@ func TestTheSettingsAreAnEnvelopeOfIntentAndWhatItComesTo(t *testing.T) {
 		t.Errorf("both at once: %d %s", status, body)
 	}
 	status, body = put(`{"intent":{"agentStack.preset":"openai_oauth"},"_meta":{"expectedUpdatedAt":"` + after.Version + `"}}`)
-	if now := decode[dashboard.SettingsView](t, body); status != http.StatusOK || len(now.Intent) != 1 || r.server.Settings.Now().MaxTasks != 4 {
+	if now := decode[wire.SettingsView](t, body); status != http.StatusOK || len(now.Intent) != 1 || r.server.Settings.Now().MaxTasks != 4 {
 		t.Errorf("an intent without what was set: %d %v", status, now.Intent)
 	}
 }
@@ -142,7 +142,7 @@ func TestTheSettingsAreAnEnvelopeOfIntentAndWhatItComesTo(t *testing.T) {
 func TestAPresetIsPreviewedAndBroughtBack(t *testing.T) {
 	r := start(t)
 	r.change(`{"version":"","changes":{"interaction.brain.model":"openai:gpt-6-luna"}}`)
-	preview := decode[dashboard.PresetPreview](t, second(r.ask("GET", "/api/settings/presets/openai_api", "")))
+	preview := decode[wire.PresetPreview](t, second(r.ask("GET", "/api/settings/presets/openai_api", "")))
 	kept := 0
 	for _, e := range preview.Effects {
 		if e.Kept {
@@ -197,13 +197,13 @@ func TestSavedAndNotTakenUpIsSaid(t *testing.T) {
 }
 
 // change changes settings, which must be accepted.
-func (r *rig) change(body string) dashboard.SettingsView {
+func (r *rig) change(body string) wire.SettingsView {
 	r.t.Helper()
 	got, answer := r.ask("PUT", "/api/settings", body)
 	if got != http.StatusOK {
 		r.t.Fatalf("%s: %d %s", body, got, answer)
 	}
-	return decode[dashboard.SettingsView](r.t, answer)
+	return decode[wire.SettingsView](r.t, answer)
 }
 
 func second(_ int, body string) string { return body }

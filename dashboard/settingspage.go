@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"clank/dashboard/wire"
 	"clank/settings"
 )
 
@@ -24,7 +25,7 @@ type settingsGroup struct {
 
 // settingInput is a setting as a form asks for it.
 type settingInput struct {
-	SettingView
+	wire.SettingView
 
 	ID       string // of its element
 	Text     string // the value as it stands in the input; of a duration, in seconds
@@ -52,7 +53,7 @@ func (s *Server) settingsPage(w http.ResponseWriter, _ *http.Request) {
 	s.page(w, "settings", http.StatusOK, shell{Title: "Settings · clank", Data: data})
 }
 
-func inputOf(v SettingView, id string) settingInput {
+func inputOf(v wire.SettingView, id string) settingInput {
 	f, _ := settings.FieldOf(v.Key)
 	in := settingInput{SettingView: v, ID: id, Options: f.Options, MaxLen: f.MaxLen, Text: string(v.Value), On: string(v.Value) == "true"}
 	switch f.Kind {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"clank/cancel"
+	"clank/dashboard/wire"
 	"clank/sessions"
 )
 
@@ -24,7 +25,7 @@ func (s *Server) stopTask(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, "find the task", err)
 		return
 	}
-	out := Stopped{Stopped: []string{}}
+	out := wire.Stopped{Stopped: []string{}}
 	if t.State.Final() {
 		reply(w, http.StatusOK, out)
 		return
@@ -40,9 +41,9 @@ func (s *Server) stopChannel(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, s.stopAll())
 }
 
-func (s *Server) stopAll() Stopped {
-	stopped, _ := s.Scopes.Stop(cancel.Scope{Channel: PageChannel}, operator(sessions.FromDashboard), true)
-	out := Stopped{Stopped: []string{}}
+func (s *Server) stopAll() wire.Stopped {
+	stopped, _ := s.Scopes.Stop(cancel.Scope{Channel: wire.PageChannel}, operator(sessions.FromDashboard), true)
+	out := wire.Stopped{Stopped: []string{}}
 	for _, w := range stopped {
 		out.Stopped = append(out.Stopped, w.ID)
 	}

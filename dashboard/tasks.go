@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/dashboard/wire"
 	"clank/sessions"
 )
 
@@ -18,7 +19,7 @@ const acceptWithin = 15 * time.Second
 // goes on when whoever asked goes away; it ends with the server. On the page,
 // saying "stop" stops.
 func (s *Server) startTask(w http.ResponseWriter, r *http.Request) {
-	var in TaskRequest
+	var in wire.TaskRequest
 	if !read(w, r, &in) {
 		return
 	}
@@ -43,15 +44,15 @@ func (s *Server) startTask(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, "start the task", err)
 		return
 	}
-	reply(w, http.StatusAccepted, Started{started.ID, started.SessionID, started.State, started.Position})
+	reply(w, http.StatusAccepted, wire.Started{TaskID: started.ID, SessionID: started.SessionID, State: started.State, Position: started.Position})
 }
 
 func originOf(kind sessions.OriginKind) (sessions.Origin, bool) {
 	switch kind {
 	case "", sessions.FromDashboard:
-		return sessions.Origin{Kind: sessions.FromDashboard, Channel: PageChannel}, true
+		return sessions.Origin{Kind: sessions.FromDashboard, Channel: wire.PageChannel}, true
 	case sessions.FromTerminal:
-		return sessions.Origin{Kind: sessions.FromTerminal, Channel: TerminalChannel}, true
+		return sessions.Origin{Kind: sessions.FromTerminal, Channel: wire.TerminalChannel}, true
 	default:
 		return sessions.Origin{}, false
 	}
@@ -120,9 +121,9 @@ func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, "list the tasks", err)
 		return
 	}
-	views := make([]TaskView, len(list))
+	views := make([]wire.TaskView, len(list))
 	for i, t := range list {
-		views[i] = TaskView{Task: light(t)}
+		views[i] = wire.TaskView{Task: light(t)}
 		if q.Get("steps") == "" {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/dashboard/wire"
 	"clank/sessions"
 	"clank/watches"
 )
@@ -16,40 +17,6 @@ type Watches interface {
 	Add(ctx context.Context, w watches.Watch) (watches.Watch, error)
 	List(ctx context.Context, q watches.Query) ([]watches.Watch, error)
 	End(ctx context.Context, id string, from sessions.Origin, by cancel.Actor) (watches.Watch, error)
-}
-
-// WatchRequest asks for a watch; see [watches.Condition].
-type WatchRequest struct {
-	URL      string              `json:"url"`
-	What     string              `json:"what,omitempty"`
-	Kind     watches.Kind        `json:"kind,omitempty"`
-	Number   float64             `json:"number,omitempty"`
-	Currency string              `json:"currency,omitempty"`
-	Text     string              `json:"text,omitempty"`
-	Near     string              `json:"near,omitempty"`
-	Every    int                 `json:"every_minutes,omitempty"`
-	Days     int                 `json:"days,omitempty"`
-	Origin   sessions.OriginKind `json:"origin,omitempty"` // dashboard (the default) or terminal
-}
-
-// WatchView is a watch as people see it. Of one that was asked for privately
-// there is only that it is there.
-type WatchView struct {
-	ID      string          `json:"id"`
-	For     string          `json:"for"` // who is told
-	URL     string          `json:"url"`
-	What    string          `json:"what"`
-	Kind    watches.Kind    `json:"kind"`
-	Every   int             `json:"every_minutes"`
-	Until   time.Time       `json:"until"`
-	State   watches.State   `json:"state"`
-	Reason  string          `json:"reason,omitempty"`
-	Next    time.Time       `json:"next"`
-	Checked time.Time       `json:"checked"`
-	Problem string          `json:"problem,omitempty"`
-	Value   string          `json:"value,omitempty"` // the number that is watched, as the page writes it
-	Met     bool            `json:"met,omitempty"`
-	Last    *watches.Notice `json:"last,omitempty"` // what was told last
 }
 
 // firstLook bounds the look at a page that is to be watched, within the time
@@ -87,7 +54,7 @@ func (s *Server) listWatches(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) addWatch(w http.ResponseWriter, r *http.Request) {
-	var in WatchRequest
+	var in wire.WatchRequest
 	if !read(w, r, &in) {
 		return
 	}
@@ -108,7 +75,7 @@ func (s *Server) addWatch(w http.ResponseWriter, r *http.Request) {
 	got, err := s.Watches.Add(ctx, wanted)
 	switch {
 	case err == nil:
-		reply(w, http.StatusCreated, ViewOfWatch(got))
+		reply(w, http.StatusCreated, wire.ViewOfWatch(got))
 	case errors.Is(err, watches.ErrTooMany):
 		fail(w, http.StatusTooManyRequests, "%v", err)
 	case r.Context().Err() == nil:
@@ -121,7 +88,7 @@ func (s *Server) endWatch(w http.ResponseWriter, r *http.Request) {
 	got, err := s.Watches.End(r.Context(), r.PathValue("id"), from, operator(sessions.FromDashboard))
 	switch {
 	case err == nil:
-		reply(w, http.StatusOK, ViewOfWatch(got))
+		reply(w, http.StatusOK, wire.ViewOfWatch(got))
 	case errors.Is(err, watches.ErrNotFound):
 		fail(w, http.StatusNotFound, "%v", err)
 	case errors.Is(err, watches.ErrEnded):
@@ -132,26 +99,11 @@ func (s *Server) endWatch(w http.ResponseWriter, r *http.Request) {
 }
 
 // watchViews returns all watches, newest first.
-func (s *Server) watchViews(ctx context.Context) ([]WatchView, error) {
+func (s *Server) watchViews(ctx context.Context) ([]wire.WatchView, error) {
 	list, err := s.Watches.List(ctx, watches.Query{})
-	views := make([]WatchView, 0, len(list))
+	views := make([]wire.WatchView, 0, len(list))
 	for _, w := range list {
-		views = append(views, ViewOfWatch(w))
+		views = append(views, wire.ViewOfWatch(w))
 	}
 	return views, err
-}
-
-// ViewOfWatch is w as people see it.
-func ViewOfWatch(w watches.Watch) WatchView {
-	v := WatchView{
-		ID: w.ID, For: w.Origin.UserName, URL: w.URL, What: w.What, Kind: w.Kind, Every: int(w.Every / time.Minute), Until: w.Until,
-		State: w.State, Reason: w.Reason, Next: w.Next, Checked: w.Checked, Problem: w.Problem, Value: w.Seen.Value, Met: w.Seen.Met, Last: w.Last,
-	}
-	if v.For == "" && w.Origin.Kind != sessions.FromDiscord {
-		v.For = "you"
-	}
-	if w.Origin.Private {
-		v.URL, v.What, v.Problem, v.Reason, v.Value, v.Last = "", hidden, "", "", "", nil
-	}
-	return v
 }

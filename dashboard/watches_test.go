@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"clank/dashboard"
+	"clank/dashboard/wire"
 	"clank/sessions"
 	"clank/sqlite"
 	"clank/watches"
@@ -28,7 +28,7 @@ func watching(store *sqlite.DB) *watches.Runner {
 func TestWatchesAreBegunListedAndEnded(t *testing.T) {
 	r := start(t)
 	c := r.client()
-	got, err := c.AddWatch(t.Context(), dashboard.WatchRequest{URL: "shop.test", Kind: watches.Below, Number: 20, Currency: "€", Every: 30, Days: 3})
+	got, err := c.AddWatch(t.Context(), wire.WatchRequest{URL: "shop.test", Kind: watches.Below, Number: 20, Currency: "€", Every: 30, Days: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

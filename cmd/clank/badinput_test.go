@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"clank/dashboard"
+	"clank/dashboard/client"
+	"clank/dashboard/wire"
 	"clank/internal/home"
 	"clank/llm/llmtest"
 )
@@ -55,7 +56,7 @@ type counter struct {
 	site    *site
 	dead    string // an address that refuses connections
 	good    *llmtest.Server
-	client  *dashboard.Client
+	client  *client.Client
 }
 
 func openCounter(t *testing.T) *counter {
@@ -72,7 +73,7 @@ func openCounter(t *testing.T) *counter {
 	if err != nil || !found {
 		t.Fatal("no server in the home: ", err)
 	}
-	c.client = &dashboard.Client{Base: a.URL, Token: a.Secret}
+	c.client = &client.Client{Base: a.URL, Token: a.Secret}
 	return c
 }
 
@@ -83,7 +84,7 @@ func (c *counter) set(t *testing.T, values map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	change := dashboard.SettingsChange{Changes: map[string]json.RawMessage{}, Version: &now.Version}
+	change := wire.SettingsChange{Changes: map[string]json.RawMessage{}, Version: &now.Version}
 	for key, v := range values {
 		if change.Changes[key], err = json.Marshal(v); err != nil {
 			t.Fatal(err)

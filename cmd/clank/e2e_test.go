@@ -13,7 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"clank/dashboard"
+	"clank/dashboard/client"
+	"clank/dashboard/wire"
 	"clank/internal/discordtest"
 	"clank/llm"
 	"clank/llm/llmtest"
@@ -369,9 +370,9 @@ func TestTaskOfThePageIsToldStepByStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &dashboard.Client{Base: board.URL(), Token: r.app.local, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	client := &client.Client{Base: board.URL(), Token: r.app.local, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	r.script(ferry(r.site.URL))
-	started, err := client.Start(waiting(t), dashboard.TaskRequest{Prompt: "when does the ferry go?"})
+	started, err := client.Start(waiting(t), wire.TaskRequest{Prompt: "when does the ferry go?"})
 	if err != nil {
 		t.Fatal(err)
 	}

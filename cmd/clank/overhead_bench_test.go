@@ -22,8 +22,8 @@ var overheadTasks = flag.Int("overhead.tasks", 0, "measure what a step costs bes
 // stepsOfTask is how many steps a measured task has.
 const stepsOfTask = 12
 
-// wire notes when messages cross the connection to Chromium, and how many calls it owes an answer.
-type wire struct {
+// line notes when messages cross the connection to Chromium, and how many calls it owes an answer.
+type line struct {
 	mu    sync.Mutex
 	ticks []tick
 	owed  int
@@ -36,10 +36,10 @@ type tick struct {
 	event bool // Chromium told it of its own accord
 }
 
-func (w *wire) sent(string) { w.note(1, false) }
+func (w *line) sent(string) { w.note(1, false) }
 
 // received is given each message of Chromium. Answers begin with their id.
-func (w *wire) received(message []byte) {
+func (w *line) received(message []byte) {
 	if bytes.HasPrefix(message, []byte(`{"id":`)) {
 		w.note(-1, false)
 		return
@@ -47,7 +47,7 @@ func (w *wire) received(message []byte) {
 	w.note(0, true)
 }
 
-func (w *wire) note(owed int, event bool) {
+func (w *line) note(owed int, event bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.owed = max(0, w.owed+owed)
@@ -59,7 +59,7 @@ type span struct{ from, to time.Time }
 
 // waits are the stretches in which Chromium was waited for: while it owed an answer, and in acts also until an event
 // after which nothing was owed.
-func (w *wire) waits(acts []span) []span {
+func (w *line) waits(acts []span) []span {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var all []span
@@ -148,7 +148,7 @@ func refOfAny(req llmtest.Request, role string) string {
 // on alike. Without -overhead.tasks it is one short task of each, and only looks whether the steps are all there.
 func TestOverheadOfAStep(t *testing.T) {
 	r := newRange(t)
-	w := &wire{}
+	w := &line{}
 	r.acts.also = w.sent
 	clean := r.app.browsers.Clean
 	r.app.browsers.Clean = func(message []byte) []byte {
@@ -180,7 +180,7 @@ func TestOverheadOfAStep(t *testing.T) {
 
 // measured runs one task and returns, for each of its steps from the third on, the time in which neither the model
 // nor Chromium was at work.
-func (r *range_) measured(w *wire) []time.Duration {
+func (r *range_) measured(w *line) []time.Duration {
 	r.tb.Helper()
 	first := len(r.model.Requests())
 	var thinks []time.Time

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"clank/cancel"
-	"clank/dashboard"
+	"clank/dashboard/client"
+	"clank/dashboard/wire"
 	"clank/internal/command"
 	"clank/internal/home"
 	"clank/internal/owner"
@@ -16,7 +17,7 @@ import (
 
 // Remote works a task in a server that is already there.
 type Remote struct {
-	client *dashboard.Client
+	client *client.Client
 	e      *command.Env
 }
 
@@ -33,13 +34,13 @@ const stopTime = 5 * time.Second
 // Run implements [Runner].
 func (r Remote) Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error) {
 	p := Prompt(ctx, r.e, func(ctx context.Context, id string, allowed, forSession bool) error {
-		return r.client.Answer(ctx, id, dashboard.AnswerRequest{Allow: allowed, ForSession: forSession})
+		return r.client.Answer(ctx, id, wire.AnswerRequest{Allow: allowed, ForSession: forSession})
 	})
 	if p != nil {
 		r.client.Asked = p.Tell
 		defer EndPrompt(r.e, p)
 	}
-	started, err := r.client.Start(ctx, dashboard.TaskRequest{
+	started, err := r.client.Start(ctx, wire.TaskRequest{
 		Prompt: t.Prompt, SessionID: t.SessionID, Runtime: t.Runtime, Profile: t.Profile, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed,
 		Origin: sessions.FromTerminal, Allow: t.Allow, Asks: p != nil,
 	})

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 
 	"clank/budget"
-	"clank/dashboard"
+	"clank/dashboard/client"
 	"clank/internal/cmdline"
 	"clank/internal/command"
 	"clank/internal/owner"
@@ -61,7 +61,7 @@ func printBudget(to io.Writer, o budget.Overview) error {
 
 // Read asks the server that owns the home, or else reads the database.
 func Read(ctx context.Context, e *command.Env) (o budget.Overview, err error) {
-	err = owner.Ask(ctx, e, func(c *dashboard.Client) error {
+	err = owner.Ask(ctx, e, func(c *client.Client) error {
 		o, err = c.Budget(ctx)
 		return err
 	}, func(db *sqlite.DB) error {

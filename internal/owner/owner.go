@@ -6,20 +6,20 @@ import (
 	"context"
 	"errors"
 
-	"clank/dashboard"
+	"clank/dashboard/client"
 	"clank/internal/command"
 	"clank/internal/home"
 	"clank/sqlite"
 )
 
 // Client asks the server at an address.
-func Client(a home.Address) *dashboard.Client {
-	return &dashboard.Client{Base: a.URL, Token: a.Secret}
+func Client(a home.Address) *client.Client {
+	return &client.Client{Base: a.URL, Token: a.Secret}
 }
 
 // Ask calls remote with the server that owns the home, or local with the database
 // if there is none. The database is closed when local returns.
-func Ask(ctx context.Context, e *command.Env, remote func(*dashboard.Client) error, local func(*sqlite.DB) error) (err error) {
+func Ask(ctx context.Context, e *command.Env, remote func(*client.Client) error, local func(*sqlite.DB) error) (err error) {
 	h, err := home.Open(e.Getenv)
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func Ask(ctx context.Context, e *command.Env, remote func(*dashboard.Client) err
 
 // Server is the "clank serve" that owns the home. Without one the error says what
 // for it is needed.
-func Server(e *command.Env, why string) (*dashboard.Client, error) {
+func Server(e *command.Env, why string) (*client.Client, error) {
 	h, err := home.Open(e.Getenv)
 	if err != nil {
 		return nil, err

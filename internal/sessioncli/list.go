@@ -8,7 +8,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"clank/dashboard"
+	"clank/dashboard/client"
+	"clank/dashboard/wire"
 	"clank/internal/browsecli"
 	"clank/internal/cmdline"
 	"clank/internal/command"
@@ -85,7 +86,7 @@ func (c Command) Run(ctx context.Context, args []string) error {
 }
 
 // open keeps the sessions that are not closed.
-func open(views []dashboard.SessionView) []sessions.Session {
+func open(views []wire.SessionView) []sessions.Session {
 	var list []sessions.Session
 	for _, v := range views {
 		if v.State != sessions.SessionClosed {
@@ -97,7 +98,7 @@ func open(views []dashboard.SessionView) []sessions.Session {
 
 // openSessions asks the server that owns the home, or else reads the database.
 func openSessions(ctx context.Context, e *command.Env) (list []sessions.Session, err error) {
-	err = owner.Ask(ctx, e, func(c *dashboard.Client) error {
+	err = owner.Ask(ctx, e, func(c *client.Client) error {
 		views, err := c.Sessions(ctx)
 		list = open(views)
 		return err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"clank/dashboard"
+	"clank/dashboard/wire"
 	"clank/internal/cmdline"
 	"clank/internal/owner"
 	"clank/sessions"
@@ -31,7 +31,7 @@ func (c Command) say(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	task, err := server.Say(ctx, fs.Rest[0], dashboard.Saying{Text: fs.Rest[1], Origin: sessions.FromTerminal})
+	task, err := server.Say(ctx, fs.Rest[0], wire.Saying{Text: fs.Rest[1], Origin: sessions.FromTerminal})
 	if err != nil {
 		return err
 	}

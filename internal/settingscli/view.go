@@ -7,7 +7,8 @@ import (
 	"maps"
 	"slices"
 
-	"clank/dashboard"
+	"clank/dashboard/client"
+	"clank/dashboard/wire"
 	"clank/internal/command"
 	"clank/internal/models"
 	"clank/internal/owner"
@@ -27,7 +28,7 @@ type View struct {
 // those in the database if there is none.
 func With(ctx context.Context, e *command.Env, rules Rules, do func(View) error) error {
 	live := &settings.Live{Log: slog.New(slog.DiscardHandler), Providers: rules.Providers, Check: rules.Check}
-	return owner.Ask(ctx, e, func(c *dashboard.Client) error {
+	return owner.Ask(ctx, e, func(c *client.Client) error {
 		far := &serverSettings{client: c}
 		live.Store = far
 		if err := live.Open(ctx); err != nil {
@@ -59,8 +60,8 @@ func Present(e *command.Env, name string) bool {
 
 // serverSettings are the settings of a running server, as a store.
 type serverSettings struct {
-	client *dashboard.Client
-	last   dashboard.SettingsView
+	client *client.Client
+	last   wire.SettingsView
 }
 
 // LoadSettings implements [settings.Store].
@@ -78,7 +79,7 @@ func (s *serverSettings) SaveSettings(ctx context.Context, values map[string]jso
 			changes[key] = json.RawMessage("null")
 		}
 	}
-	view, err := s.client.ChangeSettings(ctx, dashboard.SettingsChange{Changes: changes, Version: &expectVersion})
+	view, err := s.client.ChangeSettings(ctx, wire.SettingsChange{Changes: changes, Version: &expectVersion})
 	if err == nil {
 		s.last = view
 	}
@@ -87,5 +88,5 @@ func (s *serverSettings) SaveSettings(ctx context.Context, values map[string]jso
 
 // present reports whether the server has a secret.
 func (s *serverSettings) present(key string) bool {
-	return slices.ContainsFunc(s.last.Settings, func(v dashboard.SettingView) bool { return v.Key == key && v.Present })
+	return slices.ContainsFunc(s.last.Settings, func(v wire.SettingView) bool { return v.Key == key && v.Present })
 }

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"clank/cancel"
-	"clank/dashboard"
+	"clank/dashboard/client"
+	"clank/dashboard/wire"
 	"clank/internal/cmdline"
 	"clank/internal/command"
 	"clank/internal/owner"
@@ -61,7 +62,7 @@ func Run(ctx context.Context, e *command.Env, args []string) error {
 	return printWatches(e, list)
 }
 
-func printWatches(e *command.Env, list []dashboard.WatchView) error {
+func printWatches(e *command.Env, list []wire.WatchView) error {
 	w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSTATE\tNEXT LOOK\tPAGE\tWAITS FOR\tLAST NEWS")
 	for _, v := range list {
@@ -93,7 +94,7 @@ func addWatch(ctx context.Context, e *command.Env, args []string) error {
 	if len(fs.Rest) == 0 {
 		return cmdline.Usagef("say which page, by its address")
 	}
-	req := dashboard.WatchRequest{URL: fs.Rest[0], Near: *near, Every: *every, Days: *days, Origin: sessions.FromTerminal}
+	req := wire.WatchRequest{URL: fs.Rest[0], Near: *near, Every: *every, Days: *days, Origin: sessions.FromTerminal}
 	chosen := 0
 	fs.Visit(func(f *flag.Flag) {
 		switch f.Name {
@@ -129,19 +130,19 @@ func addWatch(ctx context.Context, e *command.Env, args []string) error {
 }
 
 // knownWatches asks the server that owns the home, or else reads the database.
-func knownWatches(ctx context.Context, e *command.Env, all bool) ([]dashboard.WatchView, error) {
-	var list []dashboard.WatchView
-	err := owner.Ask(ctx, e, func(c *dashboard.Client) (err error) {
+func knownWatches(ctx context.Context, e *command.Env, all bool) ([]wire.WatchView, error) {
+	var list []wire.WatchView
+	err := owner.Ask(ctx, e, func(c *client.Client) (err error) {
 		list, err = c.Watches(ctx)
 		return err
 	}, func(db *sqlite.DB) error {
 		stored, err := db.Watches(ctx, watches.Query{})
 		for _, w := range stored {
-			list = append(list, dashboard.ViewOfWatch(w))
+			list = append(list, wire.ViewOfWatch(w))
 		}
 		return err
 	})
-	out := []dashboard.WatchView{}
+	out := []wire.WatchView{}
 	for _, v := range list {
 		if all || v.State == watches.Active {
 			out = append(out, v)
@@ -151,14 +152,14 @@ func knownWatches(ctx context.Context, e *command.Env, all bool) ([]dashboard.Wa
 }
 
 func endWatch(ctx context.Context, e *command.Env, id string) error {
-	var ended dashboard.WatchView
-	err := owner.Ask(ctx, e, func(c *dashboard.Client) (err error) {
+	var ended wire.WatchView
+	err := owner.Ask(ctx, e, func(c *client.Client) (err error) {
 		ended, err = c.EndWatch(ctx, id)
 		return err
 	}, func(db *sqlite.DB) error {
 		r := watches.Runner{Store: db, Limits: func() watches.Limits { return watches.Limits{} }}
 		w, err := r.End(ctx, id, sessions.Origin{Kind: sessions.FromTerminal}, cancel.Actor{Name: "the operator", Moderator: true})
-		ended = dashboard.ViewOfWatch(w)
+		ended = wire.ViewOfWatch(w)
 		return err
 	})
 	if err != nil {

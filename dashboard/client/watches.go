@@ -1,28 +1,30 @@
-package dashboard
+package client
 
 import (
 	"context"
 	"net/http"
 	"net/url"
+
+	"clank/dashboard/wire"
 )
 
 // Watches returns all watches, newest first.
-func (c *Client) Watches(ctx context.Context) ([]WatchView, error) {
-	var out []WatchView
+func (c *Client) Watches(ctx context.Context) ([]wire.WatchView, error) {
+	var out []wire.WatchView
 	err := c.call(ctx, http.MethodGet, "/api/watches", nil, &out)
 	return out, err
 }
 
 // AddWatch begins a watch. It waits for the first look at the page.
-func (c *Client) AddWatch(ctx context.Context, w WatchRequest) (WatchView, error) {
-	var out WatchView
+func (c *Client) AddWatch(ctx context.Context, w wire.WatchRequest) (wire.WatchView, error) {
+	var out wire.WatchView
 	err := c.call(ctx, http.MethodPost, "/api/watches", w, &out)
 	return out, err
 }
 
 // EndWatch ends a watch.
-func (c *Client) EndWatch(ctx context.Context, id string) (WatchView, error) {
-	var out WatchView
+func (c *Client) EndWatch(ctx context.Context, id string) (wire.WatchView, error) {
+	var out wire.WatchView
 	err := c.call(ctx, http.MethodPost, "/api/watches/"+url.PathEscape(id)+"/end", struct{}{}, &out)
 	return out, err
 }

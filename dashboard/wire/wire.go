@@ -1,4 +1,6 @@
-package dashboard
+// Package wire is what the page's HTTP API says and understands: the shapes in JSON that the server, its typed client and the page
+// share. It has no behaviour.
+package wire
 
 import (
 	"encoding/json"
@@ -134,60 +136,39 @@ type Said struct {
 	TaskID string `json:"task_id"`
 }
 
-// hidden stands for what was asked and answered privately. The operator of the machine sees that it runs, for whom, and what
+// Channels of the tasks that come in here, see [sessions.Origin].
+const (
+	PageChannel     = "dashboard"
+	TerminalChannel = "terminal"
+)
+
+// Hidden stands for what was asked and answered privately. The operator of the machine sees that it runs, for whom, and what
 // it costs; what it is about stays between clank and the person.
-const hidden = "(private)"
+const Hidden = "(private)"
 
-// light returns r without the data of its pictures, and without what is nobody else's business if it is private.
-func light(r sessions.Record) sessions.Record {
-	if r.Origin.Private {
-		r.Prompt, r.Images, r.Reason = hidden, nil, ""
-		if r.Answer != "" {
-			r.Answer = hidden
-		}
-		return r
-	}
-	r.Images = named(r.Images)
-	return r
+// Failure is the JSON form of an error. Its text is for people.
+type Failure struct {
+	Error string `json:"error"`
 }
 
-// lightStep returns a step of a task without the data of its pictures; of a private one, that there was one.
-func lightStep(of sessions.Record, st sessions.Step) sessions.Step {
-	if of.Origin.Private {
-		return privately(st)
-	}
-	st.Images = named(st.Images)
-	if st.View != nil {
-		st.View = &sessions.Image{MediaType: st.View.MediaType}
-	}
-	return st
+// StepEvent is a step of a task, as the event "step" tells it.
+type StepEvent struct {
+	TaskID string        `json:"task_id"`
+	Step   sessions.Step `json:"step"`
 }
 
-// privately returns st without what it did and what the page showed.
-func privately(st sessions.Step) sessions.Step {
-	return sessions.Step{N: st.N, Kind: st.Kind, Phase: st.Phase, Label: hidden, Failed: st.Failed, Usage: st.Usage, At: st.At}
+// PageSnapshot is where the page stands: its sessions, and the tasks that wait
+// or run.
+type PageSnapshot struct {
+	Sessions []SessionView `json:"sessions"`
+	Tasks    []TaskView    `json:"tasks"`
+
+	// Questions wait for an answer, whatever door their tasks came through.
+	Questions []consent.Question `json:"questions"`
 }
 
-// lightQuestion returns q without what it is about if its task is private.
-func lightQuestion(q consent.Question) consent.Question {
-	if q.Private {
-		q.Text, q.Detail, q.Origin, q.Session = "Do something that was asked for privately", "", "", ""
-	}
-	return q
-}
-
-func lightSteps(of sessions.Record, steps []sessions.Step) []sessions.Step {
-	out := make([]sessions.Step, len(steps))
-	for i, st := range steps {
-		out[i] = lightStep(of, st)
-	}
-	return out
-}
-
-func named(images []sessions.Image) []sessions.Image {
-	var out []sessions.Image
-	for _, im := range images {
-		out = append(out, sessions.Image{MediaType: im.MediaType})
-	}
-	return out
+// AnswerRequest answers a question.
+type AnswerRequest struct {
+	Allow      bool `json:"allow"`
+	ForSession bool `json:"for_session,omitempty"`
 }

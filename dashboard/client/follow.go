@@ -1,4 +1,4 @@
-package dashboard
+package client
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"clank/consent"
+	"clank/dashboard/wire"
 	"clank/sessions"
 )
 
@@ -100,7 +101,7 @@ func (f *follower) once(ctx context.Context) error {
 func (f *follower) take(event string, data []byte) error {
 	switch event {
 	case "snapshot":
-		var v TaskView
+		var v wire.TaskView
 		if err := json.Unmarshal(data, &v); err != nil {
 			return err
 		}
@@ -124,7 +125,7 @@ func (f *follower) take(event string, data []byte) error {
 		}
 		f.record(r)
 	case "step":
-		var s StepEvent
+		var s wire.StepEvent
 		if err := json.Unmarshal(data, &s); err != nil {
 			return err
 		}

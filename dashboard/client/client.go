@@ -1,4 +1,5 @@
-package dashboard
+// Package client talks to a running page over its HTTP API, for commands and tests. It decides nothing.
+package client
 
 import (
 	"bytes"
@@ -13,11 +14,13 @@ import (
 	"strings"
 	"time"
 
+	"clank/budget"
 	"clank/consent"
+	"clank/dashboard/wire"
 	"clank/sessions"
 )
 
-// Client talks to a running [Server]. It is safe for concurrent use.
+// Client talks to a running dashboard.Server. It is safe for concurrent use.
 type Client struct {
 	Base  string                 // "http://127.0.0.1:8787"
 	Token string                 // the secret of its run, or a token for the page
@@ -35,8 +38,8 @@ type StatusError struct {
 func (e *StatusError) Error() string { return e.Text }
 
 // Health asks whether a server is there. It needs no token.
-func (c *Client) Health(ctx context.Context) (Health, error) {
-	var h Health
+func (c *Client) Health(ctx context.Context) (wire.Health, error) {
+	var h wire.Health
 	err := c.call(ctx, http.MethodGet, "/api/health", nil, &h)
 	if err == nil && !h.OK {
 		err = fmt.Errorf("%s is not clank", c.Base)
@@ -45,8 +48,8 @@ func (c *Client) Health(ctx context.Context) (Health, error) {
 }
 
 // Start puts a task in line. It goes on in the server until [Client.Stop].
-func (c *Client) Start(ctx context.Context, t TaskRequest) (Started, error) {
-	var out Started
+func (c *Client) Start(ctx context.Context, t wire.TaskRequest) (wire.Started, error) {
+	var out wire.Started
 	err := c.call(ctx, http.MethodPost, "/api/tasks", t, &out)
 	if err == nil && out.TaskID == "" {
 		err = errors.New("start the task: the server took the message as a wish to stop")
@@ -55,28 +58,28 @@ func (c *Client) Start(ctx context.Context, t TaskRequest) (Started, error) {
 }
 
 // Answer answers a question of the desk; see [Client.Asked].
-func (c *Client) Answer(ctx context.Context, id string, a AnswerRequest) error {
+func (c *Client) Answer(ctx context.Context, id string, a wire.AnswerRequest) error {
 	return c.call(ctx, http.MethodPost, "/api/questions/"+url.PathEscape(id), a, nil)
 }
 
 // Task returns a task with its steps, without the data of pictures.
-func (c *Client) Task(ctx context.Context, id string) (TaskView, error) {
-	var out TaskView
+func (c *Client) Task(ctx context.Context, id string) (wire.TaskView, error) {
+	var out wire.TaskView
 	err := c.call(ctx, http.MethodGet, "/api/tasks/"+url.PathEscape(id), nil, &out)
 	return out, err
 }
 
 // Tasks returns tasks as the query asks, last asked first: "session", "origin",
 // "before", "limit", "steps".
-func (c *Client) Tasks(ctx context.Context, query url.Values) ([]TaskView, error) {
-	var out []TaskView
+func (c *Client) Tasks(ctx context.Context, query url.Values) ([]wire.TaskView, error) {
+	var out []wire.TaskView
 	err := c.call(ctx, http.MethodGet, "/api/tasks?"+query.Encode(), nil, &out)
 	return out, err
 }
 
 // Stop stops a task and reports whether it was there to be stopped.
 func (c *Client) Stop(ctx context.Context, id string) (bool, error) {
-	var out Stopped
+	var out wire.Stopped
 	err := c.call(ctx, http.MethodPost, "/api/tasks/"+url.PathEscape(id)+"/stop", struct{}{}, &out)
 	return len(out.Stopped) > 0, err
 }
@@ -92,8 +95,8 @@ func (c *Client) Image(ctx context.Context, taskID string, i int) (sessions.Imag
 }
 
 // Sessions returns the sessions of the page and of terminals, last used first.
-func (c *Client) Sessions(ctx context.Context) ([]SessionView, error) {
-	var out []SessionView
+func (c *Client) Sessions(ctx context.Context) ([]wire.SessionView, error) {
+	var out []wire.SessionView
 	err := c.call(ctx, http.MethodGet, "/api/sessions", nil, &out)
 	return out, err
 }
@@ -105,24 +108,31 @@ func (c *Client) CloseSession(ctx context.Context, id string) error {
 
 // Say tells a task that runs or waits something. id is the task's or that of its
 // session. It returns the id of the task.
-func (c *Client) Say(ctx context.Context, id string, what Saying) (string, error) {
-	var out Said
+func (c *Client) Say(ctx context.Context, id string, what wire.Saying) (string, error) {
+	var out wire.Said
 	err := c.call(ctx, http.MethodPost, "/api/tasks/"+url.PathEscape(id)+"/say", what, &out)
 	return out.TaskID, err
 }
 
 // Settings returns all settings.
-func (c *Client) Settings(ctx context.Context) (SettingsView, error) {
-	var out SettingsView
+func (c *Client) Settings(ctx context.Context) (wire.SettingsView, error) {
+	var out wire.SettingsView
 	err := c.call(ctx, http.MethodGet, "/api/settings", nil, &out)
 	return out, err
 }
 
 // ChangeSettings changes settings, all or none of them, and returns how they
 // are then.
-func (c *Client) ChangeSettings(ctx context.Context, change SettingsChange) (SettingsView, error) {
-	var out SettingsView
+func (c *Client) ChangeSettings(ctx context.Context, change wire.SettingsChange) (wire.SettingsView, error) {
+	var out wire.SettingsView
 	err := c.call(ctx, http.MethodPut, "/api/settings", change, &out)
+	return out, err
+}
+
+// Budget asks how spending stands.
+func (c *Client) Budget(ctx context.Context) (budget.Overview, error) {
+	var out budget.Overview
+	err := c.call(ctx, http.MethodGet, "/api/budget", nil, &out)
 	return out, err
 }
 
@@ -138,6 +148,9 @@ func (c *Client) picture(ctx context.Context, path string) (sessions.Image, erro
 	}
 	return sessions.Image{MediaType: res.Header.Get("Content-Type"), Data: data}, nil
 }
+
+// maxFailure is the most bytes of an error that are read.
+const maxFailure = 1 << 20
 
 // callTimeout bounds a call whose answer is due at once.
 const callTimeout = 30 * time.Second
@@ -193,8 +206,8 @@ func (c *Client) send(ctx context.Context, method, path string, body io.Reader, 
 		return res, nil
 	}
 	defer func() { _ = res.Body.Close() }()
-	said := failure{}
-	if json.NewDecoder(io.LimitReader(res.Body, maxBody)).Decode(&said) != nil || said.Error == "" {
+	said := wire.Failure{}
+	if json.NewDecoder(io.LimitReader(res.Body, maxFailure)).Decode(&said) != nil || said.Error == "" {
 		said.Error = fmt.Sprintf("%s %s: %s answered %s", method, path, c.Base, res.Status)
 	}
 	return nil, &StatusError{res.StatusCode, said.Error}
