@@ -6,7 +6,7 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead corpus bench-peers conformance range chromium clean help
+.PHONY: run build test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop corpus bench-peers conformance range chromium clean help
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -55,6 +55,11 @@ bench-stop: chromium ## how long a stop takes, stage by stage (ROUNDS=20)
 bench-overhead: chromium ## what a step costs beside its model and Chromium (TASKS=20)
 	@$(GO) test ./cmd/clank -count=1 -timeout 30m -run '^TestOverheadOfAStep$$' -v -overhead.tasks=$(or $(TASKS),20) \
 		| awk '/^(---|FAIL|panic)/ {print} /^(fair|overhead): / {print}'
+
+voice-loop: ## how well spoken stop words are heard, and how soon
+	@scripts/ensure-speech
+	@$(GO) test ./internal/voiceloop -count=1 -timeout 30m -run '^TestVoiceLoop$$' -v -voice.whole \
+		| awk '/^(---|FAIL|panic)/ {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print}'
 
 corpus: chromium ## every task of the corpus through every backend
 	@$(GO) test ./internal/minds -count=1 -timeout 30m -run '^TestTheCorpusIsDoneByEveryBackend$$' -v -whole \

@@ -14,24 +14,41 @@ import (
 // table lists what each package of ours may import of ours. A path stands for
 // itself alone. Packages not listed fail the test: a new package is a decision.
 var table = map[string][]string{
-	"access":              {},
-	"tokens":              {},
-	"cancel":              {},
-	"consent":             {},
-	"llm":                 {},
-	"settings":            {"access"},
-	"vault":               {},
-	"webread":             {"browsermgr/egress"},
-	"watches":             {"sessions", "cancel"},
-	"watches/watchestest": {"watches", "sessions"},
-	"watches/judge":       {"watches", "llm", "untrusted"},
-	"websearch":           {},
-	"voice":               {},
-	"videosource":         {},
+	"access":               {},
+	"tokens":               {},
+	"cancel":               {},
+	"consent":              {},
+	"llm":                  {},
+	"settings":             {"access"},
+	"vault":                {},
+	"webread":              {"browsermgr/egress"},
+	"watches":              {"sessions", "cancel"},
+	"watches/watchestest":  {"watches", "sessions"},
+	"watches/judge":        {"watches", "llm", "untrusted"},
+	"websearch":            {},
+	"voice":                {},
+	"voice/audio":          {"voice"},
+	"voice/ear":            {"voice", "voice/audio"},
+	"voice/mouth":          {"voice"},
+	"voice/realtime":       {"llm", "voice", "voice/audio"},
+	"voice/speech/espeak":  {"voice", "voice/audio"},
+	"voice/speech/remote":  {"llm", "llm/wire", "voice", "voice/audio"},
+	"voice/speech/spot":    {"voice"},
+	"voice/speech/wording": {},
+	"llm/llmtest/realtime": {"llm/llmtest"},
+	"videosource":          {},
 
 	"voice/discord":               {"voice", "voice/discord/dave", "voice/discord/media"},
 	"voice/discord/media":         {"voice", "voice/discord/dave", "voice/discord/media/rtpsize"},
 	"voice/discord/media/rtpsize": {},
+	"voice/rtc":                   {"videosource", "voice"},
+	"voice/rtc/rtctest":           {"videosource", "voice/rtc"},
+	"voice/webcall":               {"voice", "voice/rtc"},
+	"sharing/viewer":              {"videosource", "voice/rtc"},
+	"sharing":                     {"llm", "sessions", "videosource"},
+	"voice/discord/golive": {
+		"sharing", "videosource", "voice", "voice/discord", "voice/discord/dave", "voice/discord/media",
+	},
 
 	"voice/discord/dave":            {"voice/discord/dave/mls"},
 	"voice/discord/dave/mls":        {},
@@ -158,7 +175,7 @@ var table = map[string][]string{
 	"mcpserver":             {"browsertool", "llm", "untrusted"},
 	"budget":                {"computeruse", "llm", "sessions"},
 	"budget/budgettest":     {"budget", "llm"},
-	"sqlite":                {"budget", "sessions", "settings", "watches"},
+	"sqlite":                {"budget", "sessions", "settings", "voice/privacy", "watches"},
 	"bot":                   {"bot/gateway", "bot/markup", "bot/rest", "brain", "cancel", "consent", "llm", "sessions", "watches"},
 	"bot/gateway":           {},
 	"bot/markup":            {},
@@ -177,6 +194,13 @@ var table = map[string][]string{
 	"internal/discordtest/voiceserver": {"internal/discordtest/aead", "internal/discordtest/delivery", "internal/discordtest/rtcpeer"},
 	"internal/injection":               {},
 	"internal/layout":                  {},
+	"voice/privacy":                    {},
+	"voice/talk": {
+		"brain", "cancel", "llm", "sessions", "voice", "voice/audio", "voice/ear", "voice/mouth", "voice/realtime", "voice/talk/words",
+	},
+	"voice/talk/calls": {"brain", "cancel", "llm", "sessions"},
+	"voice/talk/words": {},
+
 	"internal/minds": {
 		"browseagent", "browsermgr", "cancel", "computeruse", "computeruse/anthropic", "computeruse/gemini", "computeruse/openai",
 		"internal/tasks", "llm", "llm/anthropic", "llm/gemini", "llm/llmtest", "llm/llmtest/anthropic", "llm/llmtest/gemini", "llm/openai",
@@ -188,6 +212,7 @@ var table = map[string][]string{
 	"internal/terminal":    {"consent", "sessions"},
 	"internal/tokencli":    {"internal/cmdline", "tokens"},
 	"internal/vaultcli":    {"internal/cmdline", "vault"},
+	"internal/voiceloop":   {"voice", "voice/audio", "voice/ear"},
 	"internal/playwright":  {},
 	"internal/peers":       {"browsermgr/chrome", "internal/playwright", "internal/running"},
 	"internal/conformance": {"internal/playwright", "internal/running"},
@@ -209,7 +234,7 @@ var table = map[string][]string{
 
 // everything may be imported only by the command, which wires, and by tests of
 // the whole.
-var wiring = []string{"cmd/clank", "internal/smoke"}
+var wiring = []string{"cmd/clank", "internal/phone", "internal/smoke"}
 
 // walls say in which of our packages, and those below them, an outside library
 // may be imported.

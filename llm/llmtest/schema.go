@@ -45,6 +45,17 @@ var loadSchemas = sync.OnceValues(func() (*schemas, error) {
 	return &schemas{compiler: c, compiled: map[string]*jsonschema.Schema{}}, nil
 })
 
+// CheckSchema validates JSON against the named component of OpenAI's published
+// description, for other packages that speak as it says. Where that file is not
+// at hand, nothing is wrong.
+func CheckSchema(name string, data []byte) error {
+	s, err := loadSchemas()
+	if err != nil || s == nil {
+		return err
+	}
+	return s.check(name, data)
+}
+
 // check validates JSON against the named component.
 func (s *schemas) check(name string, data []byte) error {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))

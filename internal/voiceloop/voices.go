@@ -1,0 +1,96 @@
+// Package voiceloop measures whether spoken stop words are heard: voices of two speech synthesisers say them among ordinary
+// sentences, with noise, and what a call makes of that is listened to in real time. It is for tests, and holds no speech of people.
+//
+// The way through a call is a [Carry], so that the same voices can be sent over the sound path alone or through a whole
+// emulated call.
+package voiceloop
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"clank/voice"
+	"clank/voice/audio"
+)
+
+// Programs are what speaks. Each is a Debian package of its own name.
+var Programs = []string{"flite", "espeak-ng"}
+
+// Voice is somebody who speaks.
+type Voice struct {
+	Program string
+	Name    string
+	Speed   float64 // 1 is the usual
+}
+
+// String names the voice.
+func (v Voice) String() string {
+	return v.Program + " " + v.Name + " " + strconv.FormatFloat(v.Speed, 'g', 3, 64)
+}
+
+// Voices are six voices at two speeds each.
+func Voices() []Voice {
+	var all []Voice
+	for _, name := range []string{"slt", "rms", "kal16", "awb"} {
+		all = append(all, Voice{"flite", name, 1}, Voice{"flite", name, 1.15})
+	}
+	for _, name := range []string{"en-us", "en-gb"} {
+		all = append(all, Voice{"espeak-ng", name, 0.9}, Voice{"espeak-ng", name, 1.05})
+	}
+	return all
+}
+
+const usualWords = 165 // a minute
+
+// Say returns what the voice makes of text, at [voice.RateOpus], without the silence around it.
+func (v Voice) Say(ctx context.Context, text string) ([]int16, error) {
+	dir, err := os.MkdirTemp("", "clank")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	said, wav := filepath.Join(dir, "said.txt"), filepath.Join(dir, "said.wav")
+	if err := os.WriteFile(said, []byte(text+"\n"), 0o600); err != nil {
+		return nil, err
+	}
+	args := []string{"-voice", v.Name, "--setf", fmt.Sprintf("duration_stretch=%g", 1/v.Speed), "-f", said, "-o", wav}
+	if v.Program == "espeak-ng" {
+		args = []string{"-v", v.Name, "-s", strconv.Itoa(int(v.Speed * usualWords)), "-f", said, "-w", wav}
+	}
+	if out, err := exec.CommandContext(ctx, v.Program, args...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s says %q: %w: %s", v, text, err, bytes.TrimSpace(out))
+	}
+	f, err := os.Open(wav)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	r, err := audio.NewWAVReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s says %q: %w", v, text, err)
+	}
+	samples, err := r.Read(r.Rate * 60)
+	if err != nil {
+		return nil, fmt.Errorf("%s says %q: %w", v, text, err)
+	}
+	return audio.Resample(trim(samples), r.Rate, voice.RateOpus)
+}
+
+// trim cuts off what is still at both ends.
+func trim(samples []int16) []int16 {
+	const still = 150
+	loud := func(s int16) bool { return s > still || s < -still }
+	first, last := 0, len(samples)
+	for first < last && !loud(samples[first]) {
+		first++
+	}
+	for last > first && !loud(samples[last-1]) {
+		last--
+	}
+	return samples[first:last]
+}

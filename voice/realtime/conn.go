@@ -1,0 +1,238 @@
+package realtime
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"clank/voice/audio"
+)
+
+const (
+	largest      = 32 << 20         // bytes of one event
+	writeTimeout = 10 * time.Second // of one of ours
+	pingEvery    = 20 * time.Second
+	garbage      = 20 // events in a row that cannot be read, and the server is none
+)
+
+// dial opens a socket.
+func (s *Session) dial(ctx context.Context) (*websocket.Conn, error) {
+	base := cmp.Or(s.BaseURL, DefaultBaseURL)
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" {
+		return nil, &toldError{failure{Type: "invalid_request_error", Message: fmt.Sprintf("%q is no address of a server", base)}}
+	}
+	u = u.JoinPath("realtime")
+	q := u.Query()
+	q.Set("model", s.model())
+	u.RawQuery = q.Encode()
+	header := http.Header{}
+	if s.Key != "" {
+		header.Set("Authorization", "Bearer "+s.Key)
+	}
+	//nolint:bodyclose // the library closes the body, or it is the connection
+	conn, resp, err := websocket.Dial(ctx, u.String(), &websocket.DialOptions{HTTPClient: s.HTTPClient, HTTPHeader: header})
+	if err != nil {
+		if resp != nil && resp.StatusCode != http.StatusSwitchingProtocols {
+			seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
+			return nil, &refusedError{resp.StatusCode, time.Duration(min(max(seconds, 0), 60)) * time.Second, err}
+		}
+		return nil, err
+	}
+	conn.SetReadLimit(largest)
+	return conn, nil
+}
+
+// connection is one connection, until it breaks or ctx ends. It reports whether the conversation could go on over it.
+func (t *talk) connection(ctx context.Context) (up bool, err error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	var started sync.WaitGroup
+	defer started.Wait()
+	defer stop(context.Canceled)
+	deadline := positive(t.s.Dial, 10*time.Second)
+	dialing, dialed := context.WithTimeout(ctx, deadline)
+	conn, err := t.s.dial(dialing)
+	dialed()
+	if err != nil {
+		return false, err
+	}
+	defer conn.CloseNow() //nolint:errcheck // whatever it was, it has ended
+	events := make(chan event)
+	started.Go(func() { stop(t.s.read(ctx, conn, events)) })
+	started.Go(func() { keepAlive(ctx, conn, stop) })
+	if err := t.configure(ctx, conn, events, deadline); err != nil {
+		return false, err
+	}
+	t.conn, t.failed, t.last = conn, nil, time.Now()
+	for _, i := range t.history.again(t.id) {
+		t.send(ctx, createEvent{"conversation.item.create", i})
+	}
+	t.settle(ctx)
+	return true, t.loop(ctx, events)
+}
+
+// configure waits for the session and sets it up.
+func (t *talk) configure(ctx context.Context, conn *websocket.Conn, events <-chan event, deadline time.Duration) error {
+	late := time.NewTimer(deadline)
+	defer late.Stop()
+	for {
+		select {
+		case e := <-events:
+			switch e.Type {
+			case "session.created":
+				if err := write(ctx, conn, t.s.config()); err != nil {
+					return err
+				}
+			case "session.updated":
+				return nil
+			case "error":
+				return &toldError{*cmp.Or(e.Error, &failure{})}
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-late.C:
+			return context.DeadlineExceeded
+		}
+	}
+}
+
+// loop serves a connection that is set up.
+func (t *talk) loop(ctx context.Context, events <-chan event) error {
+	t.s.mu.Lock()
+	wake := t.s.woken()
+	t.s.mu.Unlock()
+	ticker := time.NewTicker(beat)
+	defer ticker.Stop()
+	for t.failed == nil {
+		for _, f := range t.s.taken() {
+			f(ctx, t)
+		}
+		select {
+		case e := <-events:
+			if err := t.handle(ctx, e); err != nil {
+				return err
+			}
+		case <-wake:
+		case <-ticker.C:
+			t.pass(ctx)
+			if (t.active != "" || t.asked) && time.Since(t.last) >= positive(t.s.Idle, 30*time.Second) {
+				return errIdle
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return t.failed
+}
+
+// pass passes on what people say.
+func (t *talk) pass(ctx context.Context) {
+	for range hurry {
+		samples := t.s.mix.next()
+		if samples == nil {
+			return
+		}
+		t.send(ctx, appendEvent{"input_audio_buffer.append", audio.AppendPCM(nil, samples)})
+		if !t.s.mix.behind() {
+			return
+		}
+	}
+}
+
+// send sends one event, if there is a connection.
+func (t *talk) send(ctx context.Context, e any) {
+	if t.conn == nil || t.failed != nil {
+		return
+	}
+	t.failed = write(ctx, t.conn, e)
+}
+
+func write(ctx context.Context, conn *websocket.Conn, e any) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("send an event: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	if err := conn.Write(ctx, websocket.MessageText, data); err != nil {
+		return fmt.Errorf("send an event: %w", err)
+	}
+	return nil
+}
+
+// rest waits before a new try, and does what Run is told meanwhile. It reports whether ctx goes on.
+func (t *talk) rest(ctx context.Context, d time.Duration) bool {
+	t.s.mu.Lock()
+	wake := t.s.woken()
+	t.s.mu.Unlock()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	for {
+		for _, f := range t.s.taken() {
+			f(ctx, t)
+		}
+		select {
+		case <-wake:
+		case <-timer.C:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// read hands on events until the connection ends, and says why it did.
+func (s *Session) read(ctx context.Context, conn *websocket.Conn, events chan<- event) error {
+	bad := 0
+	for {
+		_, data, err := conn.Read(ctx)
+		if err != nil {
+			return fmt.Errorf("read an event: %w", err)
+		}
+		e, err := parse(data)
+		if err != nil {
+			if bad++; bad >= garbage {
+				return fmt.Errorf("the server does not speak this protocol: %w", err)
+			}
+			s.logger().Debug("an event cannot be read", "error", err)
+			continue
+		}
+		bad = 0
+		select {
+		case events <- e:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+var errDead = errors.New("the server does not answer any more")
+
+// keepAlive ends a connection whose other side has gone without a word.
+func keepAlive(ctx context.Context, conn *websocket.Conn, stop context.CancelCauseFunc) {
+	ticker := time.NewTicker(pingEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		ping, cancel := context.WithTimeout(ctx, writeTimeout)
+		err := conn.Ping(ping)
+		cancel()
+		if err != nil {
+			stop(errDead)
+			return
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package realtime
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"clank/llm"
+	"clank/voice"
+)
+
+// event is whatever the server tells; only the fields of its type are set.
+type event struct {
+	Type       string    `json:"type"`
+	ItemID     string    `json:"item_id"`
+	ResponseID string    `json:"response_id"`
+	CallID     string    `json:"call_id"`
+	Name       string    `json:"name"`
+	Arguments  string    `json:"arguments"`
+	Delta      string    `json:"delta"`
+	Transcript string    `json:"transcript"`
+	Text       string    `json:"text"`
+	Item       *item     `json:"item"`
+	Response   *response `json:"response"`
+	Error      *failure  `json:"error"`
+}
+
+// failure is what an error event, or a response that failed, tells.
+type failure struct {
+	Type    string `json:"type"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	EventID string `json:"event_id"` // of ours, that it is about
+}
+
+type response struct {
+	ID            string `json:"id"`
+	Status        string `json:"status"`
+	StatusDetails struct {
+		Error *failure `json:"error"`
+	} `json:"status_details"`
+	Output []item `json:"output"`
+	Usage  *usage `json:"usage"`
+}
+
+type usage struct {
+	Input        int `json:"input_tokens"`
+	Output       int `json:"output_tokens"`
+	InputDetails struct {
+		Cached int `json:"cached_tokens"`
+		Audio  int `json:"audio_tokens"`
+	} `json:"input_token_details"`
+	OutputDetails struct {
+		Audio int `json:"audio_tokens"`
+	} `json:"output_token_details"`
+}
+
+// item is a part of the conversation: a message, the call of a tool, or what came of it.
+type item struct {
+	ID        string    `json:"id,omitempty"`
+	Type      string    `json:"type"`
+	Role      string    `json:"role,omitempty"`
+	Content   []content `json:"content,omitempty"`
+	Name      string    `json:"name,omitempty"`
+	CallID    string    `json:"call_id,omitempty"`
+	Arguments *string   `json:"arguments,omitempty"` // always there in a call
+	Output    *string   `json:"output,omitempty"`    // always there in what came of one
+}
+
+type content struct {
+	Type       string `json:"type"`
+	Text       string `json:"text,omitempty"`
+	Transcript string `json:"transcript,omitempty"`
+}
+
+// betaNames are the names that some local servers still give to events.
+var betaNames = map[string]string{
+	"response.audio.delta":            "response.output_audio.delta",
+	"response.audio.done":             "response.output_audio.done",
+	"response.audio_transcript.delta": "response.output_audio_transcript.delta",
+	"response.audio_transcript.done":  "response.output_audio_transcript.done",
+	"response.text.delta":             "response.output_text.delta",
+	"response.text.done":              "response.output_text.done",
+	"conversation.item.created":       "conversation.item.added",
+}
+
+// parse reads one event.
+func parse(data []byte) (event, error) {
+	var e event
+	if err := json.Unmarshal(data, &e); err != nil {
+		return event{}, fmt.Errorf("read an event: %w", err)
+	}
+	if e.Type == "" {
+		return event{}, fmt.Errorf("read an event: it has no type: %.80q", data)
+	}
+	e.Type = cmp.Or(betaNames[e.Type], e.Type)
+	return e, nil
+}
+
+// What we send.
+type (
+	plainEvent struct {
+		Type string `json:"type"`
+	}
+	appendEvent struct {
+		Type  string `json:"type"`
+		Audio []byte `json:"audio"` // base64 in JSON
+	}
+	createEvent struct {
+		Type string `json:"type"`
+		Item item   `json:"item"`
+	}
+	truncateEvent struct {
+		Type         string `json:"type"`
+		EventID      string `json:"event_id"`
+		ItemID       string `json:"item_id"`
+		ContentIndex int    `json:"content_index"`
+		AudioEndMS   int64  `json:"audio_end_ms"`
+	}
+	updateEvent struct {
+		Type    string        `json:"type"`
+		EventID string        `json:"event_id"`
+		Session sessionConfig `json:"session"`
+	}
+	sessionConfig struct {
+		Type         string      `json:"type"`
+		Model        string      `json:"model"`
+		Instructions string      `json:"instructions,omitempty"`
+		Modalities   []string    `json:"output_modalities"`
+		Audio        audioConfig `json:"audio"`
+		Tools        []tool      `json:"tools"`
+		ToolChoice   string      `json:"tool_choice"`
+	}
+	audioConfig struct {
+		Input  inputConfig  `json:"input"`
+		Output outputConfig `json:"output"`
+	}
+	inputConfig struct {
+		Format        format         `json:"format"`
+		TurnDetection turnDetection  `json:"turn_detection"`
+		Transcription *transcription `json:"transcription,omitempty"`
+	}
+	outputConfig struct {
+		Format format `json:"format"`
+		Voice  string `json:"voice,omitempty"`
+	}
+	format struct {
+		Type string `json:"type"`
+		Rate int    `json:"rate"`
+	}
+	turnDetection struct {
+		Type      string `json:"type"`
+		Create    bool   `json:"create_response"`
+		Interrupt bool   `json:"interrupt_response"`
+	}
+	transcription struct {
+		Model    string `json:"model"`
+		Language string `json:"language,omitempty"`
+	}
+	tool struct {
+		Type        string          `json:"type"`
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Parameters  json.RawMessage `json:"parameters"`
+	}
+)
+
+// Ids of those of our events whose failure matters, or does not.
+const (
+	configured = "configure"
+	truncated  = "truncate"
+)
+
+// config is what the session is to be like.
+func (s *Session) config() updateEvent {
+	pcm := format{Type: "audio/pcm", Rate: voice.RateRealtime}
+	c := sessionConfig{
+		Type: "realtime", Model: s.model(), Instructions: s.Instructions, Modalities: []string{"audio"}, ToolChoice: "auto",
+		Audio: audioConfig{
+			Input:  inputConfig{Format: pcm, TurnDetection: turnDetection{Type: "server_vad", Create: true, Interrupt: true}},
+			Output: outputConfig{Format: pcm, Voice: s.Voice},
+		},
+		Tools: []tool{},
+	}
+	if s.Transcribe != "" {
+		c.Audio.Input.Transcription = &transcription{Model: s.Transcribe, Language: s.Language}
+	}
+	for _, t := range s.Tools {
+		parameters := t.Schema
+		if len(parameters) == 0 {
+			parameters = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		c.Tools = append(c.Tools, tool{Type: "function", Name: t.Name, Description: t.Description, Parameters: parameters})
+	}
+	return updateEvent{Type: "session.update", EventID: configured, Session: c}
+}
+
+func (s *Session) model() string { return cmp.Or(s.Model, DefaultModel) }
+
+// used is a response's usage, priced if the model's price is known.
+func (u *usage) used(model string) Usage {
+	plain := llm.Usage{Calls: 1, InputTokens: u.Input, CachedTokens: u.InputDetails.Cached, OutputTokens: u.Output}
+	if plain.InputTokens+plain.OutputTokens > 0 {
+		plain = llm.Charge(model, plain)
+	}
+	return Usage{Usage: plain, AudioInput: u.InputDetails.Audio, AudioOutput: u.OutputDetails.Audio}
+}
+
+// words is what a message says.
+func (i item) words() string {
+	var all []string
+	for _, c := range i.Content {
+		if w := cmp.Or(c.Text, c.Transcript); w != "" {
+			all = append(all, w)
+		}
+	}
+	return strings.Join(all, " ")
+}

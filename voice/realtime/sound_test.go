@@ -1,0 +1,106 @@
+package realtime_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"testing"
+	"time"
+
+	server "clank/llm/llmtest/realtime"
+	"clank/voice"
+	"clank/voice/audio"
+	"clank/voice/mouth"
+	"clank/voice/realtime"
+)
+
+// constant is sound of one value.
+func constant(v int16, n int) []int16 { return slices.Repeat([]int16{v}, n) }
+
+func TestWhatSeveralPeopleSayIsMixedAndGoesOnInSilence(t *testing.T) {
+	t.Parallel()
+	came := make(chan []int16, 1)
+	srv := server.NewServer(t, server.Call{Serve: func(c *server.Conn) {
+		c.Open()
+		for len(c.Audio()) < 11*voice.RateRealtime { // five seconds and a half
+			<-time.After(10 * time.Millisecond)
+		}
+		came <- audio.PCM(c.Audio())
+		c.Gone()
+	}})
+	s, _ := session(srv)
+	s.Hear(voice.Sound{From: "ada", Samples: constant(20000, 7*24000)}) // what is older than five seconds is dropped
+	s.Hear(voice.Sound{From: "bob", Samples: constant(-5000, 10000)})
+	for range 10 {
+		s.Hear(voice.Sound{From: "cy", Samples: constant(20000, 480)}) // in pieces, and too loud together
+	}
+	run(t, s)
+	got := await(t, came)
+	count := map[int16]int{}
+	for _, v := range got {
+		count[v]++
+	}
+	// All three, then Ada and Bob, then Ada alone, then nothing.
+	for v, want := range map[int16]int{32767: 4800, 15000: 5200, 20000: 110000} {
+		if count[v] != want {
+			t.Errorf("%d samples of %d, want %d", count[v], v, want)
+		}
+	}
+	if count[0] == 0 || got[len(got)-1] != 0 {
+		t.Error("there is no silence at the end")
+	}
+}
+
+// speaker is a line that takes everything.
+type speaker struct{}
+
+func (speaker) Play([]byte) error { return nil }
+func (speaker) Hush() error       { return nil }
+
+func TestAMouthTellsTheModelWhatWasHeard(t *testing.T) {
+	t.Parallel()
+	interrupt, truncated := make(chan struct{}), make(chan float64, 1)
+	srv := server.NewServer(t, server.Call{Serve: func(c *server.Conn) {
+		c.Open()
+		c.Begin("resp_1", "item_1")
+		c.Sound("resp_1", "item_1", pcm(2*time.Second))
+		c.Done("resp_1", "item_1", "completed")
+		<-interrupt
+		c.Speech("item_2")
+		ms, _ := c.Expect("conversation.item.truncate").Get("audio_end_ms").(float64)
+		truncated <- ms
+		c.Gone()
+	}})
+	m := &mouth.Mouth{Line: speaker{}}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- m.Run(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}()
+	s, _ := session(srv)
+	sayings, silenced := make(chan *mouth.Saying, 1), make(chan []mouth.Said, 1)
+	s.Speak = func(sound func(context.Context) iter.Seq2[[]byte, error]) realtime.Playing {
+		saying := m.Queue(mouth.Sentence{Sound: sound})
+		sayings <- saying
+		return saying
+	}
+	s.Hush = func(cause error) { silenced <- m.Silence(cause) }
+	run(t, s)
+	saying := await(t, sayings)
+	for saying.Played() < 200*time.Millisecond {
+		<-time.After(5 * time.Millisecond)
+	}
+	close(interrupt)
+	heard := await(t, silenced)[0].Played
+	if got := await(t, truncated); got != float64(heard.Milliseconds()) {
+		t.Errorf("the model is told of %v ms, heard were %v", got, heard)
+	}
+	if _, err := saying.Wait(t.Context()); !errors.Is(err, realtime.ErrInterrupted) {
+		t.Errorf("the answer ended with %v", err)
+	}
+}

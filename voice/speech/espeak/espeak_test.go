@@ -1,0 +1,153 @@
+package espeak_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/voice"
+	"clank/voice/audio"
+	"clank/voice/speech/espeak"
+)
+
+func speaker(t *testing.T, o espeak.Options) *espeak.Speaker {
+	t.Helper()
+	s, err := espeak.New(o)
+	if errors.Is(err, espeak.ErrMissing) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// script is a program that stands in for espeak-ng.
+func script(t *testing.T, body string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "espeak-ng")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// all is how long the packets sound, how loud the loudest sample is, and the error at the end.
+func all(t *testing.T, ctx context.Context, s *espeak.Speaker, text string) (length time.Duration, peak float64, err error) {
+	t.Helper()
+	d, err := audio.NewDecoder(voice.RateSpeech)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, err := range s.Speak(ctx, text) {
+		if err != nil {
+			return length, peak, err
+		}
+		shape, err := audio.Inspect(p)
+		if err != nil || shape.Duration() != voice.FrameTime {
+			t.Fatalf("packet of %v: %v", shape.Duration(), err)
+		}
+		samples, err := d.Decode(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		loud, _ := audio.Level(samples)
+		peak = max(peak, loud)
+		length += voice.FrameTime
+	}
+	return length, peak, nil
+}
+
+func TestTextIsSaid(t *testing.T) {
+	s := speaker(t, espeak.Options{})
+	short, peak, err := all(t, t.Context(), s, "Yes.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if short < 200*time.Millisecond || short > 2*time.Second || peak == 0 {
+		t.Errorf("%v of sound with a peak of %v, want a short word that can be heard", short, peak)
+	}
+	long, _, err := all(t, t.Context(), s, "The ferry leaves at twenty to ten, and again at noon.")
+	if err != nil || long < 2*short {
+		t.Errorf("a sentence took %v, a word %v (%v)", long, short, err)
+	}
+}
+
+func TestNothingToSayIsNoSound(t *testing.T) {
+	length, _, err := all(t, t.Context(), speaker(t, espeak.Options{}), " \n")
+	if length != 0 || err != nil {
+		t.Errorf("got %v, %v; want nothing", length, err)
+	}
+}
+
+func TestTextIsNoOption(t *testing.T) {
+	length, _, err := all(t, t.Context(), speaker(t, espeak.Options{}), "--version")
+	if err != nil || length == 0 {
+		t.Errorf("got %v, %v; want it said", length, err)
+	}
+}
+
+func TestSettingsThatCannotBeAreRefused(t *testing.T) {
+	for _, o := range []espeak.Options{{Voice: "-w"}, {Voice: "../en"}, {Voice: "en us"}, {Speed: 5}, {Speed: 900}} {
+		if _, err := espeak.New(o); err == nil || errors.Is(err, espeak.ErrMissing) {
+			t.Errorf("New(%+v) = %v, want it refused", o, err)
+		}
+	}
+}
+
+func TestAMissingProgramNamesItsPackage(t *testing.T) {
+	_, err := espeak.New(espeak.Options{Program: "no-such-program"})
+	if !errors.Is(err, espeak.ErrMissing) || !strings.Contains(err.Error(), "install the package espeak-ng") {
+		t.Errorf("err = %v, want it to name the package", err)
+	}
+}
+
+func TestAnUnknownVoiceIsTold(t *testing.T) {
+	_, _, err := all(t, t.Context(), speaker(t, espeak.Options{Voice: "zz-nobody"}), "Hello.")
+	if err == nil || !strings.Contains(err.Error(), "espeak-ng") {
+		t.Errorf("err = %v, want what the program said", err)
+	}
+}
+
+func TestACancelledSpeechEndsWithItsCause(t *testing.T) {
+	s := speaker(t, espeak.Options{Program: script(t, "exec cat")}) // copies the text; no WAV
+	_, _, err := all(t, t.Context(), s, "no sound at all, only text")
+	if err == nil {
+		t.Error("text was taken for sound")
+	}
+	s = speaker(t, espeak.Options{Program: script(t, "exec sleep 60")})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped by ada")
+	go cancel(stopped)
+	if _, _, err := all(t, ctx, s, "Hello."); !errors.Is(err, stopped) {
+		t.Errorf("err = %v, want the cause", err)
+	}
+}
+
+func TestASlowProgramIsEnded(t *testing.T) {
+	s := speaker(t, espeak.Options{Program: script(t, "exec sleep 60"), Timeout: 50 * time.Millisecond})
+	if _, _, err := all(t, t.Context(), s, "Hello."); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("err = %v, want that it took too long", err)
+	}
+}
+
+func TestWhoStopsListeningEndsTheProgram(t *testing.T) {
+	s := speaker(t, espeak.Options{})
+	n := 0
+	for _, err := range s.Speak(t.Context(), strings.Repeat("A long text that nobody wants to hear. ", 100)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+		if n == 3 {
+			break
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d packets, want 3", n)
+	}
+}

@@ -1,0 +1,215 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"clank/llm"
+	"clank/voice"
+	"clank/voice/audio"
+	"clank/voice/speech/remote"
+)
+
+func speaker(t *testing.T, s *server, f remote.Format) *remote.Speaker {
+	t.Helper()
+	sp, err := remote.NewSpeaker(remote.SpeakerOptions{Server: s.at(), Model: "gpt-4o-mini-tts", Voice: "alloy", Format: f, Speed: 1.2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sp
+}
+
+// collect is all that is said, which must be in packets of 20 ms.
+func collect(t *testing.T, ctx context.Context, sp *remote.Speaker, text string) (packets [][]byte, err error) {
+	t.Helper()
+	for p, err := range sp.Speak(ctx, text) {
+		if err != nil {
+			return packets, err
+		}
+		if s, err := audio.Inspect(p); err != nil || s.Duration() != voice.FrameTime {
+			t.Fatalf("a packet of %v: %v", s.Duration(), err)
+		}
+		packets = append(packets, p)
+	}
+	return packets, nil
+}
+
+// ogg is a file of packets.
+func ogg(t *testing.T, packets [][]byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var all []voice.Packet
+	for i, p := range packets {
+		all = append(all, voice.Packet{Sequence: uint16(i), Timestamp: uint32(i * 960), Opus: p})
+	}
+	if err := audio.WriteOgg(&b, all); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestOpusIsPassedOnAsItCame(t *testing.T) {
+	want := tone(t, 40)
+	s := serve(t, reply(200, "audio/ogg", string(ogg(t, want))))
+	got, err := collect(t, t.Context(), speaker(t, s, ""), "The ferry leaves at nine.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("packets (-want +got)\n%s", diff)
+	}
+	a := s.one(t)
+	valid(t, "CreateSpeechRequest", a.fields)
+	fields := map[string]any{"model": "gpt-4o-mini-tts", "input": "The ferry leaves at nine.", "voice": "alloy", "speed": 1.2, "response_format": "opus"}
+	if diff := cmp.Diff(fields, a.fields); diff != "" || a.path != "/v1/audio/speech" {
+		t.Errorf("asked %s for (-want +got)\n%s", a.path, diff)
+	}
+}
+
+func TestOpusOfAnotherLengthIsEncodedAnew(t *testing.T) {
+	var long [][]byte // two packets in one, of 40 ms
+	short := tone(t, 40)
+	for i := 0; i+1 < len(short); i += 2 {
+		p := []byte{short[i][0]&^3 | 2}
+		if n := len(short[i]) - 1; n < 252 {
+			p = append(p, byte(n))
+		} else {
+			t.Fatal("a packet is too long for the test")
+		}
+		long = append(long, append(append(p, short[i][1:]...), short[i+1][1:]...))
+	}
+	s := serve(t, reply(200, "audio/ogg", string(ogg(t, long))))
+	got, err := collect(t, t.Context(), speaker(t, s, remote.Opus), "Hello.")
+	if err != nil || len(got) != 40 {
+		t.Errorf("%d packets, %v; want 40", len(got), err)
+	}
+}
+
+func TestSamplesAreEncoded(t *testing.T) {
+	pcm := audio.AppendPCM(nil, wave(24000, 50))
+	var wav bytes.Buffer
+	if err := audio.WriteWAV(&wav, 22050, wave(22050, 50)); err != nil {
+		t.Fatal(err)
+	}
+	endless := bytes.Clone(wav.Bytes()) // as servers write it that do not know how long it will be
+	binary.LittleEndian.PutUint32(endless[4:], 0xffffffff)
+	binary.LittleEndian.PutUint32(endless[40:], 0xffffffff)
+	for name, c := range map[string]struct {
+		format remote.Format
+		body   []byte
+	}{"pcm": {remote.PCM, pcm}, "wav": {remote.WAV, wav.Bytes()}, "wav of no known length": {remote.WAV, endless}} {
+		s := serve(t, reply(200, "application/octet-stream", string(c.body)))
+		got, err := collect(t, t.Context(), speaker(t, s, c.format), "Hello.")
+		if err != nil || len(got) < 50 || len(got) > 51 {
+			t.Errorf("%s: %d packets, %v; want a second of them", name, len(got), err)
+		}
+		valid(t, "CreateSpeechRequest", s.one(t).fields)
+	}
+}
+
+func TestSpeechBeginsBeforeTheServerHasEnded(t *testing.T) {
+	goOn := make(chan struct{})
+	file := audio.AppendPCM(nil, wave(24000, 50))
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(file[:len(file)/2+1]) // in the middle of a sample
+		w.(http.Flusher).Flush()
+		select {
+		case <-goOn:
+		case <-r.Context().Done():
+		}
+		_, _ = w.Write(file[len(file)/2+1:])
+	})
+	n := 0
+	for _, err := range speaker(t, s, remote.PCM).Speak(t.Context(), "Hello.") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n++; n == 10 {
+			close(goOn)
+		}
+	}
+	if n != 50 {
+		t.Errorf("%d packets, want 50", n)
+	}
+}
+
+func TestWhoStopsListeningEndsTheRequest(t *testing.T) {
+	ended := make(chan struct{})
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		defer close(ended)
+		_, _ = w.Write(audio.AppendPCM(nil, wave(24000, 10)))
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	for _, err := range speaker(t, s, remote.PCM).Speak(t.Context(), "Hello.") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		break
+	}
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Error("the request goes on")
+	}
+}
+
+func TestACancelledSpeechEndsWithItsCause(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(audio.AppendPCM(nil, wave(24000, 10)))
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	stopped := errors.New("stopped by ada")
+	var last error
+	for _, err := range speaker(t, s, remote.PCM).Speak(ctx, "Hello.") {
+		cancel(stopped)
+		last = err
+	}
+	if !errors.Is(last, stopped) {
+		t.Errorf("err = %v, want the cause", last)
+	}
+}
+
+func TestWhatIsNoSoundIsTold(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		status     int
+		kind, body string
+		want       llm.ErrorKind
+	}{
+		{"a refused key", 401, "application/json", `{"error":{"message":"no"}}`, llm.ErrAuth},
+		{"no such voice", 400, "application/json", `{"error":{"message":"no such voice"}}`, llm.ErrRejected},
+		{"a web page", 200, "text/html", "<html>", llm.ErrMalformed},
+		{"an object", 200, "application/json", `{}`, llm.ErrMalformed},
+		{"garbage", 200, "audio/ogg", "garbage", llm.ErrMalformed},
+		{"nothing", 200, "audio/ogg", "", llm.ErrMalformed},
+	} {
+		s := serve(t, reply(c.status, c.kind, c.body))
+		_, err := collect(t, t.Context(), speaker(t, s, remote.Opus), "Hello.")
+		if failure(t, err, c.want); s.times() != 1 {
+			t.Errorf("%s: asked %d times", c.name, s.times())
+		}
+	}
+}
+
+func TestLongTextIsAskedForInPieces(t *testing.T) {
+	s := serve(t, reply(200, "audio/ogg", string(ogg(t, tone(t, 5)))))
+	got, err := collect(t, t.Context(), speaker(t, s, remote.Opus), strings.Repeat("words ", 1000))
+	if err != nil || len(got) != 10 || s.times() != 2 {
+		t.Errorf("%d packets in %d requests, %v; want 10 in 2", len(got), s.times(), err)
+	}
+	for _, a := range s.asked {
+		valid(t, "CreateSpeechRequest", a.fields)
+	}
+}

@@ -1,0 +1,254 @@
+package spot_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/internal/voiceloop"
+	"clank/voice"
+	"clank/voice/audio"
+	"clank/voice/speech/spot"
+)
+
+// patience is for what takes milliseconds on an idle machine.
+const patience = 30 * time.Second
+
+func open(t *testing.T, o spot.Options) *spot.Spotter {
+	t.Helper()
+	s, err := spot.Open(o)
+	if errors.Is(err, spot.ErrMissing) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// say is what a voice makes of text, with a still room around it.
+func say(t *testing.T, text string) []int16 {
+	t.Helper()
+	if _, err := exec.LookPath("flite"); err != nil {
+		t.Skip("needs flite: install the package flite")
+	}
+	said, err := voiceloop.Voice{Program: "flite", Name: "rms", Speed: 1}.Say(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err = audio.Resample(said, voice.RateOpus, voice.RateSpeech)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(append(sound([2]int{20, 60}), said...), sound([2]int{20, 60})...)
+}
+
+// write gives samples in pieces of 20 ms, as fast as they are taken.
+func write(l voice.Listening, samples []int16) {
+	for len(samples) > 0 {
+		n := min(len(samples), voice.RateSpeech/50)
+		l.Write(voice.Sound{From: "ada", Rate: voice.RateSpeech, Samples: samples[:n], At: time.Now()})
+		samples = samples[n:]
+	}
+}
+
+// listen returns what is found.
+func listen(t *testing.T, s *spot.Spotter) (voice.Listening, <-chan voice.Spotted) {
+	t.Helper()
+	found := make(chan voice.Spotted, 16)
+	l, err := s.Listen(t.Context(), "ada", func(f voice.Spotted) { found <- f })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l, found
+}
+
+func next(t *testing.T, found <-chan voice.Spotted) voice.Spotted {
+	t.Helper()
+	select {
+	case f := <-found:
+		return f
+	case <-time.After(patience):
+		t.Fatal("nothing was heard")
+		return voice.Spotted{}
+	}
+}
+
+func TestAStopIsHeardAndTalkOfStopsIsNot(t *testing.T) {
+	l, found := listen(t, open(t, spot.Options{}))
+	write(l, say(t, "where is the next bus stop on this street"))
+	write(l, say(t, "stop"))
+	got := next(t, found)
+	if got.Phrase != "stop" || got.From != "ada" || got.At.IsZero() {
+		t.Errorf("heard %+v, want the stop of ada", got)
+	}
+	if len(found) > 0 {
+		t.Errorf("heard %v, too", <-found)
+	}
+}
+
+func TestTheNameIsHeardAtTheBeginning(t *testing.T) {
+	l, found := listen(t, open(t, spot.Options{}))
+	write(l, say(t, "clank look for a cheap hotel"))
+	if got := next(t, found); got.Phrase != spot.Wake {
+		t.Errorf("heard %+v, want the name", got)
+	}
+}
+
+// stand is a program that stands in for pocketsphinx.
+func stand(t *testing.T, body string) spot.Options {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "pocketsphinx")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "mdef"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return spot.Options{Program: path, Model: dir}
+}
+
+// hears prints a stop for the first word that is said, and takes what follows.
+const hears = `head -c 30000 >/dev/null; printf 'stop\nstop  0.220 0.600 0.880\n'; cat >/dev/null`
+
+func word() []int16 { return sound([2]int{0, 60}, [2]int{3000, 40}, [2]int{0, 40}) }
+
+func TestAWordThatIsNotFollowedByAnySoundEnds(t *testing.T) {
+	l, found := listen(t, open(t, stand(t, hears)))
+	write(l, sound([2]int{0, 60}, [2]int{3000, 40})) // a sender that hears nothing sends nothing
+	if got := next(t, found); got.Phrase != "stop" {
+		t.Errorf("heard %+v, want a stop", got)
+	}
+}
+
+func TestAWordAfterALongWaitStandsAlone(t *testing.T) {
+	l, found := listen(t, open(t, stand(t, `head -c 20000 >/dev/null; printf 'stop\nstop  0.000 0.400 0.880\n'; cat >/dev/null`)))
+	<-time.After(400 * time.Millisecond) // longer than what is taken for silence
+	write(l, sound([2]int{3000, 40}))
+	if got := next(t, found); got.Phrase != "stop" {
+		t.Errorf("heard %+v, want a stop", got)
+	}
+}
+
+func TestAProcessThatEndsIsStartedAgainWithTheNextWords(t *testing.T) {
+	mark := filepath.Join(t.TempDir(), "once")
+	l, found := listen(t, open(t, stand(t, `if ! [ -e `+mark+` ]; then touch `+mark+`; exit 1; fi; `+hears)))
+	deadline := time.After(patience)
+	for {
+		write(l, word())
+		select {
+		case got := <-found:
+			if got.Phrase != "stop" {
+				t.Errorf("heard %+v, want a stop", got)
+			}
+			return
+		case <-time.After(300 * time.Millisecond): // it is not started over and over
+		case <-deadline:
+			t.Fatal("nothing was heard after the process had ended")
+		}
+	}
+}
+
+func TestAnIdleProcessEndsAndCloseLeavesNothing(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	o := stand(t, `echo $$ >> `+pids+`; exec cat >/dev/null`)
+	o.Idle = 50 * time.Millisecond
+	s := open(t, o)
+	l, _ := listen(t, s)
+	write(l, word())
+	first := started(t, pids, 1)
+	gone(t, first)
+	write(l, word())
+	second := started(t, pids, 2)
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	gone(t, second)
+	l.Write(voice.Sound{From: "ada", Rate: voice.RateSpeech}) // too late, and harmless
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Listen(t.Context(), "ada", func(voice.Spotted) {}); err == nil {
+		t.Error("a closed spotter listens")
+	}
+}
+
+// started waits until n processes have run, and returns the folder of the last in /proc.
+func started(t *testing.T, pids string, n int) string {
+	t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
+		b, _ := os.ReadFile(pids)
+		if all := strings.Fields(string(b)); len(all) == n && strings.HasSuffix(string(b), "\n") {
+			return "/proc/" + all[n-1]
+		}
+	}
+	t.Fatalf("process %d did not start", n)
+	return ""
+}
+
+func gone(t *testing.T, process string) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
+		if _, err := os.Stat(process); errors.Is(err, os.ErrNotExist) {
+			return
+		}
+	}
+	t.Errorf("%s is still there", process)
+}
+
+func TestNoMoreProcessesThanAllowed(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	o := stand(t, `echo $$ >> `+pids+`; `+hears)
+	o.Max = 1
+	s := open(t, o)
+	a, foundA := listen(t, s)
+	b, foundB := listen(t, s)
+	write(a, word())
+	next(t, foundA)
+	write(b, word())
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	deadline := time.After(patience)
+	for {
+		write(b, word())
+		select {
+		case <-foundB:
+			return
+		case <-time.After(100 * time.Millisecond):
+		case <-deadline:
+			t.Fatal("the place that became free was not taken")
+		}
+	}
+}
+
+func TestListeningEndsWithItsContext(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	s := open(t, stand(t, `echo $$ >> `+pids+`; exec cat >/dev/null`))
+	ctx, cancel := context.WithCancel(t.Context())
+	l, err := s.Listen(ctx, "ada", func(voice.Spotted) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(l, word())
+	process := started(t, pids, 1)
+	cancel()
+	gone(t, process)
+}
+
+func TestMissingProgramsNameTheirPackages(t *testing.T) {
+	for _, o := range []spot.Options{{Program: "no-such-program"}, {Program: "sh", Model: t.TempDir()}} {
+		_, err := spot.Open(o)
+		if !errors.Is(err, spot.ErrMissing) || !strings.Contains(err.Error(), "pocketsphinx-en-us") {
+			t.Errorf("Open(%+v): %v, want the packages named", o, err)
+		}
+	}
+}
