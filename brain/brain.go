@@ -94,6 +94,9 @@ type Brain struct {
 type Turn struct {
 	Origin sessions.Origin
 	Lines  []Line
+
+	// Style is how the answer is to be put, told to the model beside what it always is told; empty is as one writes in a chat.
+	Style string
 }
 
 // Line is something somebody said.

@@ -38,6 +38,9 @@ func (r *reply) system(ctx context.Context) string {
 		untrusted.Instruction,
 		"Today is " + b.now().Format("Monday, 2 January 2006") + ".",
 	}
+	if r.turn.Style != "" {
+		parts = append(parts, r.turn.Style)
+	}
 	if b.Instructions != nil {
 		if own := strings.TrimSpace(b.Instructions()); own != "" {
 			parts = append(parts, "The operator of this place adds:\n"+own)

@@ -34,7 +34,7 @@ type reply struct {
 	Error  *struct{ Message string }
 }
 
-func launch(t *testing.T) *chromium {
+func launch(t *testing.T, flags ...string) *chromium {
 	t.Helper()
 	path := os.Getenv("CLANK_CHROMIUM")
 	for _, name := range []string{"google-chrome", "google-chrome-stable", "chromium", "chromium-browser"} {
@@ -50,7 +50,7 @@ func launch(t *testing.T) *chromium {
 	if os.Geteuid() == 0 {
 		args = append(args, "--no-sandbox")
 	}
-	cmd := exec.Command(path, append(args, "about:blank")...)
+	cmd := exec.Command(path, append(append(args, flags...), "about:blank")...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

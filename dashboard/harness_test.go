@@ -62,7 +62,7 @@ func start(t *testing.T) *rig {
 }
 
 // startIn starts a page on a home that may have been used before.
-func startIn(t *testing.T, dir, addr string) *rig {
+func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) *rig {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "clank.db"))
 	if err != nil {
@@ -90,6 +90,9 @@ func startIn(t *testing.T, dir, addr string) *rig {
 		Watches: watching(store),
 		Budgets: &budget.Keeper{Ledger: store, Rules: func() budget.Rules { return budget.Rules{Limits: dayLimit} }},
 		Secret:  func(name string) bool { return name == "OPENAI_API_KEY" }, IsStop: cancel.IsStop, Logger: logger,
+	}
+	for _, c := range change {
+		c(r.server)
 	}
 	if err := r.server.Open(t.Context()); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -61,7 +62,7 @@ func (s *Server) routes() []route {
 
 		{"GET /api/settings", signedIn, s.getSettings},
 		{"PUT /api/settings", signedIn, s.putSettings},
-	}, s.watchRoutes()...)
+	}, slices.Concat(s.watchRoutes(), s.callRoutes())...)
 }
 
 // handler puts the routes behind the checks that hold for all of them.

@@ -70,6 +70,7 @@ type Server struct {
 	Watches   Watches        // the pages that are watched for people; nil: none
 	Budgets   Budgets        // what is spent; nil: nobody counts
 	Settings  *settings.Live
+	Call      http.Handler // answers the page of calls, below /api/call; nil: there are no calls here
 	// Able tells what there is to know of a model with a runtime; nil: nothing.
 	Able   func(runtime, model string) settings.Ability
 	Secret func(name string) bool // whether the secret of that name is present

@@ -59,7 +59,7 @@ func openSite() (*site, error) {
 		st.assets[e.Name()] = data
 	}
 	st.sum = hex.EncodeToString(sum.Sum(nil))[:12]
-	for _, name := range []string{"chat", "settings", "watches", "budget", "login"} {
+	for _, name := range []string{"chat", "settings", "watches", "budget", "call", "login"} {
 		t, err := template.New("layout.html").ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html")
 		if err != nil {
 			return nil, fmt.Errorf("read the page %s: %w", name, err)

@@ -7,8 +7,9 @@ import (
 
 // Screenshotter takes pictures of a page. A browser window is one.
 type Screenshotter interface {
-	// WebP is a picture of the current viewport as lossy WebP (quality 30 to 99), and the address of the page; the address may be empty.
-	WebP(ctx context.Context, quality int) (data []byte, url string, err error)
+	// WebP is a picture of the current viewport as lossy WebP (quality 30 to 99), and the address of the page; the address
+	// may be empty. scale is how large the picture is of what the page has in pixels: 1, or less to save bytes.
+	WebP(ctx context.Context, quality int, scale float64) (data []byte, url string, err error)
 }
 
 // Reason says why a frame was sent.
@@ -29,6 +30,6 @@ type Frame struct {
 	Width, Height int
 	URL           string
 	Reason        Reason
-	Sequence      uint64
+	Sequence      uint64    // counts what the source has sent, from 1; a viewer that is slow sees gaps
 	Taken         time.Time // when the capture began
 }

@@ -62,6 +62,9 @@ type Client struct {
 	Token   string // of the bot, bare
 	Intents int
 
+	// NoBot says that the token is that of another kind of account, which is sent without the word that bots have before theirs.
+	NoBot bool
+
 	// URL asks Discord where the gateway is: a whole WebSocket URL with its
 	// query. An error for which trying again cannot help has [RefusedError] in
 	// its chain.
@@ -163,7 +166,11 @@ func (c *Client) Send(ctx context.Context, op int, d any) error {
 // session makes the discordgo session. It is opened again and again; the
 // library keeps what it needs to resume.
 func (c *Client) session(over chan<- struct{}) (*discordgo.Session, error) {
-	s, err := discordgo.New("Bot " + c.Token)
+	token := "Bot " + c.Token
+	if c.NoBot {
+		token = c.Token
+	}
+	s, err := discordgo.New(token)
 	if err != nil {
 		return nil, fmt.Errorf("make a Discord session: %w", err)
 	}
@@ -261,7 +268,7 @@ func (c *Client) deliver(e *discordgo.Event) {
 	if kind == "RESUMED" || ok && kind == "READY" {
 		defer c.relay.opened()
 	}
-	if ok {
+	if ok || kind == "RESUMED" {
 		c.OnDispatch(kind, e.RawData)
 	}
 }

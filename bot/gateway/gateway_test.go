@@ -158,6 +158,15 @@ func TestWhatWasMissedIsHeardAfterAResume(t *testing.T) {
 	}
 	say(t, w, "meanwhile")
 	awaitMessage(t, ch, "meanwhile")
+	late := time.After(patience)
+	for kind := ""; kind != "RESUMED"; {
+		select {
+		case h := <-ch:
+			kind = h.kind
+		case <-late:
+			t.Fatal("that the connection was resumed was never told")
+		}
+	}
 }
 
 func TestHeartbeatsThatAreNotAnsweredEndTheSocket(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 	"clank/budget"
 	"clank/cancel"
 	"clank/internal/demoshop"
+	"clank/internal/phone"
 	"clank/runs"
 	"clank/sessions"
 	"clank/settings"
@@ -59,7 +60,8 @@ type app struct {
 	manager  *sessions.Manager
 	recorder *runs.Recorder
 	web      *web
-	vault    *vault.Vault // nil if it cannot be opened
+	phone    *phone.Exchange // nil but for a server
+	vault    *vault.Vault    // nil if it cannot be opened
 	logins   login.Keeper
 	shop     *http.Server
 	shopURL  string

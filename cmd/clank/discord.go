@@ -8,7 +8,6 @@ import (
 
 	"clank/bot"
 	"clank/bot/gateway"
-	"clank/brain"
 	"clank/cancel"
 	"clank/settings"
 )
@@ -88,17 +87,10 @@ func (a *app) connectBot(ctx context.Context, e *env, token settings.SecretValue
 		return "not connected (set DISCORD_TOKEN to bring clank to a server)", false
 	}
 	b := &bot.Bot{
-		Token: token.Reveal(),
-		Base:  e.getenv("CLANK_DISCORD_API"),
-		Tasks: a.manager,
-		Brain: accounted{&brain.Brain{
-			Model:        a.brainModel,
-			Tasks:        a.manager,
-			Tools:        a.tools.brainTools,
-			Web:          a.web.brain(),
-			Instructions: func() string { return a.settings.Now().BrainGuidance },
-			Logger:       a.logger,
-		}},
+		Token:         token.Reveal(),
+		Base:          e.getenv("CLANK_DISCORD_API"),
+		Tasks:         a.manager,
+		Brain:         a.brain(a.phone.Tools),
 		Budgets:       discordBudgets(a.budget),
 		Watches:       a.web.watches,
 		Runtimes:      settings.Runtimes(),
@@ -109,6 +101,7 @@ func (a *app) connectBot(ctx context.Context, e *env, token settings.SecretValue
 		Disabled:      a.refusalFor,
 		Logger:        a.logger,
 	}
+	a.lendCalls(b)
 	err := b.Open(ctx)
 	if err == nil {
 		a.web.bot.Store(b)

@@ -24,8 +24,8 @@ const defaultShopAddr = "127.0.0.1:8788"
 
 // serveFlags are the flags of "clank serve".
 type serveFlags struct {
-	addr, shopAddr, controlAddr, logLevel string
-	nodeAddr, nodeCert, nodeKey           string
+	addr, shopAddr, controlAddr, watchAddr, logLevel string
+	nodeAddr, nodeCert, nodeKey                      string
 }
 
 func serve(ctx context.Context, e *env, args []string) error {
@@ -33,6 +33,7 @@ func serve(ctx context.Context, e *env, args []string) error {
 	fs := newFlags("serve", serveIntro)
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:8787", "`ADDRESS` of the dashboard")
 	fs.StringVar(&f.shopAddr, "shop-addr", defaultShopAddr, "`ADDRESS` of the demo shop; any free port if it is taken")
+	fs.StringVar(&f.watchAddr, "watch-addr", "127.0.0.1:8789", "`ADDRESS` of the page on which people with a link watch a shared browser; any free port if it is taken")
 	fs.StringVar(&f.controlAddr, "control-addr", "", "`ADDRESS` of the browser's control API, on loopback (default 127.0.0.1:18791, or any free port if that is taken)")
 	fs.StringVar(&f.nodeAddr, "node-addr", "", "lend this machine's browsers to other machines at `ADDRESS`, to those who know CLANK_NODE_TOKEN")
 	fs.StringVar(&f.nodeCert, "node-cert", "", "certificate `FILE` for that; needed unless ADDRESS is on loopback")
@@ -76,6 +77,9 @@ func withoutTime(_ []string, a slog.Attr) slog.Attr {
 
 // serve opens the doors, says where they are, and waits for the end.
 func (a *app) serve(ctx context.Context, e *env, f serveFlags) error {
+	if err := a.openCalls(ctx, f.watchAddr); err != nil {
+		return err
+	}
 	board, err := a.openDashboard(ctx, e, f.addr)
 	if err != nil {
 		return err
@@ -113,6 +117,7 @@ func (a *app) openDashboard(ctx context.Context, e *env, addr string) (*dashboar
 		Budgets:   a.budget,
 		Runs:      a.recorder,
 		Watches:   a.web.watches,
+		Call:      a.phone.Page(),
 		Able:      a.models.able,
 		Secret:    func(name string) bool { return present(e, name) },
 		IsStop:    cancel.IsStop,

@@ -22,6 +22,8 @@ const Patience = 45 * time.Second
 // Shared is the browser of a whole test binary, launched when the first test wants it: a fuzz target that needs none does without.
 // Its zero value is ready. TestMain ends with its Run.
 type Shared struct {
+	Args []string // flags beside those that every browser of ours gets
+
 	mu      sync.Mutex
 	process *chrome.Process
 	err     error
@@ -47,7 +49,7 @@ func (s *Shared) Process(tb testing.TB) *chrome.Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.process == nil && s.err == nil {
-		s.process, s.err = launch()
+		s.process, s.err = launch(s.Args)
 	}
 	if s.err != nil {
 		tb.Fatal(s.err)
@@ -64,7 +66,7 @@ func (s *Shared) Connect(tb testing.TB, opts page.Options) *page.Browser {
 // Launch starts a browser for one test, which ends with it.
 func Launch(tb testing.TB) *chrome.Process {
 	tb.Helper()
-	p, err := launch()
+	p, err := launch(nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -72,14 +74,14 @@ func Launch(tb testing.TB) *chrome.Process {
 	return p
 }
 
-func launch() (*chrome.Process, error) {
+func launch(args []string) (*chrome.Process, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	exe, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
 	if err != nil {
 		return nil, err
 	}
-	return chrome.Launch(ctx, chrome.Options{Executable: exe.Path, Headless: true, Timeout: time.Minute, ReadyTimeout: time.Minute})
+	return chrome.Launch(ctx, chrome.Options{Executable: exe.Path, Headless: true, Args: args, Timeout: time.Minute, ReadyTimeout: time.Minute})
 }
 
 // Kill ends the browser at once, as a crash would.

@@ -22,6 +22,8 @@
 //
 // A program that takes a base URL is given Server.URL; the API is below /api.
 //
-// It is not for voice media (only the gateway's voice state and voice server
-// updates are there), not for OAuth2, and not for load.
+// With Config.Voice it has calls as well: package voiceserver is their server,
+// and EnterCall makes a person who speaks and hears (package member).
+//
+// It is not for OAuth2, and not for load.
 package discordtest

@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -60,6 +61,7 @@ func (s *Server) CreateGuild(name string, owner User) Guild {
 	}
 	g.roles = []*Role{{ID: g.ID, Name: "@everyone", Permissions: Everyday}}
 	s.guilds[g.ID] = g
+	s.findVoiceServer(g)
 	s.enter(g, owner)
 	return g.Guild
 }
@@ -101,6 +103,9 @@ func (s *Server) RemoveMember(from Guild, user User) {
 	g := s.guilds[from.ID]
 	if g == nil {
 		return
+	}
+	if v, ok := g.voice[user.ID]; ok {
+		s.setVoice(g, VoiceState{GuildID: g.ID, UserID: user.ID, SessionID: v.SessionID})
 	}
 	g.members = slices.DeleteFunc(g.members, func(m *Member) bool { return m.User.ID == user.ID })
 	for _, ses := range s.sessionsInOrder() {
@@ -182,6 +187,11 @@ func (s *Server) DeleteChannel(which Channel) {
 	}
 	s.dispatchIn(ch, "CHANNEL_DELETE", ch)
 	g := s.guilds[ch.GuildID]
+	for _, v := range maps.Clone(g.voice) {
+		if *v.ChannelID == ch.ID {
+			s.setVoice(g, VoiceState{GuildID: g.ID, UserID: v.UserID, SessionID: v.SessionID})
+		}
+	}
 	g.channels = slices.DeleteFunc(g.channels, func(id string) bool { return id == ch.ID })
 	delete(s.channels, ch.ID)
 	s.notify()

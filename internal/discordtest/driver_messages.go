@@ -2,7 +2,6 @@ package discordtest
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 )
 
@@ -162,32 +161,4 @@ func (s *Server) Typing(in Channel) []Typing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(s.typing), func(t Typing) bool { return t.ChannelID != in.ID })
-}
-
-// JoinVoice puts a user into a voice channel.
-func (s *Server) JoinVoice(in Channel, user User) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if g := s.guilds[in.GuildID]; g != nil {
-		s.setVoice(g, VoiceState{GuildID: g.ID, ChannelID: &in.ID, UserID: user.ID, SessionID: "v" + s.newID()})
-	}
-}
-
-// LeaveVoice takes a user out of the guild's voice channels.
-func (s *Server) LeaveVoice(in Guild, user User) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if g := s.guilds[in.ID]; g != nil {
-		s.setVoice(g, VoiceState{GuildID: g.ID, UserID: user.ID, SessionID: g.voice[user.ID].SessionID})
-	}
-}
-
-// VoiceStates lists who is in which voice channel of the guild, by user id.
-func (s *Server) VoiceStates(in Guild) map[string]VoiceState {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if g := s.guilds[in.ID]; g != nil {
-		return maps.Clone(g.voice)
-	}
-	return nil
 }

@@ -78,6 +78,7 @@ func (s *Server) InvalidateSession(bot Bot, resumable bool) error {
 	for id, ses := range s.sessions {
 		if !resumable && ses.bot.user.ID == bot.ID {
 			delete(s.sessions, id)
+			s.leaveCalls(ses)
 		}
 	}
 	return err

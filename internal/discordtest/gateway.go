@@ -167,6 +167,7 @@ func (s *Server) leave(c *conn, code int) {
 		goodbye := websocket.StatusCode(code) == websocket.StatusNormalClosure || websocket.StatusCode(code) == websocket.StatusGoingAway
 		if goodbye && c.closing == 0 {
 			delete(s.sessions, c.session.id)
+			s.leaveCalls(c.session)
 		}
 	}
 	s.notify()

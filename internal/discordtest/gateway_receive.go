@@ -3,7 +3,6 @@ package discordtest
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -36,7 +35,7 @@ func (s *Server) receive(c *conn, data []byte) {
 		default:
 			s.resume(c, p.Data)
 		}
-	case opPresence, opVoiceState, opRequestMembers:
+	case opPresence, opVoiceState, opRequestMembers, opStreamCreate, opStreamDelete, opStreamWatch, opStreamPing, opStreamPause:
 		s.command(c, p)
 	default:
 		s.shut(c, CloseUnknownOpcode, "Unknown opcode.")
@@ -49,7 +48,7 @@ func (s *Server) command(c *conn, p payload) {
 		s.shut(c, CloseNotAuthenticated, "Not authenticated.")
 		return
 	}
-	ok := true
+	var ok bool
 	switch p.Op {
 	case opPresence:
 		var presence struct {
@@ -64,6 +63,8 @@ func (s *Server) command(c *conn, p payload) {
 		ok = s.updateVoice(c.session, p.Data)
 	case opRequestMembers:
 		ok = s.sendMembers(c.session, p.Data)
+	default:
+		ok = s.streamCommand(c.session, p.Op, p.Data)
 	}
 	if !ok {
 		s.shut(c, CloseDecodeError, "Error while decoding payload.")
@@ -89,12 +90,18 @@ type identifyData struct {
 
 func (s *Server) identify(c *conn, data json.RawMessage) {
 	var d identifyData
-	if err := json.Unmarshal(data, &d); err != nil || d.Properties == nil || d.Intents == nil {
+	if err := json.Unmarshal(data, &d); err != nil || d.Properties == nil {
 		s.shut(c, CloseDecodeError, "Error while decoding payload.")
 		return
 	}
-	bot := s.botWithToken("Bot " + strings.TrimPrefix(d.Token, "Bot "))
+	bot := s.signedIn(d.Token)
+	if d.Intents == nil && bot != nil && !bot.user.Bot {
+		everything := defined
+		d.Intents = &everything // people hear of all
+	}
 	switch {
+	case d.Intents == nil:
+		s.shut(c, CloseDecodeError, "Error while decoding payload.")
 	case bot == nil:
 		s.shut(c, CloseAuthFailed, "Authentication failed.")
 	case d.Shard != nil && (d.Shard[1] < 1 || d.Shard[0] < 0 || d.Shard[0] >= d.Shard[1]):
@@ -109,6 +116,15 @@ func (s *Server) identify(c *conn, data json.RawMessage) {
 	}
 }
 
+// signedIn finds the account for a token as the gateway is given it: a bot's may
+// come without the word "Bot".
+func (s *Server) signedIn(token string) *account {
+	if a := s.accountWith(token); a != nil {
+		return a
+	}
+	return s.accountWith("Bot " + token)
+}
+
 func (s *Server) resume(c *conn, data json.RawMessage) {
 	var d struct {
 		Token     string `json:"token"`
@@ -119,7 +135,7 @@ func (s *Server) resume(c *conn, data json.RawMessage) {
 		s.shut(c, CloseDecodeError, "Error while decoding payload.")
 		return
 	}
-	bot := s.botWithToken("Bot " + strings.TrimPrefix(d.Token, "Bot "))
+	bot := s.signedIn(d.Token)
 	found := s.sessions[d.SessionID]
 	switch {
 	case bot == nil:

@@ -15,6 +15,7 @@ const (
 	Administrator      Permissions = 1 << 3
 	ManageChannels     Permissions = 1 << 4
 	AddReactions       Permissions = 1 << 6
+	GoLive             Permissions = 1 << 9
 	ViewChannel        Permissions = 1 << 10
 	SendMessages       Permissions = 1 << 11
 	ManageMessages     Permissions = 1 << 13
@@ -24,13 +25,14 @@ const (
 	MentionEveryone    Permissions = 1 << 17
 	Connect            Permissions = 1 << 20
 	Speak              Permissions = 1 << 21
+	MoveMembers        Permissions = 1 << 24
 	UseCommands        Permissions = 1 << 31
 	CreateThreads      Permissions = 1 << 35
 	SendInThreads      Permissions = 1 << 38
 
 	// Everyday is what everyone has in a new guild.
 	Everyday = AddReactions | ViewChannel | SendMessages | EmbedLinks | AttachFiles | ReadMessageHistory |
-		MentionEveryone | Connect | Speak | UseCommands | CreateThreads | SendInThreads
+		MentionEveryone | Connect | Speak | GoLive | UseCommands | CreateThreads | SendInThreads
 
 	// allPermissions is what owners and administrators have.
 	allPermissions Permissions = 1<<53 - 1

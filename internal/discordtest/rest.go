@@ -50,6 +50,7 @@ const (
 	RouteFollowup           Route = "POST /webhooks/{app}/{token}"
 	RouteGetResponse        Route = "GET /webhooks/{app}/{token}/messages/{message}"
 	RouteEditResponse       Route = "PATCH /webhooks/{app}/{token}/messages/{message}"
+	RouteStreamPreview      Route = "POST /streams/{key}/preview"
 	RouteDeleteResponse     Route = "DELETE /webhooks/{app}/{token}/messages/{message}"
 )
 
@@ -80,6 +81,7 @@ func (s *Server) endpoints() map[Route]endpoint {
 		RouteCreateGuildCommand: s.createCommand, RouteSetGuildCommands: s.setCommands,
 		RouteDeleteGuildCommand: s.deleteCommand, RouteRespond: s.respond, RouteFollowup: s.followup,
 		RouteGetResponse: s.getResponse, RouteEditResponse: s.editResponse, RouteDeleteResponse: s.deleteResponse,
+		RouteStreamPreview: s.postPreview,
 	}
 }
 
@@ -162,7 +164,7 @@ func (s *Server) answer(h http.Header, c *call, raw []byte, plan plan, answer en
 }
 
 func (s *Server) result(h http.Header, c *call, raw []byte, plan plan, answer endpoint) (any, error) {
-	c.bot = s.botWithToken(c.Header.Get("Authorization"))
+	c.bot = s.accountWith(c.Header.Get("Authorization"))
 	if plan.status != 0 {
 		return nil, refuse(plan.status, 0, strconv.Itoa(plan.status)+": "+http.StatusText(plan.status))
 	}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"clank/internal/discordtest/voiceserver"
 )
 
 // Config is what a Server can be told before it starts. The zero value is good.
@@ -26,8 +28,10 @@ type Config struct {
 	// SessionStarts is how many identifies a day are left; 0 means 1000.
 	SessionStarts int
 	// VoiceEndpoint is what VOICE_SERVER_UPDATE carries, host:port; nil is sent as
-	// null, which tells a client to wait for another.
+	// null, which tells a client to wait for another. Voice takes its place.
 	VoiceEndpoint *string
+	// Voice starts a voice server that lets in who is in a voice channel.
+	Voice *voiceserver.Config
 }
 
 // A Server is one emulated Discord. Its methods may be called from any
@@ -35,6 +39,8 @@ type Config struct {
 type Server struct {
 	// URL is where it listens, "http://127.0.0.1:port", without a final slash.
 	URL string
+	// Voice is the server of all calls, nil unless Config asked for it.
+	Voice *voiceserver.Server
 
 	cfg   Config
 	http  *http.Server
@@ -52,6 +58,7 @@ type Server struct {
 	gateway
 	traffic
 	trouble
+	streams
 	buckets map[string]*bucket
 }
 
@@ -66,19 +73,32 @@ func Start(cfg Config) (*Server, error) {
 	if cfg.SessionStarts == 0 {
 		cfg.SessionStarts = 1000
 	}
+	var voice *voiceserver.Server
+	if cfg.Voice != nil {
+		var err error
+		if voice, err = voiceserver.Start(*cfg.Voice); err != nil {
+			return nil, err
+		}
+	}
 	ln, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("listen for discord clients: %w", err)
+		err = fmt.Errorf("listen for discord clients: %w", err)
+		if voice != nil {
+			err = errors.Join(err, voice.Close())
+		}
+		return nil, err
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	s := &Server{
 		URL:     "http://" + ln.Addr().String(),
+		Voice:   voice,
 		cfg:     cfg,
 		done:    make(chan struct{}),
 		stop:    stop,
 		changed: make(chan struct{}),
 		world:   newWorld(),
 		gateway: newGateway(),
+		streams: streams{shown: map[string]*stream{}},
 		buckets: map[string]*bucket{},
 	}
 	s.http = &http.Server{
@@ -120,6 +140,9 @@ func (s *Server) Close() error {
 	err := s.http.Close()
 	<-s.done
 	s.tasks.Wait()
+	if s.Voice != nil {
+		err = errors.Join(err, s.Voice.Close())
+	}
 	if err != nil {
 		return fmt.Errorf("close the emulated discord: %w", err)
 	}

@@ -1,6 +1,9 @@
 package discordtest
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // A User is a person or a bot.
 type User struct {
@@ -84,6 +87,7 @@ type Channel struct {
 	Topic         *string     `json:"topic,omitempty"`
 	Position      int         `json:"position"`
 	NSFW          bool        `json:"nsfw"`
+	UserLimit     int         `json:"user_limit,omitempty"` // of a voice channel; 0 is none
 	LastMessageID *string     `json:"last_message_id"`
 	Overwrites    []Overwrite `json:"permission_overwrites,omitempty"`
 	Recipients    []User      `json:"recipients,omitempty"`
@@ -105,6 +109,8 @@ type guild struct {
 	members  []*Member
 	channels []string
 	voice    map[string]VoiceState
+
+	voiceEndpoint string // where calls are; empty while that is not known
 }
 
 func (g *guild) member(user string) *Member {
@@ -128,6 +134,7 @@ type VoiceState struct {
 	SelfDeaf  bool    `json:"self_deaf"`
 	SelfMute  bool    `json:"self_mute"`
 	SelfVideo bool    `json:"self_video"`
+	Streaming bool    `json:"self_stream,omitempty"`
 	Suppress  bool    `json:"suppress"`
 }
 
@@ -159,10 +166,11 @@ func newWorld() world {
 	}
 }
 
-// botWithToken finds the account for an Authorization header, "Bot <token>".
-func (w *world) botWithToken(header string) *account {
+// accountWith finds the account for what a client shows, "Bot <token>", or the
+// token alone for an account that is no bot's.
+func (w *world) accountWith(shown string) *account {
 	for _, a := range w.accounts {
-		if header == "Bot "+a.token {
+		if token, bot := strings.CutPrefix(shown, "Bot "); token == a.token && bot == a.user.Bot {
 			return a
 		}
 	}

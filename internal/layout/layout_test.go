@@ -38,6 +38,22 @@ var table = map[string][]string{
 	"llm/llmtest/realtime": {"llm/llmtest"},
 	"videosource":          {},
 
+	"voice/discord":               {"voice", "voice/discord/dave", "voice/discord/media"},
+	"voice/discord/media":         {"voice", "voice/discord/dave", "voice/discord/media/rtpsize"},
+	"voice/discord/media/rtpsize": {},
+	"voice/rtc":                   {"videosource", "voice"},
+	"voice/rtc/rtctest":           {"videosource", "voice/rtc"},
+	"voice/webcall":               {"voice", "voice/rtc"},
+	"sharing/viewer":              {"videosource", "voice/rtc"},
+	"sharing":                     {"llm", "sessions", "videosource"},
+	"voice/discord/golive": {
+		"sharing", "videosource", "voice", "voice/discord", "voice/discord/dave", "voice/discord/media",
+	},
+
+	"voice/discord/dave":            {"voice/discord/dave/mls"},
+	"voice/discord/dave/mls":        {},
+	"internal/discordtest/delivery": {},
+
 	"browsermgr/chrome":    {},
 	"browsermgr/fault":     {},
 	"browsermgr/feed":      {},
@@ -159,20 +175,32 @@ var table = map[string][]string{
 	"mcpserver":             {"browsertool", "llm", "untrusted"},
 	"budget":                {"computeruse", "llm", "sessions"},
 	"budget/budgettest":     {"budget", "llm"},
-	"sqlite":                {"budget", "sessions", "settings", "watches"},
+	"sqlite":                {"budget", "sessions", "settings", "voice/privacy", "watches"},
 	"bot":                   {"bot/gateway", "bot/markup", "bot/rest", "brain", "cancel", "consent", "llm", "sessions", "watches"},
 	"bot/gateway":           {},
 	"bot/markup":            {},
 	"bot/rest":              {},
 	"dashboard":             {"budget", "cancel", "consent", "sessions", "settings", "tokens", "watches"},
 
-	"internal/aimock":      {},
-	"internal/browsertest": {"browsermgr/chrome", "browsermgr/page"},
-	"internal/cmdline":     {},
-	"internal/demoshop":    {},
-	"internal/discordtest": {},
-	"internal/injection":   {},
-	"internal/layout":      {},
+	"internal/aimock":                  {},
+	"internal/browsertest":             {"browsermgr/chrome", "browsermgr/page"},
+	"internal/cmdline":                 {},
+	"internal/demoshop":                {},
+	"internal/discordtest":             {"internal/discordtest/member", "internal/discordtest/voiceserver"},
+	"internal/discordtest/aead":        {},
+	"internal/discordtest/member":      {"internal/discordtest/aead", "internal/discordtest/voiceserver"},
+	"internal/discordtest/private":     {"internal/discordtest/member", "voice/discord/dave"},
+	"internal/discordtest/rtcpeer":     {},
+	"internal/discordtest/voiceserver": {"internal/discordtest/aead", "internal/discordtest/delivery", "internal/discordtest/rtcpeer"},
+	"internal/injection":               {},
+	"internal/layout":                  {},
+	"voice/privacy":                    {},
+	"voice/talk": {
+		"brain", "cancel", "llm", "sessions", "voice", "voice/audio", "voice/ear", "voice/mouth", "voice/realtime", "voice/talk/words",
+	},
+	"voice/talk/calls": {"brain", "cancel", "llm", "sessions"},
+	"voice/talk/words": {},
+
 	"internal/minds": {
 		"browseagent", "browsermgr", "cancel", "computeruse", "computeruse/anthropic", "computeruse/gemini", "computeruse/openai",
 		"internal/tasks", "llm", "llm/anthropic", "llm/gemini", "llm/llmtest", "llm/llmtest/anthropic", "llm/llmtest/gemini", "llm/openai",
@@ -206,7 +234,7 @@ var table = map[string][]string{
 
 // everything may be imported only by the command, which wires, and by tests of
 // the whole.
-var wiring = []string{"cmd/clank", "internal/smoke"}
+var wiring = []string{"cmd/clank", "internal/phone", "internal/smoke"}
 
 // walls say in which of our packages, and those below them, an outside library
 // may be imported.

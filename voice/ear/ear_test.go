@@ -298,6 +298,26 @@ func TestWhoIsLeftOutIsNotHeard(t *testing.T) {
 	})
 }
 
+func TestWhatWaitsOfWhoIsLeftOutIsNotDecoded(t *testing.T) {
+	var out atomic.Bool
+	ctx, cancel := context.WithCancel(t.Context())
+	e := &ear.Ear{Ignore: func(id string) bool { return id == "ada" && out.Load() }}
+	e.Sound = func(s voice.Sound) {
+		if s.From == "ada" {
+			t.Error("she was heard")
+		}
+		cancel()
+	}
+	ada, bob := &talker{id: "ada", ear: e}, &talker{id: "bob", ear: e}
+	opus := speech(t, 0.2, 50)
+	e.Take(ada.packet(opus[0]))
+	e.Take(bob.packet(opus[0]))
+	out.Store(true) // before it was her turn
+	if err := e.Run(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPeopleAreHeardAtOnceAndNoMoreThanAllowed(t *testing.T) {
 	listen(t, func(e *ear.Ear) { e.People = 2 }, func(e *ear.Ear, h *heard) {
 		var all []*talker

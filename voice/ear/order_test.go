@@ -114,6 +114,27 @@ func TestAHoleIsWaitedForNoLongerThanATenthOfASecond(t *testing.T) {
 	})
 }
 
+func TestAHoleWithMuchBehindItIsNotWaitedFor(t *testing.T) {
+	listen(t, nil, func(e *ear.Ear, h *heard) {
+		ada := &talker{id: "ada", ear: e}
+		opus := speech(t, 0.2, 50)
+		ada.say(opus[:10]...)
+		ada.packet(opus[10]) // lost
+		sent := time.Now()
+		for _, o := range opus[11:31] { // all at once
+			e.Take(ada.packet(o))
+		}
+		<-time.After(time.Second)
+		synctest.Wait()
+		if n := len(h.sounds); n != 31 {
+			h.t.Fatalf("%d sounds, want 31", n)
+		}
+		if waited := h.soundAt[30].Sub(sent); waited > 0 {
+			t.Errorf("it was waited for %v", waited)
+		}
+	})
+}
+
 func TestAStreamThatBeginsAnewIsHeardAtOnce(t *testing.T) {
 	for name, jump := range map[string]uint16{"far away": 30000, "a little before": 65535 - 40} {
 		t.Run(name, func(t *testing.T) {

@@ -123,9 +123,7 @@ func (t *talk) loop(ctx context.Context, events <-chan event) error {
 			}
 		case <-wake:
 		case <-ticker.C:
-			if samples := t.s.mix.next(); samples != nil {
-				t.send(ctx, appendEvent{"input_audio_buffer.append", audio.AppendPCM(nil, samples)})
-			}
+			t.pass(ctx)
 			if (t.active != "" || t.asked) && time.Since(t.last) >= positive(t.s.Idle, 30*time.Second) {
 				return errIdle
 			}
@@ -134,6 +132,20 @@ func (t *talk) loop(ctx context.Context, events <-chan event) error {
 		}
 	}
 	return t.failed
+}
+
+// pass passes on what people say.
+func (t *talk) pass(ctx context.Context) {
+	for range hurry {
+		samples := t.s.mix.next()
+		if samples == nil {
+			return
+		}
+		t.send(ctx, appendEvent{"input_audio_buffer.append", audio.AppendPCM(nil, samples)})
+		if !t.s.mix.behind() {
+			return
+		}
+	}
 }
 
 // send sends one event, if there is a connection.

@@ -11,7 +11,9 @@ import (
 const (
 	beat    = 40 * time.Millisecond // between two pieces of sound that are sent
 	perBeat = voice.RateRealtime / 25
-	backlog = voice.RateRealtime     // samples of one person that wait, at most
+	backlog = 5 * voice.RateRealtime // samples of one person that wait, at most
+	lag     = 4 * perBeat            // that may wait; what is more is sent faster than it was said
+	hurry   = 10                     // pieces at once then
 	ending  = 120 * time.Millisecond // without more, and what is left is sent
 	after   = 3 * time.Second        // of silence is sent after the last sound, so that the server notices an end
 )
@@ -75,6 +77,7 @@ func (m *mixer) next() []int16 {
 	for id, in := range m.from {
 		for i, s := range in.take(now) {
 			sum[i] += int(s)
+			m.quiet = 0
 		}
 		if len(in.samples) == 0 && now.Sub(in.last) >= ending {
 			delete(m.from, id)
@@ -85,4 +88,16 @@ func (m *mixer) next() []int16 {
 		out[i] = int16(max(-32768, min(32767, s)))
 	}
 	return out
+}
+
+// behind reports whether more waits than the unevenness of a network makes.
+func (m *mixer) behind() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, in := range m.from {
+		if len(in.samples) > lag {
+			return true
+		}
+	}
+	return false
 }

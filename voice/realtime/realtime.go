@@ -84,8 +84,8 @@ type Session struct {
 // ErrInterrupted is the cause that Hush is given when somebody begins to speak.
 var ErrInterrupted = errors.New("somebody has begun to speak")
 
-// Hear takes what somebody says, at [voice.RateRealtime]. What several people say at the same time is mixed. While there is no
-// connection, what is older than a second is dropped. It never blocks.
+// Hear takes what somebody says, at [voice.RateRealtime]. What several people say at the same time is mixed. Up to five
+// seconds may come at once, or wait for a connection; what is older is dropped. It never blocks.
 func (s *Session) Hear(sound voice.Sound) { s.mix.add(sound.From, sound.Samples) }
 
 // Tell adds a line of text as if somebody had said it, and asks for an answer.

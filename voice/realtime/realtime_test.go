@@ -127,12 +127,12 @@ func TestWhoInterruptsIsAnsweredWithSilenceAndTheModelKnowsWhatWasHeard(t *testi
 	srv := server.NewServer(t, server.Call{Serve: func(c *server.Conn) {
 		c.Open()
 		c.Begin("resp_1", "item_1")
-		c.Sound("resp_1", "item_1", pcm(3*time.Second))
+		c.Sound("resp_1", "item_1", pcm(time.Second))
 		c.Words("resp_1", "item_1", "A long story.")
 		<-playing
 		c.Speech("item_2")
 		interrupted <- c.Expect("conversation.item.truncate")
-		c.Sound("resp_1", "item_1", pcm(time.Second)) // still under way
+		c.Sound("resp_1", "item_1", pcm(100*time.Millisecond)) // still under way
 		c.Done("resp_1", "item_1", "cancelled")
 		c.Begin("resp_2", "item_3")
 		c.Sound("resp_2", "item_3", pcm(100*time.Millisecond))
@@ -142,21 +142,21 @@ func TestWhoInterruptsIsAnsweredWithSilenceAndTheModelKnowsWhatWasHeard(t *testi
 	s, w := session(srv)
 	run(t, s)
 	p := await(t, w.speak)
-	p.set(1240 * time.Millisecond)
+	p.set(740 * time.Millisecond)
 	await(t, w.said)
 	close(playing)
 	if cause := await(t, w.hush); !errors.Is(cause, realtime.ErrInterrupted) {
 		t.Errorf("hushed by %v", cause)
 	}
 	got := await(t, interrupted)
-	if got.Text("item_id") != "item_1" || got.Get("audio_end_ms") != 1240.0 {
+	if got.Text("item_id") != "item_1" || got.Get("audio_end_ms") != 740.0 {
 		t.Errorf("got %v", got)
 	}
 	if n := count(t, await(t, w.speak)); n != 5 {
 		t.Errorf("the next answer has %d packets, want 5", n)
 	}
-	if n := count(t, p); n != 150 {
-		t.Errorf("the interrupted one has %d packets, want the 150 that came before", n)
+	if n := count(t, p); n != 50 {
+		t.Errorf("the interrupted one has %d packets, want the 50 that came before", n)
 	}
 }
 
@@ -172,6 +172,7 @@ func TestCancelEndsTheAnswerAndTheToolsAndNobodyAsksAgain(t *testing.T) {
 		c.Tool("resp_1", "item_3", "call_2", "browse", `{}`) // it comes too late to be run
 		c.Expect("conversation.item.create")
 		c.Done("resp_1", "", "cancelled")
+		c.Said("item_4", "Thanks.")
 		if rest := c.Gone(); len(rest) != 0 {
 			t.Errorf("afterwards came %v", rest)
 		}
@@ -190,7 +191,7 @@ func TestCancelEndsTheAnswerAndTheToolsAndNobodyAsksAgain(t *testing.T) {
 	if got := await(t, outputs).Text("item.output"); got != want {
 		t.Errorf("got %s", got)
 	}
-	await(t, w.used)
+	await(t, w.heard)
 	_ = stop()
 }
 
@@ -221,6 +222,7 @@ func TestTellAsksWhenNothingIsUnderWay(t *testing.T) {
 
 func TestBetaNamesAreUnderstood(t *testing.T) {
 	t.Parallel()
+	all := make(chan struct{})
 	srv := server.NewServer(t, server.Call{Serve: func(c *server.Conn) {
 		c.Open()
 		c.Raw(`{"type":"response.created","response":{"id":"r","status":"in_progress"}}`)
@@ -231,6 +233,7 @@ func TestBetaNamesAreUnderstood(t *testing.T) {
 		c.Raw(`{"type":"response.done","response":{"id":"r","status":"completed"}}`)
 		c.Expect("conversation.item.create")
 		c.Expect("response.create")
+		close(all)
 		c.Gone()
 	}})
 	s, w := session(srv)
@@ -249,6 +252,7 @@ func TestBetaNamesAreUnderstood(t *testing.T) {
 	if n := count(t, await(t, w.speak)); n != 1 {
 		t.Errorf("%d packets", n)
 	}
+	await(t, all)
 }
 
 func TestWhatCannotGoOnEndsTheSessionAndSaysWhy(t *testing.T) {

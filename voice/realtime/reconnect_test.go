@@ -44,7 +44,7 @@ func TestAConversationGoesOnOverANewConnection(t *testing.T) {
 			c.Expect("conversation.item.create")
 			c.Expect("response.create")
 			c.Begin("resp_2", "item_4")
-			c.Sound("resp_2", "item_4", pcm(10*time.Second))
+			c.Sound("resp_2", "item_4", pcm(time.Second))
 			c.Words("resp_2", "item_4", strings.Repeat("At ten. ", 10))
 			c.Speech("item_5")
 			c.Expect("conversation.item.truncate")
@@ -66,7 +66,7 @@ func TestAConversationGoesOnOverANewConnection(t *testing.T) {
 	s.Call = func(context.Context, string, json.RawMessage) string { return "at ten" }
 	stop := run(t, s)
 	p := await(t, w.speak)
-	p.set(5 * time.Second)
+	p.set(500 * time.Millisecond)
 	await(t, w.hush)
 	await(t, w.used)
 	await(t, w.used)
@@ -102,7 +102,7 @@ func TestAnAnswerThatBrokeOffBeforeItWasHeardIsAskedForAgain(t *testing.T) {
 			c.Expect("conversation.item.create")
 			c.Expect("response.create")
 			c.Begin("resp_2", "item_2")
-			c.Sound("resp_2", "item_2", pcm(time.Second))
+			c.Sound("resp_2", "item_2", pcm(200*time.Millisecond))
 			c.Drop()
 		}},
 		server.Call{Serve: func(c *server.Conn) { // what was heard in part is not begun again
@@ -117,7 +117,7 @@ func TestAnAnswerThatBrokeOffBeforeItWasHeardIsAskedForAgain(t *testing.T) {
 	s, w := session(srv)
 	s.Tell("What time is it?")
 	stop := run(t, s)
-	if n := count(t, await(t, w.speak)); n != 50 {
+	if n := count(t, await(t, w.speak)); n != 10 {
 		t.Errorf("got %d packets, want what came", n)
 	}
 	await(t, third)
@@ -189,7 +189,7 @@ func TestAServerThatFallsSilentIsLeft(t *testing.T) {
 		}},
 	)
 	s, w := session(srv)
-	s.Dial, s.Idle = 300*time.Millisecond, 300*time.Millisecond
+	s.Dial, s.Idle = 1500*time.Millisecond, 1500*time.Millisecond
 	s.Tell("Hello?")
 	run(t, s)
 	await(t, w.used)

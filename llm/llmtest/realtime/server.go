@@ -32,8 +32,8 @@ type Call struct {
 
 // Server is a scripted server. Its methods are safe for concurrent use.
 type Server struct {
-	srv  *httptest.Server
-	stop context.CancelFunc
+	srv     *httptest.Server
+	serving sync.WaitGroup // of sockets, for which srv does not wait
 
 	mu       sync.Mutex
 	script   []Call
@@ -46,11 +46,16 @@ type Server struct {
 func NewServer(tb testing.TB, script ...Call) *Server {
 	tb.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Server{script: script, stop: stop}
-	s.srv = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(ctx, w, r) }))
+	s := &Server{script: script}
+	s.srv = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.serving.Add(1)
+		defer s.serving.Done()
+		s.serve(ctx, w, r)
+	}))
 	tb.Cleanup(func() {
 		stop()
 		s.srv.Close()
+		s.serving.Wait()
 		for _, p := range s.Problems() {
 			tb.Errorf("realtime server: %s", p)
 		}

@@ -1,0 +1,305 @@
+package dashboard_test
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/thesyncim/gopus"
+
+	"clank/dashboard"
+	"clank/voice"
+	"clank/voice/rtc"
+	"clank/voice/rtc/rtctest"
+	"clank/voice/webcall"
+)
+
+const tone = 440.0 // Hz
+
+// sine is a tone of the given length, mono at 48 kHz.
+func sine(samples int) []float32 {
+	s := make([]float32, samples)
+	for i := range s {
+		s[i] = float32(0.5 * math.Sin(2*math.Pi*tone*float64(i)/voice.RateOpus))
+	}
+	return s
+}
+
+// share is how much of the energy of some samples is in the tone (Goertzel).
+func share(samples []float32) float64 {
+	c := 2 * math.Cos(2*math.Pi*tone/voice.RateOpus)
+	var s1, s2, all float64
+	for _, v := range samples {
+		s1, s2 = float64(v)+c*s1-s2, s1
+		all += float64(v) * float64(v)
+	}
+	return 2 * (s1*s1 + s2*s2 - c*s1*s2) / (all * float64(len(samples)))
+}
+
+// toneFile is a WAV file that sounds as the microphone of a browser.
+func toneFile(t *testing.T) string {
+	t.Helper()
+	samples := sine(2 * voice.RateOpus)
+	b := []byte("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00....\x00\x00\x00\x00\x02\x00\x10\x00data....")
+	binary.LittleEndian.PutUint32(b[4:], uint32(36+2*len(samples)))
+	binary.LittleEndian.PutUint32(b[24:], voice.RateOpus)
+	binary.LittleEndian.PutUint32(b[28:], 2*voice.RateOpus)
+	binary.LittleEndian.PutUint32(b[40:], uint32(2*len(samples)))
+	for _, v := range samples {
+		b = binary.LittleEndian.AppendUint16(b, uint16(int16(v*math.MaxInt16)))
+	}
+	path := filepath.Join(t.TempDir(), "tone.wav")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// callRig is a page of calls with what is behind it.
+type callRig struct {
+	*rig
+
+	host  *webcall.Host
+	calls chan *webcall.Call
+	stops chan voice.Person
+}
+
+func startCalls(t *testing.T) *callRig {
+	t.Helper()
+	c := &callRig{calls: make(chan *webcall.Call, 4), stops: make(chan voice.Person, 4)}
+	c.host = &webcall.Host{
+		Engine: rtctest.Engine(t, new(rtc.Engine)),
+		Begin:  func(call *webcall.Call) { c.calls <- call },
+		Stop:   func(_ *webcall.Call, p voice.Person) { c.stops <- p },
+	}
+	c.rig = startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) { s.Call = c.host.Handler() })
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), rtctest.Patience)
+		defer cancel()
+		if err := c.host.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// next waits for the next event of a kind, and passes over others.
+func next(t *testing.T, call *webcall.Call, kind voice.EventKind) voice.Event {
+	t.Helper()
+	for {
+		e := rtctest.Next(t, call.Events())
+		switch e.Kind {
+		case kind:
+			return e
+		case "":
+			t.Fatalf("the call ended before %q: %v", kind, call.Err())
+		}
+	}
+}
+
+func TestTheCallPageInARealBrowser(t *testing.T) {
+	r := startCalls(t)
+	c := launch(t, "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--use-file-for-fake-audio-capture="+toneFile(t), "--mute-audio")
+	r.arrive(c, 400, 300, "light")
+	tb := c.open(r.server.URL()+"/call", 1280, 900, "light")
+	tb.shot("call-wide-light-lobby")
+	tb.eval(`document.getElementById("name").focus()`)
+	tb.typeText("  Ada\u202e ")
+	tb.press("Enter")
+
+	call := rtctest.Next(t, r.calls)
+	next(t, call, voice.Connected)
+	ada := next(t, call, voice.Joined).Person
+	if ada.Name != "Ada" || !strings.HasPrefix(ada.ID, "page-") {
+		t.Errorf("%+v has joined", ada)
+	}
+	tb.waitFor(`document.body.dataset.state === "in" && document.getElementById("people").textContent === "In the call: clank, Ada"`)
+	r.hears(t, call, ada.ID)
+	r.isHeard(tb, call)
+	r.showsWhatIsSaid(tb, call)
+	r.showsThePicture(tb, call)
+
+	tb.press("s")
+	if got := rtctest.Next(t, r.stops); got != ada {
+		t.Errorf("%+v has pressed stop", got)
+	}
+	tb.click("#mute")
+	tb.waitFor(`document.getElementById("mute").textContent === "Unmute"`)
+	tb.eval(`Object.defineProperty(callConnection, "connectionState", { get: () => "disconnected" })`)
+	tb.click("#stop")
+	if got := rtctest.Next(t, r.stops); got != ada {
+		t.Errorf("%+v has pressed stop while the connection was interrupted", got)
+	}
+	if err := call.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tb.waitFor(`document.body.dataset.state === "out" && document.getElementById("join-error").textContent === "The call has ended."`)
+	if err := call.Err(); err != nil {
+		t.Errorf("the call ended with %v", err)
+	}
+	c.clean()
+}
+
+// hears checks that the tone of the microphone arrives.
+func (r *callRig) hears(t *testing.T, call *webcall.Call, who string) {
+	t.Helper()
+	dec, err := gopus.NewDecoder(gopus.DefaultDecoderConfig(voice.RateOpus, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]float32, 5760)
+	best := 0.0
+	for range 100 {
+		p := next(t, call, voice.Heard).Packet
+		if p.From != who {
+			t.Fatalf("a packet is from %q", p.From)
+		}
+		n, err := dec.Decode(p.Opus, buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if best = max(best, share(buf[:n])); best > 0.8 {
+			return
+		}
+	}
+	t.Errorf("of what is heard, at most %.2f is the tone", best)
+}
+
+// isHeard checks that what we play sounds on the page.
+func (r *callRig) isHeard(tb *tab, call *webcall.Call) {
+	tb.t.Helper()
+	enc, err := gopus.NewEncoder(gopus.EncoderConfig{SampleRate: voice.RateOpus, Channels: 1, Application: gopus.ApplicationVoIP})
+	if err != nil {
+		tb.t.Fatal(err)
+	}
+	out, speaks := make([]byte, 4000), false
+	samples := sine(100 * 960)
+	clock := time.NewTicker(voice.FrameTime)
+	defer clock.Stop()
+	for i := range 100 {
+		n, err := enc.Encode(samples[i*960:(i+1)*960], out)
+		if err != nil {
+			tb.t.Fatal(err)
+		}
+		if err := call.Play(out[:n]); err != nil {
+			tb.t.Fatal(err)
+		}
+		<-clock.C
+		if i%10 == 9 {
+			if speaks = speaks || tb.eval(`document.body.hasAttribute("data-speaks")`) == true; speaks {
+				break
+			}
+		}
+	}
+	if err := call.Hush(); err != nil {
+		tb.t.Error(err)
+	}
+	if !speaks {
+		tb.t.Error("the page does not show that clank speaks")
+	}
+	energy := `(async () => [...(await callConnection.getStats()).values()].find((s) => s.type === "inbound-rtp" && s.kind === "audio").totalAudioEnergy > 0.01)()`
+	if got := tb.eval(energy); got != true {
+		tb.t.Errorf("sound is heard: %v", got)
+	}
+}
+
+func (r *callRig) showsWhatIsSaid(tb *tab, call *webcall.Call) {
+	tb.t.Helper()
+	call.Write(webcall.Note{Kind: webcall.Notice, Text: "I listen to what is said here. Nothing is stored."})
+	call.Write(webcall.Note{Kind: webcall.Heard, From: "Ada", Text: "Find me a <img src=x onerror=alert(1)> lamp."})
+	call.Write(webcall.Note{Kind: webcall.Said, Text: "I am looking."})
+	call.Write(webcall.Note{Kind: webcall.Said, Text: "There are three."})
+	call.Write(webcall.Note{Kind: webcall.Chat, Text: "https://example.com/lamp", Images: []webcall.Image{{MediaType: "image/png", Data: onePixel}}})
+	call.Write(webcall.Note{Kind: webcall.Status, Text: "Reading the page…"})
+	tb.waitFor(`document.getElementById("status").textContent === "Reading the page…"`)
+	lines := tb.eval(`[...document.querySelectorAll("#log li")].map((l) => l.className + ":" + l.textContent).join("|")`)
+	want := "notice:I listen to what is said here. Nothing is stored.|heard:AdaFind me a <img src=x onerror=alert(1)> lamp.|said:clankI am looking. There are three.|chat:clankhttps://example.com/lamp"
+	if lines != want {
+		tb.t.Errorf("the lines are\n%v\nwant\n%s", lines, want)
+	}
+	tb.waitFor(`document.querySelector(".chat img").naturalWidth === 1`)
+	tb.shot("call-wide-light-talk")
+}
+
+func (r *callRig) showsThePicture(tb *tab, call *webcall.Call) {
+	tb.t.Helper()
+	var screen rtctest.Screen
+	screen.Show(rtctest.Red())
+	call.Show("A shop for lamps", screen.Watch)
+	pixel := `(() => {
+		const to = new OffscreenCanvas(1, 1).getContext("2d");
+		to.drawImage(document.getElementById("shared"), 100, 100, 1, 1, 0, 0, 1, 1);
+		return [...to.getImageData(0, 0, 1, 1).data].slice(0, 3).map((v) => v > 200 ? 1 : v < 50 ? 0 : v).join("");
+	})()`
+	tb.waitFor(`!document.getElementById("shared").hidden && ` + pixel + ` === "100"`)
+	tb.shot("call-wide-light-picture")
+	call.Unshow()
+	tb.waitFor(`document.getElementById("shared").hidden`)
+	eventually(tb.t, "nobody looks", func() bool { return screen.Looks() == 0 })
+}
+
+// onePixel is a picture in PNG.
+var onePixel = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89\x00\x00\x00\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\x00\x05\x00\x01\xff\x89\x99=\x1d\x00\x00\x00\x00IEND\xaeB`\x82")
+
+func TestTheCallPageSaysWhyItCannotJoin(t *testing.T) {
+	r := startCalls(t)
+	c := launch(t)
+	r.arrive(c, 400, 300, "light")
+	tb := c.open(r.server.URL()+"/call", 360, 740, "dark")
+	tb.shot("call-narrow-dark-lobby")
+	for name, want := range map[string]string{"NotAllowedError": "may not use the microphone", "NotFoundError": "no microphone", "NotReadableError": "Another program"} {
+		tb.eval(`navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("", "` + name + `"))`)
+		tb.click("#join")
+		tb.waitFor(`document.getElementById("join-error").textContent.includes("` + want + `") && !document.getElementById("join").disabled`)
+	}
+	tb.shot("call-narrow-dark-error")
+	tb.click("#join-quiet")
+	call := rtctest.Next(t, r.calls)
+	tb.waitFor(`document.body.dataset.state === "in"`)
+	call.Write(webcall.Note{Kind: webcall.Heard, From: "Somebody with a rather long name", Text: strings.Repeat("a long sentence about lamps ", 6)})
+	call.Write(webcall.Note{Kind: webcall.Said, Text: "I have put it in the chat."})
+	tb.waitFor(`document.querySelectorAll("#log li").length === 2`)
+	if got := tb.eval("document.documentElement.scrollWidth"); got != 360.0 {
+		t.Errorf("the page is %v wide", got)
+	}
+	tb.shot("call-narrow-dark-talk")
+	tb.click("#leave")
+	for next(t, call, voice.Left).Person.Name != "Somebody" {
+	}
+	c.clean()
+}
+
+func TestWithoutCallsThePageSaysSo(t *testing.T) {
+	r := start(t)
+	if status, body := r.ask(http.MethodGet, "/call", ""); status != http.StatusNotFound || !strings.Contains(body, "There are no calls here") {
+		t.Errorf("%d %s", status, body)
+	}
+	if status, body := r.ask(http.MethodPost, "/api/call/join", "{}"); status != http.StatusNotFound || !strings.Contains(body, "there are no calls here") {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+func TestTheCallIsForThoseWhoHaveSignedIn(t *testing.T) {
+	r := startCalls(t)
+	stranger := header("Authorization", "")
+	for path, want := range map[string]int{"/api/call/": http.StatusUnauthorized, "/call": http.StatusSeeOther, "/api/call/pictures/0": http.StatusUnauthorized} {
+		if status, _ := r.ask(http.MethodGet, path, "", stranger); status != want {
+			t.Errorf("%s: %d, want %d", path, status, want)
+		}
+	}
+	if status, _ := r.ask(http.MethodPost, "/api/call/join", "{}", header("Sec-Fetch-Site", "cross-site")); status != http.StatusForbidden {
+		t.Errorf("from another site: %d", status)
+	}
+	if status, body := r.ask(http.MethodPost, "/api/call/join", `{"sdp":"x"}`); status != http.StatusBadRequest || !strings.Contains(body, "offer") {
+		t.Errorf("a bad offer: %d %s", status, body)
+	}
+	if status, body := r.ask(http.MethodGet, "/api/call/", ""); status != http.StatusOK || !strings.HasPrefix(body, `{"people":[]`) {
+		t.Errorf("state: %d %s", status, body)
+	}
+}

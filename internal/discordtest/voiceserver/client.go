@@ -1,0 +1,190 @@
+package voiceserver
+
+import (
+	"encoding/json"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/coder/websocket"
+
+	"clank/internal/discordtest/aead"
+	"clank/internal/discordtest/rtcpeer"
+)
+
+// A Seat is the place of one user on one server: a guild, or the stream of somebody.
+type Seat struct{ Server, User string }
+
+// A Ticket lets one user into one call. The main gateway hands it out.
+type Ticket struct {
+	Seat
+	// Room is the channel: those with the same server and room hear each other.
+	Room string
+	// Session is the id of the session on the main gateway.
+	Session string
+	Token   string
+	// Group is the id of the MLS group of the room.
+	Group uint64
+	// NoVideo has Ready offer no source for video, as bots get it.
+	NoVideo bool
+}
+
+func (t Ticket) room() string { return t.Server + "/" + t.Room }
+
+// client is what survives a lost connection. The server's lock guards it.
+type client struct {
+	seat    Seat
+	ticket  Ticket
+	conn    *conn // nil while nobody is connected
+	dave    int   // highest version it speaks
+	chosen  int   // what op 4 said
+	seq     int
+	backlog []outgoingSeq // what has not been acknowledged
+
+	audio, video, rtx uint32
+	offered           []string // modes
+	mode              string
+	ready             bool      // the protocol is selected
+	box               *aead.Box // of UDP
+	peer              *rtcpeer.Peer
+	addr              netip.AddrPort
+	codecs            []codec
+
+	speaking *speaking       // nil before the first op 5
+	camera   json.RawMessage // its last op 12
+	wants    map[string]int  // its last op 15
+	wanted   string          // what it was last told by op 15
+	counter  uint32          // of its last packet
+	held     *latePacket     // to it, until the next packet has overtaken it
+	early    [][]byte        // packets that came before op 5 or op 12
+	counts   Counts
+}
+
+// outgoingSeq is a numbered message.
+type outgoingSeq struct {
+	seq int
+	outgoing
+}
+
+type speaking struct {
+	Mask  int    `json:"speaking"`
+	Delay int    `json:"delay"`
+	SSRC  uint32 `json:"ssrc"`
+}
+
+// send numbers a message, keeps it for resuming and sends it. The lock is held.
+func (s *Server) send(cl *client, op int, data any) {
+	cl.seq++
+	seq, d := cl.seq, encode(data)
+	s.note(Message{Seat: cl.seat, Op: op, Data: d, Seq: seq})
+	s.deliver(cl, seq, outgoing{kind: websocket.MessageText, data: encode(envelope{Op: op, Data: d, Seq: &seq})})
+}
+
+// sendBinary does the same with a binary message: number, opcode, payload.
+func (s *Server) sendBinary(cl *client, op int, payload []byte) {
+	cl.seq++
+	s.note(Message{Seat: cl.seat, Op: op, Binary: slices.Clone(payload), Seq: cl.seq})
+	data := append([]byte{byte(cl.seq >> 8), byte(cl.seq), byte(op)}, payload...)
+	s.deliver(cl, cl.seq, outgoing{kind: websocket.MessageBinary, data: data})
+}
+
+func (s *Server) deliver(cl *client, seq int, o outgoing) {
+	cl.backlog = append(cl.backlog, outgoingSeq{seq, o})
+	if cl.conn != nil {
+		cl.conn.push(o)
+	}
+}
+
+// acknowledge forgets what the client has. It reports whether the number is possible.
+func (cl *client) acknowledge(seq int) bool {
+	if seq < -1 || seq > cl.seq {
+		return false
+	}
+	cl.backlog = slices.DeleteFunc(cl.backlog, func(m outgoingSeq) bool { return m.seq <= seq })
+	return true
+}
+
+// others lists the clients of the same room that have come as far as to hear, in a stable order.
+func (s *Server) others(cl *client) []*client {
+	var list []*client
+	for _, other := range s.clients {
+		if other != cl && other.ready && other.ticket.room() == cl.ticket.room() {
+			list = append(list, other)
+		}
+	}
+	slices.SortFunc(list, func(a, b *client) int { return strings.Compare(a.seat.User, b.seat.User) })
+	return list
+}
+
+// broadcast sends a message to all others in the room.
+func (s *Server) broadcast(cl *client, op int, data any) {
+	for _, other := range s.others(cl) {
+		s.send(other, op, data)
+	}
+}
+
+// announce tells a client who has just come as far as to hear of the others, and them of it.
+func (s *Server) announce(cl *client) {
+	others := s.others(cl)
+	users := []string{}
+	for _, other := range others {
+		users = append(users, other.seat.User)
+	}
+	if len(users) > 0 {
+		s.send(cl, OpConnected, map[string]any{"user_ids": users})
+	}
+	for _, other := range others {
+		s.introduce(cl, other)
+		s.send(other, OpConnected, map[string]any{"user_ids": []string{cl.seat.User}})
+		s.introduce(other, cl)
+	}
+	s.tellWants(cl)
+}
+
+// introduce tells one client what is known of another.
+func (s *Server) introduce(to, of *client) {
+	s.send(to, OpFlags, map[string]any{"user_id": of.seat.User, "flags": 3})
+	s.send(to, OpPlatform, map[string]any{"user_id": of.seat.User, "platform": 0})
+	if of.speaking != nil {
+		s.send(to, OpSpeaking, spoken(of))
+	}
+	if of.camera != nil {
+		s.send(to, OpVideo, withUser(of.camera, of.seat.User))
+	}
+}
+
+func spoken(of *client) map[string]any {
+	return map[string]any{"user_id": of.seat.User, "speaking": of.speaking.Mask, "delay": of.speaking.Delay, "ssrc": of.speaking.SSRC}
+}
+
+// withUser adds the sender to an object.
+func withUser(object json.RawMessage, user string) map[string]any {
+	fields := map[string]any{}
+	if json.Unmarshal(object, &fields) != nil {
+		return nil
+	}
+	fields["user_id"] = user
+	return fields
+}
+
+// remove takes a client out of the call and tells the others. The lock is held.
+func (s *Server) remove(cl *client) {
+	if s.clients[cl.seat] != cl {
+		return
+	}
+	delete(s.clients, cl.seat)
+	for _, ssrc := range []uint32{cl.audio, cl.video, cl.rtx} {
+		delete(s.sources, ssrc)
+	}
+	s.endPeer(cl.peer)
+	if !cl.ready {
+		return
+	}
+	s.broadcast(cl, OpDisconnected, map[string]any{"user_id": cl.seat.User})
+	for _, other := range s.others(cl) {
+		s.tellWants(other)
+	}
+	if g, user := s.group(cl); g != nil {
+		g.Leave(user)
+	}
+}

@@ -1,0 +1,168 @@
+package voiceserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/coder/websocket"
+)
+
+// receive deals with one message of a client. The lock is held.
+func (s *Server) receive(c *conn, kind websocket.MessageType, data []byte) {
+	if kind == websocket.MessageBinary {
+		s.receiveBinary(c, data)
+		return
+	}
+	var m struct {
+		Op   *int            `json:"op"`
+		Data json.RawMessage `json:"d"`
+	}
+	if err := json.Unmarshal(data, &m); err != nil || m.Op == nil {
+		s.received(c, Message{Op: -1, Binary: slices.Clone(data)})
+		s.shut(c, CloseDecodeError, "Failed to decode payload.")
+		return
+	}
+	s.received(c, Message{Op: *m.Op, Data: m.Data})
+	known := true
+	switch *m.Op {
+	case OpHeartbeat:
+		s.heartbeat(c, m.Data)
+	case OpIdentify, OpResume:
+		switch {
+		case c.client != nil:
+			s.shut(c, CloseAlreadyAuthed, "Already authenticated.")
+		case *m.Op == OpIdentify:
+			s.identify(c, m.Data)
+		default:
+			s.resume(c, m.Data)
+		}
+	default:
+		known = slices.Contains([]int{
+			OpSelectProtocol, OpSpeaking, OpVideo, OpSessionUpdate, OpWants, OpBackend, OpNoRoute,
+			OpReadyForTransition, OpInvalidCommitWelcome,
+		}, *m.Op)
+		if known && c.client == nil {
+			s.shut(c, CloseNotAuthenticated, "Not authenticated.")
+		} else if known {
+			s.command(c, *m.Op, m.Data)
+		}
+	}
+	if !known {
+		s.shut(c, CloseUnknownOpcode, "Unknown opcode.")
+	}
+}
+
+func (s *Server) receiveBinary(c *conn, data []byte) {
+	if len(data) == 0 {
+		s.received(c, Message{Op: -1})
+		s.shut(c, CloseDecodeError, "Failed to decode payload.")
+		return
+	}
+	op := int(data[0])
+	s.received(c, Message{Op: op, Binary: slices.Clone(data[1:])})
+	switch {
+	case op != OpKeyPackage && op != OpCommitWelcome:
+		s.shut(c, CloseUnknownOpcode, "Unknown opcode.")
+	case c.client == nil:
+		s.shut(c, CloseNotAuthenticated, "Not authenticated.")
+	default:
+		s.agreeBinary(c.client, op, slices.Clone(data[1:]))
+	}
+}
+
+// heartbeat answers, and forgets what the client says it has.
+func (s *Server) heartbeat(c *conn, data json.RawMessage) {
+	var d struct {
+		Time json.RawMessage `json:"t"`
+		Seq  *int            `json:"seq_ack"`
+	}
+	if err := json.Unmarshal(data, &d); err != nil || d.Time == nil || d.Seq == nil {
+		s.shut(c, CloseDecodeError, "Failed to decode payload.")
+		return
+	}
+	if cl := c.client; cl != nil && !cl.acknowledge(*d.Seq) {
+		s.violate(cl.seat, fmt.Sprintf("heartbeat acknowledges %d, and %d is the last number", *d.Seq, cl.seq))
+		s.shut(c, CloseBadRequest, "Bad request.")
+		return
+	}
+	c.silence.Reset(s.cfg.Heartbeat * 3 / 2)
+	if !s.withholdACKs {
+		s.sendTo(c, OpHeartbeatACK, map[string]any{"t": d.Time})
+	}
+}
+
+// command deals with what only a client that is signed in may send.
+func (s *Server) command(c *conn, op int, data json.RawMessage) {
+	cl := c.client
+	ok := true
+	switch op {
+	case OpSelectProtocol:
+		ok = s.selectProtocol(c, data)
+	case OpSpeaking:
+		ok = s.speak(c, data)
+	case OpVideo:
+		ok = s.show(c, data)
+	case OpSessionUpdate:
+		ok = s.updateSession(cl, data)
+	case OpWants:
+		ok = s.want(cl, data)
+	case OpReadyForTransition, OpInvalidCommitWelcome:
+		ok = s.agree(cl, op, data)
+	case OpBackend:
+		s.send(cl, OpBackend, map[string]any{"voice": "0.11.0", "rtc_worker": "0.4.11"})
+	}
+	if !ok {
+		s.shut(c, CloseDecodeError, "Failed to decode payload.")
+	}
+}
+
+func (s *Server) speak(c *conn, data json.RawMessage) bool {
+	var d speaking
+	if json.Unmarshal(data, &d) != nil {
+		return false
+	}
+	cl := c.client
+	if d.SSRC != cl.audio {
+		s.violate(cl.seat, fmt.Sprintf("speaks with SSRC %d, and %d is its own", d.SSRC, cl.audio))
+		s.shut(c, CloseBadRequest, "Bad request.")
+		return true
+	}
+	cl.speaking = &d
+	s.broadcast(cl, OpSpeaking, spoken(cl))
+	s.sendEarly(cl)
+	return true
+}
+
+// show is op 12: what a client sends of video, or that it stops.
+func (s *Server) show(c *conn, data json.RawMessage) bool {
+	var d struct {
+		Audio   uint32 `json:"audio_ssrc"`
+		Video   uint32 `json:"video_ssrc"`
+		RTX     uint32 `json:"rtx_ssrc"`
+		Streams []struct {
+			Type   string `json:"type"`
+			RID    string `json:"rid"`
+			SSRC   uint32 `json:"ssrc"`
+			Active bool   `json:"active"`
+		} `json:"streams"`
+	}
+	if json.Unmarshal(data, &d) != nil {
+		return false
+	}
+	cl := c.client
+	foreign := (d.Video != 0 && d.Video != cl.video) || (d.RTX != 0 && d.RTX != cl.rtx)
+	for _, stream := range d.Streams {
+		foreign = foreign || stream.SSRC != cl.video
+	}
+	if foreign {
+		s.violate(cl.seat, "shows video of a source that is not its own: "+string(data))
+		s.shut(c, CloseBadRequest, "Bad request.")
+		return true
+	}
+	cl.camera = slices.Clone(data)
+	s.broadcast(cl, OpVideo, withUser(data, cl.seat.User))
+	s.tellWants(cl)
+	s.sendEarly(cl)
+	return true
+}

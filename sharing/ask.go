@@ -1,0 +1,162 @@
+package sharing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"clank/sessions"
+)
+
+// Result is what became of a wish, in the shape that models get it.
+type Result struct {
+	OK        bool   `json:"ok"`
+	Started   bool   `json:"started,omitempty"` // a share has begun
+	Reused    bool   `json:"reused,omitempty"`  // the session was shared already
+	Stopped   bool   `json:"stopped,omitempty"` // a share has ended
+	SessionID string `json:"session_id,omitempty"`
+	Error     Code   `json:"error,omitempty"`
+	Message   string `json:"message,omitempty"` // sentences for people; a link is not among them
+}
+
+// failed is the result that tells of an error.
+func failed(id string, err error) Result {
+	r := Result{SessionID: id, Error: "failed", Message: err.Error() + "."}
+	if no, ok := errors.AsType[*Refusal](err); ok {
+		r.Error = no.Code
+	}
+	return r
+}
+
+// Share shows the page of a session to a call, on behalf of whoever asks from by: its owner, or a moderator if it is not private. What the
+// call shows already ends if it is another session. The session is kept open meanwhile. An error is a [*Refusal], unless something of
+// ours failed; the Result tells of it as well.
+func (m *Manager) Share(ctx context.Context, c Call, id string, by sessions.Origin) (Result, error) {
+	s, err := m.enter(ctx, c)
+	if err != nil {
+		return failed(id, err), err
+	}
+	defer m.leave(c, s)
+	session, err := m.check(ctx, c, id, by)
+	if err != nil {
+		return failed(id, err), err
+	}
+	if s.share != nil && s.share.session.ID == session.ID {
+		st := s.share.state()
+		return Result{OK: true, Reused: true, SessionID: session.ID, Message: "It is shared already, by " + st.Stage + ". " + st.Place.Text}, nil
+	}
+	message, err := m.start(ctx, s, c, session, by)
+	if err != nil {
+		return failed(id, err), err
+	}
+	return Result{OK: true, Started: true, SessionID: session.ID, Message: message}, nil
+}
+
+// check finds out whether a session can be shared, in the order of the contract.
+func (m *Manager) check(ctx context.Context, c Call, id string, by sessions.Origin) (sessions.Session, error) {
+	var none sessions.Session
+	switch {
+	case c.ID == "":
+		return none, refuse(NoCall, "there is no call to share anything in; join one first")
+	case id == "":
+		return none, refuse(NoID, "name the browser session that is to be shared")
+	case m.Screen == nil:
+		return none, refuse(NoBrowser, "there is no browser here whose page could be shared; see what the doctor command says about it")
+	case m.Live != nil && !m.Live(c):
+		return none, refuse(NoCall, "the call has ended; join one first")
+	case m.Stages == nil || len(m.Stages(c)) == 0:
+		return none, refuse(NoStage, "there is no way to show anything to this call; switch on a viewer page in the settings")
+	}
+	s, err := m.Sessions.Session(ctx, id)
+	switch {
+	case errors.Is(err, sessions.ErrNotFound):
+		return none, refuse(NotFound, "there is no browser session %q, or it was forgotten; browse first, then share", id)
+	case err != nil:
+		return none, fmt.Errorf("look up session %s: %w", id, err)
+	case !s.MayUse(by) && (s.Origin.Private || !by.Moderator):
+		return none, refuse(NotOwner, "session %s belongs to %s, so only they can share it", id, called(s.Origin))
+	case s.Origin.Guild != "" && s.Origin.Guild != c.Guild && (c.Guild != "" || !by.Moderator):
+		return none, refuse(NotOwner, "session %s belongs to another server, and stays there; browse here first, then share", id)
+	case s.State == sessions.SessionClosed:
+		return none, refuse(NotFound, "session %s is closed; browse again, then share", id)
+	}
+	return s, nil
+}
+
+// start ends what the call shows and begins a share, in the turn of s. The text is what people are told.
+func (m *Manager) start(ctx context.Context, s *slot, c Call, session sessions.Session, by sessions.Origin) (string, error) {
+	screen, err := m.Screen(ctx, session)
+	if err != nil {
+		return "", refuse(NoSource, "session %s has no page that could be shown: %w", session.ID, err)
+	}
+	if s.share != nil {
+		m.end(ctx, s, errReplaced)
+	}
+	if err := m.Sessions.SetShared(ctx, session.ID, true); err != nil {
+		if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrSessionClosed) {
+			return "", refuse(NotFound, "%w; browse again, then share", err)
+		}
+		return "", fmt.Errorf("keep the session open: %w", err)
+	}
+	sh := m.begin(context.WithoutCancel(ctx), c, session, by, screen)
+	refused, err := m.climb(ctx, sh)
+	if err != nil {
+		m.unwind(ctx, sh, err)
+		return "", err
+	}
+	m.put(s, sh)
+	m.work.Go(sh.keep)
+	st := sh.state()
+	m.logger().Info("a session is shared", "call", c.ID, "session", session.ID, "stage", st.Stage)
+	text := fmt.Sprintf("%sThe page is shown by %s. %s", refused, st.Stage, st.Place.Text)
+	m.tell(Notice{Call: c, Text: fmt.Sprintf("%s shares a browser page. %s", called(by), text), Link: st.Place.Link})
+	return text, nil
+}
+
+// Stop ends the share of a call, on behalf of whoever asks from by: who began it, the owner of the session or a moderator.
+func (m *Manager) Stop(ctx context.Context, c Call, by sessions.Origin) (Result, error) {
+	s, err := m.enter(ctx, c)
+	if err != nil {
+		return failed("", err), err
+	}
+	defer m.leave(c, s)
+	if s.share == nil {
+		err := refuse(Inactive, "nothing is shared in this call")
+		return failed("", err), err
+	}
+	sh := s.share
+	if !by.Moderator && !same(sh.by, by) && !sh.session.MayUse(by) {
+		err := refuse(NotAllowed, "%s shares the page, so only they or a moderator can end that", called(sh.by))
+		return failed(sh.session.ID, err), err
+	}
+	m.end(ctx, s, fmt.Errorf("%s has ended the share", called(by)))
+	m.tell(Notice{Call: c, Text: called(by) + " has ended the share."})
+	return Result{OK: true, Stopped: true, SessionID: sh.session.ID, Message: "The page is not shared any more."}, nil
+}
+
+// EndCall ends the share of a call that has ended, if it has one, and waits for that.
+func (m *Manager) EndCall(ctx context.Context, c Call) error {
+	s, err := m.enter(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer m.leave(c, s)
+	if s.share != nil {
+		m.end(ctx, s, errors.New("the call has ended"))
+	}
+	return nil
+}
+
+// same reports whether two wishes are one person's.
+func same(a, b sessions.Origin) bool { return a.Kind == b.Kind && a.User == b.User }
+
+// called is what people call whoever asks from o.
+func called(o sessions.Origin) string {
+	switch {
+	case o.UserName != "":
+		return o.UserName
+	case o.User != "":
+		return "user " + o.User
+	}
+	return "the operator"
+}

@@ -1,0 +1,39 @@
+package sharing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// LinkStage shows a share to whoever has a link. The viewer page behind the link finds the share by [Manager.Watch].
+type LinkStage struct {
+	Links *Links
+
+	// Address is that of the viewer page with a secret in it, as people open it. Empty means that there is none now.
+	Address func(token string) string
+}
+
+// Name implements [Stage].
+func (s *LinkStage) Name() string { return "a link" }
+
+// Begin implements [Stage].
+func (s *LinkStage) Begin(_ context.Context, show Show) (Place, error) {
+	token, until := s.Links.Issue(show.ID)
+	link := s.Address(token)
+	if link == "" {
+		s.Links.Revoke(show.ID)
+		return Place{}, errors.New("there is no address under which people reach the viewer page; set one in the settings")
+	}
+	return Place{
+		Text: fmt.Sprintf("Whoever has the link can watch, for %d minutes at most.", int(until.Sub(s.Links.now()).Round(time.Minute)/time.Minute)),
+		Link: link,
+	}, nil
+}
+
+// End implements [Stage].
+func (s *LinkStage) End(_ context.Context, show Show) error {
+	s.Links.Revoke(show.ID)
+	return nil
+}

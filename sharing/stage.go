@@ -1,0 +1,46 @@
+package sharing
+
+import (
+	"context"
+
+	"clank/sessions"
+	"clank/videosource"
+)
+
+// Call is where something is shared.
+type Call struct {
+	ID      string // tells it from all others: one share for each
+	Guild   string // on Discord; empty elsewhere
+	Channel string // on Discord; empty elsewhere
+}
+
+// Show is one share, as a stage gets it.
+type Show struct {
+	ID      string // of this share; a later one of the same call has another
+	Call    Call
+	Session sessions.Session
+	Source  *videosource.Source // runs until the share has ended
+
+	// Lost is to be called, from any goroutine, when the stage cannot show it any more although nobody has ended it: another stage
+	// is taken then. It returns at once, and only the first call counts.
+	Lost func(err error)
+}
+
+// Place is where people see a share.
+type Place struct {
+	Text string // a sentence for them: "You see it on this page."
+	Link string // an address for them, with a secret in it; empty if there is none. No model gets to know it
+}
+
+// Stage is one way to show something to a call.
+type Stage interface {
+	// Name is what people call it: "Go Live".
+	Name() string
+
+	// Begin shows a share until End, and returns when it can be seen. An error is why not, as a sentence for people without a
+	// full stop; nothing is left to end then. When ctx ends, it returns soon.
+	Begin(ctx context.Context, s Show) (Place, error)
+
+	// End ends what Begin has begun, and waits for all of it, at most until ctx ends.
+	End(ctx context.Context, s Show) error
+}

@@ -1,0 +1,93 @@
+// Watches over a WebSocket: each message is a VP8 key frame with a header of 16 bytes.
+const header = 16;
+const gone = 4404;
+
+export function watchSocket(canvas, token, live, over) {
+  const address = new URL("socket", location.href);
+  address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+  address.hash = "";
+  const socket = new WebSocket(address);
+  socket.binaryType = "arraybuffer";
+  const context = canvas.getContext("2d");
+  let draws = null;
+  let running = true;
+  const close = () => {
+    running = false;
+    socket.close();
+    draws?.close();
+  };
+  const shown = (picture, width, height) => {
+    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+    context.drawImage(picture, 0, 0, width, height);
+    picture.close();
+    got();
+    live(canvas, "WebSocket");
+  };
+  const got = () => socket.readyState === WebSocket.OPEN && socket.send('{"got":true}');
+  const failed = () => {
+    if (draws === stills) return got(); // a frame that cannot be drawn; another one will come
+    draws = stills;
+    socket.send('{"refresh":true}');
+    return got();
+  };
+  const stills = still(shown, () => failed());
+  draws = decoder(shown, () => running && failed()) ?? stills;
+  socket.addEventListener("open", () => socket.send(JSON.stringify({ token })));
+  socket.addEventListener("message", (event) => {
+    const view = new DataView(event.data);
+    if (view.byteLength <= header || view.getUint32(0) !== 0x56503801) return;
+    canvas.dataset.decoder = draws.name;
+    draws.draw(new Uint8Array(event.data, header), view.getUint16(4), view.getUint16(6), Number(view.getBigUint64(8)));
+  });
+  socket.addEventListener("close", (event) => {
+    if (!running) return;
+    close();
+    over(event.code === gone, event.reason);
+  });
+  return { close };
+}
+
+// decoder draws with WebCodecs; null where there are none (they need https, or this machine itself).
+function decoder(shown, failed) {
+  if (!globalThis.VideoDecoder) return null;
+  const video = new VideoDecoder({
+    output: (frame) => shown(frame, frame.displayWidth, frame.displayHeight),
+    error: failed,
+  });
+  video.configure({ codec: "vp8", optimizeForLatency: true });
+  return {
+    name: "webcodecs",
+    draw(data, width, height, timestamp) {
+      try {
+        video.decode(new EncodedVideoChunk({ type: "key", timestamp, data }));
+      } catch {
+        failed();
+      }
+    },
+    close: () => video.state !== "closed" && video.close(),
+  };
+}
+
+// still draws each frame as a picture: put into a RIFF container, a VP8 key frame is a WebP.
+function still(shown, failed) {
+  return {
+    name: "webp",
+    async draw(data, width, height) {
+      const size = data.length + (data.length & 1);
+      const file = new Uint8Array(20 + size);
+      const view = new DataView(file.buffer);
+      const letters = (at, text) => [...text].forEach((c, i) => view.setUint8(at + i, c.charCodeAt(0)));
+      letters(0, "RIFF");
+      view.setUint32(4, 12 + size, true);
+      letters(8, "WEBPVP8 ");
+      view.setUint32(16, data.length, true);
+      file.set(data, 20);
+      try {
+        shown(await createImageBitmap(new Blob([file], { type: "image/webp" })), width, height);
+      } catch {
+        failed();
+      }
+    },
+    close() {},
+  };
+}

@@ -1,0 +1,121 @@
+// Shows a share: over WebRTC, or where that does not come about, over a WebSocket.
+import { watchRTC } from "./rtc.js";
+import { watchSocket } from "./socket.js";
+
+const $ = (id) => document.getElementById(id);
+const token = location.hash.slice(1);
+let view = null; // what runs now: { close() }
+let round = 0; // tries that were given up must not show anything any more
+
+function message(state, head, text, again = false) {
+  document.body.dataset.state = state;
+  $("head").textContent = head;
+  $("text").textContent = text;
+  $("message").hidden = false;
+  $("again").hidden = !again;
+  $("video").hidden = $("canvas").hidden = $("full").hidden = true;
+  $("way").hidden = true;
+}
+
+function shows(element, way) {
+  document.body.dataset.state = "live";
+  document.body.dataset.way = way;
+  $("message").hidden = true;
+  $("video").hidden = element !== $("video");
+  $("canvas").hidden = element !== $("canvas");
+  $("way").textContent = `Live over ${way}`;
+  $("way").hidden = false;
+  $("full").hidden = !document.fullscreenEnabled;
+}
+
+function gone(text) {
+  const seen = document.body.dataset.state === "live";
+  if (seen) message("ended", "Nothing more to see here", sentence(text || "the share has ended"));
+  else message("gone", "This link does not work", sentence(text || "the share may have ended: ask for a new link"));
+}
+
+class Refused extends Error {
+  constructor(status, text) {
+    super(text);
+    this.status = status;
+  }
+}
+
+async function post(path, body) {
+  const response = await fetch(path, {
+    method: "POST", headers: { "Content-Type": "application/json" }, credentials: "omit",
+    body: JSON.stringify({ token, ...body }), signal: AbortSignal.timeout(10_000),
+  });
+  const answer = await response.json().catch(() => null);
+  if (!response.ok) throw new Refused(response.status, answer?.error ?? `The answer was ${response.status}.`);
+  return answer;
+}
+
+// begin begins to watch; after a view that was lost, a moment later.
+async function begin() {
+  const mine = ++round;
+  const old = view;
+  view = null;
+  old?.close();
+  if (!token) {
+    gone("A part of it is missing: use the whole link, with everything after the #");
+    return;
+  }
+  try {
+    const info = await post("check", {});
+    if (mine !== round) return;
+    $("title").textContent = info.title || "Shared browser";
+    const over = (ended, text) => {
+      if (mine !== round) return;
+      if (ended) {
+        round++;
+        view?.close();
+        gone(text);
+      } else {
+        lost();
+      }
+    };
+    const live = (element, way) => mine === round && shows(element, way);
+    view = info.webrtc ? await watchRTC($("video"), info, post, live, over) : null;
+    if (mine !== round) {
+      view?.close();
+      return;
+    }
+    view ??= watchSocket($("canvas"), token, live, over);
+  } catch (error) {
+    if (mine !== round) return;
+    if (error.status === 404) gone(error.message);
+    else if (error instanceof Refused) message("failed", "It cannot be shown now", sentence(error.message), true);
+    else lost();
+  }
+}
+
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1).replace(/[.\s]*$/, ".")}`;
+
+let waits = 1000;
+function lost() {
+  const mine = ++round;
+  view?.close();
+  view = null;
+  const live = document.body.dataset.state === "live";
+  if (live) waits = 1000;
+  $("way").textContent = "Connection lost. Trying again…";
+  $("way").classList.add("still");
+  if (!live) message("connecting", "The connection is lost", "Trying again…");
+  setTimeout(() => {
+    if (mine !== round) return;
+    $("way").classList.remove("still");
+    begin();
+  }, waits);
+  waits = Math.min(waits * 2, 15_000);
+}
+
+$("again").addEventListener("click", () => {
+  message("connecting", "One moment", "The shared page is being fetched.");
+  begin();
+});
+$("full").addEventListener("click", () => $("stage").requestFullscreen());
+addEventListener("hashchange", () => location.reload());
+addEventListener("pagehide", () => view?.close());
+addEventListener("pageshow", (event) => event.persisted && begin());
+begin();

@@ -1,0 +1,189 @@
+package videosource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Defaults of a [Source].
+const (
+	DefaultFast      = 8.0 // frames per second
+	DefaultSlow      = 2.0
+	DefaultBurst     = 2500 * time.Millisecond
+	DefaultHeartbeat = 5 * time.Second
+	DefaultLoad      = 0.5
+	DefaultBytes     = 150 << 10
+)
+
+// Bounds of what a source may be set to.
+const (
+	minFPS, maxFPS   = 1.0, 30.0
+	minLoad, maxLoad = 0.05, 1.0
+)
+
+const (
+	captureLimit  = 15 * time.Second       // for one picture
+	troubleAfter  = 3 * time.Second        // of failures in a row before they are told
+	refreshPause  = 200 * time.Millisecond // between frames that one viewer asks for
+	stillFresh    = time.Second            // how old a frame may be that a new viewer is given
+	failurePause  = 500 * time.Millisecond // at least, after a picture that could not be taken
+	maxCostMemory = 3 * time.Second        // of how long a picture took, so that one hanging page does not stop the stream for long
+)
+
+// Source is the picture of one page as video, for all who watch it. Its fields are set before Run and not changed after that;
+// a zero takes the default. All methods are safe for concurrent use.
+//
+// It takes pictures only while somebody watches: fast for a moment after something was done on the page, slowly otherwise, and
+// never so often that it passes its share of the time. A picture that shows what the last one showed is not sent again before the
+// heartbeat. One that cannot be taken is left out: those who watch keep what they have.
+type Source struct {
+	Screen Screenshotter
+	Log    *slog.Logger // nil: nothing is logged
+
+	Fast, Slow float64       // frames per second within Burst of an activity, and otherwise; 1 to 30
+	Burst      time.Duration // how long an activity is followed closely
+	Heartbeat  time.Duration // after so long without a frame the last one is sent again; 1 to 2 s where frames get lost
+	Load       float64       // the part of the time that may be spent taking pictures, up to 1
+	Bytes      int           // how large a frame should be at most: quality is lowered first, then size
+
+	// Trouble is called from Run when no picture could be taken for some seconds, and with nil when it works again. It must not
+	// block. May be nil.
+	Trouble func(err error)
+
+	mu      sync.Mutex
+	bell    chan struct{} // rung when the loop has a reason to look again
+	viewers map[*Viewer]struct{}
+	acted   time.Time // the last activity
+	last    Frame     // what was sent last; no Data before the first
+	sent    time.Time // when
+	ended   bool
+	stats   Stats
+}
+
+// Stats are what a source has done so far, and how it is doing.
+type Stats struct {
+	Viewers  int
+	Frames   uint64        // sent, to however many
+	Captures uint64        // pictures taken
+	Failed   uint64        // pictures that could not be taken
+	Cost     time.Duration // of the last picture
+	Quality  int           // of the next one, as WebP counts
+	Scale    float64       // of the next one
+	Width    int           // of the last frame
+	Height   int
+	URL      string
+}
+
+// Stats tells how the source is doing.
+func (s *Source) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.stats
+	st.Viewers = len(s.viewers)
+	st.Width, st.Height, st.URL = s.last.Width, s.last.Height, s.last.URL
+	return st
+}
+
+// Note says that something was done on the page: it is followed closely for a moment.
+func (s *Source) Note() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.acted = time.Now()
+	s.ring()
+}
+
+// ring makes the loop look again. s.mu is held.
+func (s *Source) ring() {
+	select {
+	case s.bellLocked() <- struct{}{}:
+	default:
+	}
+}
+
+func (s *Source) bellLocked() chan struct{} {
+	if s.bell == nil {
+		s.bell = make(chan struct{}, 1)
+	}
+	return s.bell
+}
+
+// Run takes pictures until ctx ends, and returns its cause. Then the channels of all viewers are closed. It can be run once.
+func (s *Source) Run(ctx context.Context) error {
+	s.mu.Lock()
+	if s.ended {
+		s.mu.Unlock()
+		return errors.New("run a video source: it has ended, make a new one")
+	}
+	bell := s.bellLocked()
+	s.mu.Unlock()
+	defer s.end()
+	l := loop{source: s, ladder: ladder{budget: orElse(s.Bytes, DefaultBytes)}}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		default:
+		}
+		now := time.Now()
+		wait, idle := l.wait(now)
+		if !idle && wait <= 0 {
+			l.turn(ctx)
+			continue
+		}
+		if idle {
+			timer.Stop()
+		} else {
+			timer.Reset(wait)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-bell:
+		case <-timer.C:
+		}
+	}
+}
+
+// end closes all channels.
+func (s *Source) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	for v := range s.viewers {
+		close(v.frames)
+	}
+	clear(s.viewers)
+}
+
+// shoot takes one picture and makes a frame of it.
+func (s *Source) shoot(ctx context.Context, quality int, scale float64) (Frame, error) {
+	began := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, captureLimit, fmt.Errorf("the page gave no picture within %s", captureLimit))
+	defer cancel()
+	data, url, err := s.Screen.WebP(ctx, quality, scale)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
+			err = cause
+		}
+		return Frame{}, err
+	}
+	vp8, width, height, err := Unwrap(data)
+	if err != nil {
+		return Frame{}, err
+	}
+	return Frame{Data: vp8, Width: width, Height: height, URL: url, Taken: began}, nil
+}
+
+// orElse is v, or a default if v is not positive.
+func orElse[T int | float64 | time.Duration](v, otherwise T) T {
+	if v <= 0 {
+		return otherwise
+	}
+	return v
+}

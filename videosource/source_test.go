@@ -1,0 +1,488 @@
+package videosource_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/videosource"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// screen is a page in memory.
+type screen struct {
+	mu      sync.Mutex
+	text    string // what the page shows
+	url     string
+	cost    time.Duration // of a picture
+	err     error
+	size    func(quality int, scale float64) int // of a picture; nil: as long as text
+	moving  bool                                 // each picture shows something new
+	taken   []time.Time
+	quality []string // as asked for
+}
+
+func (s *screen) WebP(ctx context.Context, quality int, scale float64) ([]byte, string, error) {
+	s.mu.Lock()
+	s.taken = append(s.taken, time.Now())
+	s.quality = append(s.quality, fmt.Sprintf("%d/%g", quality, scale))
+	cost := s.cost
+	s.mu.Unlock()
+	select {
+	case <-ctx.Done():
+		return nil, "", ctx.Err()
+	case <-time.After(cost):
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return nil, "", s.err
+	}
+	text := s.text
+	if s.moving {
+		text = time.Now().String()
+	}
+	if s.size != nil {
+		text = fmt.Sprintf("%0*d", s.size(quality, scale)-10, 7)
+	}
+	return riff(chunk("VP8 ", vp8(64, 48, text))), s.url, nil
+}
+
+func (s *screen) set(change func(s *screen)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(s)
+}
+
+// pass lets time go by in a bubble.
+func pass(d time.Duration) {
+	time.Sleep(d) //nolint:forbidigo // the clock of synctest
+}
+
+// count is how many pictures were taken since the last call.
+func (s *screen) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.taken)
+	s.taken = nil
+	return n
+}
+
+// running runs a source in the bubble; it has ended when the test does.
+func running(t *testing.T, s *videosource.Source) (stop func(error)) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	var once sync.Once
+	stop = func(cause error) {
+		once.Do(func() {
+			cancel(cause)
+			if err := <-done; !errors.Is(err, cause) {
+				t.Errorf("Run ended with %v, want %v", err, cause)
+			}
+		})
+	}
+	t.Cleanup(func() { stop(context.Canceled) })
+	return stop
+}
+
+// tale is what a source has told of its troubles.
+type tale struct {
+	mu   sync.Mutex
+	errs []error
+}
+
+func (l *tale) add(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.errs = append(l.errs, err)
+}
+
+func (l *tale) all() []error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.errs)
+}
+
+// next is the frame that has come by now.
+func next(t *testing.T, v *videosource.Viewer) videosource.Frame {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case f, ok := <-v.Frames():
+		if !ok {
+			t.Fatal("the frames have ended")
+		}
+		return f
+	default:
+		t.Fatal("no frame has come")
+	}
+	return videosource.Frame{}
+}
+
+// none fails if a frame has come by now.
+func none(t *testing.T, v *videosource.Viewer) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case f := <-v.Frames():
+		t.Fatalf("got a frame %q, want none", f.Reason)
+	default:
+	}
+}
+
+func TestNobodyWatchingMeansNoPictures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := &screen{text: "a"}
+		src := &videosource.Source{Screen: page}
+		running(t, src)
+		src.Note()
+		pass(time.Minute)
+		if got := page.count(); got != 0 {
+			t.Errorf("%d pictures were taken before anybody watched, want none", got)
+		}
+		v := src.Subscribe()
+		if f := next(t, v); f.Reason != videosource.Initial || f.Width != 64 || f.Height != 48 {
+			t.Errorf("got %+v, want the initial frame of 64 x 48", f)
+		}
+		v.Close()
+		v.Close()
+		if _, open := <-v.Frames(); open {
+			t.Error("a closed viewer has frames")
+		}
+		page.count()
+		pass(time.Minute)
+		if got := page.count(); got > 1 {
+			t.Errorf("%d pictures were taken after everybody had gone, want none", got)
+		}
+	})
+}
+
+func TestPicturesAreTakenFastAfterAnActivityAndSlowlyOtherwise(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := &screen{moving: true, cost: 20 * time.Millisecond}
+		src := &videosource.Source{Screen: page}
+		running(t, src)
+		v := src.Subscribe()
+		defer v.Close()
+		pass(10 * time.Second)
+		if got := page.count(); got < 19 || got > 21 {
+			t.Errorf("%d pictures in 10 s of a page where nothing is done, want about 20", got)
+		}
+		src.Note()
+		pass(2400 * time.Millisecond)
+		if got := page.count(); got < 18 || got > 21 {
+			t.Errorf("%d pictures in 2.4 s after an activity, want about 19", got)
+		}
+		if f := next(t, v); f.Reason != videosource.Activity {
+			t.Errorf("got a frame %q, want %q", f.Reason, videosource.Activity)
+		}
+		pass(10 * time.Second)
+		if got := page.count(); got < 19 || got > 23 {
+			t.Errorf("%d pictures in the 10 s after that, want about 21", got)
+		}
+		if f := next(t, v); f.Reason != videosource.Poll {
+			t.Errorf("got a frame %q, want %q", f.Reason, videosource.Poll)
+		}
+	})
+}
+
+func TestAnActivityIsSeenAtOnceNotAtTheNextSlowPicture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := &screen{text: "a"}
+		src := &videosource.Source{Screen: page, Slow: 1}
+		running(t, src)
+		v := src.Subscribe()
+		defer v.Close()
+		next(t, v)
+		pass(200 * time.Millisecond)
+		page.set(func(s *screen) { s.text = "b" })
+		src.Note()
+		if f := next(t, v); f.Reason != videosource.Activity {
+			t.Errorf("got a frame %q, want %q", f.Reason, videosource.Activity)
+		}
+	})
+}
+
+func TestSlowPicturesTakeNoMoreThanTheirShareOfTheTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := &screen{moving: true, cost: 400 * time.Millisecond}
+		src := &videosource.Source{Screen: page, Load: 0.5}
+		running(t, src)
+		v := src.Subscribe()
+		defer v.Close()
+		for range 10 {
+			src.Note()
+			pass(time.Second)
+		}
+		if got := page.count(); got < 12 || got > 13 {
+			t.Errorf("%d pictures of 0.4 s in 10 s, want 12 or 13: half of the time", got)
+		}
+	})
+}
+
+func TestWhatIsNotSensibleIsBroughtIntoBounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := &screen{moving: true}
+		src := &videosource.Source{Screen: page, Fast: 1000, Slow: 0.01, Load: 9}
+		running(t, src)
+		v := src.Subscribe()
+		defer v.Close()
+		pass(5 * time.Second)
+		if got := page.count(); got < 5 || got > 6 {
+			t.Errorf("%d pictures in 5 s at 0.01 per second, want 5 or 6: one per second", got)
+		}
+		src.Note()
+		pass(time.Second)
+		if got := page.count(); got < 29 || got > 31 {
+			t.Errorf("%d pictures in 1 s at 1000 per second, want about 30", got)
+		}
+	})
+}
+
+func TestAStillPageIsSentAgainOnlyAsHeartbeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := &screen{text: "a", url: "https://a.example/"}
+		src := &videosource.Source{Screen: page}
+		running(t, src)
+		v := src.Subscribe()
+		defer v.Close()
+		next(t, v)
+		pass(4900 * time.Millisecond)
+		none(t, v)
+		pass(200 * time.Millisecond)
+		if f := next(t, v); f.Reason != videosource.Heartbeat || f.Sequence != 2 {
+			t.Errorf("got frame %d %q, want 2 %q", f.Sequence, f.Reason, videosource.Heartbeat)
+		}
+		page.set(func(s *screen) { s.url = "https://b.example/" })
+		pass(600 * time.Millisecond)
+		if f := next(t, v); f.Reason != videosource.Poll || f.URL != "https://b.example/" {
+			t.Errorf("got %q of %s, want another address to count as a change", f.Reason, f.URL)
+		}
+	})
+}
+
+func TestANewViewerGetsAFrameOfAStillPageAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := &screen{text: "a", cost: 50 * time.Millisecond}
+		src := &videosource.Source{Screen: page, Slow: 1}
+		running(t, src)
+		v := src.Subscribe()
+		defer v.Close()
+		pass(100 * time.Millisecond)
+		next(t, v)
+		second := src.Subscribe()
+		defer second.Close()
+		if f := next(t, second); f.Reason != videosource.Initial {
+			t.Errorf("got a frame %q, want %q", f.Reason, videosource.Initial)
+		}
+		none(t, v) // who has the picture is not sent it again
+		v.Close()
+		second.Close()
+		pass(time.Minute)
+		third := src.Subscribe()
+		defer third.Close()
+		none(t, third) // the last picture is too old to be shown
+		pass(60 * time.Millisecond)
+		if f := next(t, third); f.Reason != videosource.Initial || time.Since(f.Taken) > time.Second {
+			t.Errorf("got %q of %s ago, want a new one", f.Reason, time.Since(f.Taken))
+		}
+	})
+}
+
+func TestLostPicturesAreSentAgainButNotInAFlood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := &screen{text: "a"}
+		src := &videosource.Source{Screen: page, Slow: 1, Heartbeat: time.Hour}
+		running(t, src)
+		v, other := src.Subscribe(), src.Subscribe()
+		defer v.Close()
+		defer other.Close()
+		v.Refresh() // before there is anything
+		next(t, v)
+		next(t, other)
+		pass(250 * time.Millisecond)
+		got := 0
+		for range 100 {
+			v.Refresh()
+			synctest.Wait()
+			select {
+			case f := <-v.Frames():
+				if f.Reason != videosource.Asked {
+					t.Errorf("got a frame %q, want %q", f.Reason, videosource.Asked)
+				}
+				got++
+			default:
+			}
+			pass(10 * time.Millisecond)
+		}
+		if got < 5 || got > 6 {
+			t.Errorf("a hundred requests in a second gave %d frames, want 5 or 6", got)
+		}
+		none(t, other)
+		if n := page.count(); n > 3 {
+			t.Errorf("%d pictures were taken for it, want only those that were due", n)
+		}
+	})
+}
+
+func TestASlowViewerFindsTheNewestFrameAndHoldsUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := &screen{moving: true}
+		src := &videosource.Source{Screen: page}
+		running(t, src)
+		slow, quick := src.Subscribe(), src.Subscribe()
+		defer slow.Close()
+		defer quick.Close()
+		for range 10 {
+			next(t, quick)
+			pass(500 * time.Millisecond)
+		}
+		last := next(t, quick)
+		if diff := cmp.Diff(next(t, slow), last); diff != "" {
+			t.Errorf("the slow one has another frame (-got +want):\n%s", diff)
+		}
+		none(t, slow)
+	})
+}
+
+func TestAPictureThatCannotBeTakenIsLeftOutAndTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("a dialog is open")
+		page := &screen{text: "a"}
+		var told tale
+		src := &videosource.Source{Screen: page, Trouble: told.add}
+		running(t, src)
+		v := src.Subscribe()
+		defer v.Close()
+		next(t, v)
+		page.set(func(s *screen) { s.err = broken })
+		pass(2 * time.Second)
+		if got := told.all(); len(got) > 0 {
+			t.Errorf("told %v after 2 s, want patience", got)
+		}
+		pass(30 * time.Second)
+		if f := next(t, v); f.Reason != videosource.Heartbeat {
+			t.Errorf("got a frame %q, want the last picture as %q", f.Reason, videosource.Heartbeat)
+		}
+		late := src.Subscribe()
+		defer late.Close()
+		pass(time.Second)
+		if f := next(t, late); f.Reason != videosource.Initial {
+			t.Errorf("got a frame %q, want the last picture as %q for who comes now", f.Reason, videosource.Initial)
+		}
+		page.set(func(s *screen) { s.err = nil })
+		pass(2 * time.Second)
+		if got := told.all(); len(got) != 2 || !errors.Is(got[0], broken) || got[1] != nil {
+			t.Errorf("told %v, want the trouble once and then its end", got)
+		}
+		if st := src.Stats(); st.Failed < 50 || st.Failed > 70 || st.Captures <= st.Failed {
+			t.Errorf("got %+v, want the failures counted", st)
+		}
+	})
+}
+
+func TestAPageThatHangsIsGivenUpAndTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := &screen{text: "a", cost: time.Hour}
+		var told tale
+		src := &videosource.Source{Screen: page, Trouble: told.add}
+		stop := running(t, src)
+		v := src.Subscribe()
+		defer v.Close()
+		pass(40 * time.Second)
+		errs := told.all()
+		if got := src.Stats(); got.Captures != 2 || got.Failed != 2 || len(errs) != 1 || errs[0].Error() != "the page gave no picture within 15s" {
+			t.Errorf("got %+v, told %v, want two pictures given up after 15 s each", got, errs)
+		}
+		began := time.Now()
+		stop(errors.New("the call has ended"))
+		if took := time.Since(began); took != 0 {
+			t.Errorf("it took %s to stop in the middle of a picture, want no time", took)
+		}
+		if _, open := <-v.Frames(); open {
+			t.Error("the viewer of a source that has ended has frames")
+		}
+		if _, open := <-src.Subscribe().Frames(); open {
+			t.Error("who comes after the end has frames")
+		}
+		if err := src.Run(t.Context()); err == nil {
+			t.Error("a source that has ended ran again")
+		}
+	})
+}
+
+func TestQualityGivesWayBeforeSizeAndComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bytes := func(large float64) func(int, float64) int {
+			return func(quality int, scale float64) int { return int(large * float64(quality) / 80 * scale * scale) }
+		}
+		page := &screen{size: bytes(100_000)}
+		src := &videosource.Source{Screen: page, Bytes: 150_000}
+		running(t, src)
+		v := src.Subscribe()
+		defer v.Close()
+		pass(5 * time.Second)
+		if st := src.Stats(); st.Quality != 80 || st.Scale != 1 {
+			t.Errorf("got quality %d, scale %g for a light page, want the best", st.Quality, st.Scale)
+		}
+		page.set(func(s *screen) { s.size = bytes(220_000) })
+		pass(5 * time.Second)
+		if st := src.Stats(); st.Quality >= 80 || st.Quality < 30 || st.Scale != 1 {
+			t.Errorf("got quality %d, scale %g for a heavy page, want less quality only", st.Quality, st.Scale)
+		}
+		page.set(func(s *screen) { s.size = bytes(900_000) })
+		pass(5 * time.Second)
+		heavy := src.Stats()
+		if heavy.Scale >= 1 {
+			t.Errorf("got quality %d, scale %g for a very heavy page, want it smaller", heavy.Quality, heavy.Scale)
+		}
+		page.set(func(s *screen) { s.quality = nil })
+		pass(time.Minute)
+		page.set(func(s *screen) {
+			for _, q := range s.quality {
+				if want := fmt.Sprintf("%d/%g", heavy.Quality, heavy.Scale); q != want {
+					t.Errorf("the pictures wander from %s to %s", want, q)
+					break
+				}
+			}
+			s.size = bytes(30_000)
+		})
+		pass(3 * time.Second)
+		if st := src.Stats(); st.Quality != heavy.Quality || st.Scale != heavy.Scale {
+			t.Errorf("got quality %d, scale %g 3 s after the page became light, want it to wait for what lasts", st.Quality, st.Scale)
+		}
+		pass(time.Minute)
+		if st := src.Stats(); st.Quality != 80 || st.Scale != 1 {
+			t.Errorf("got quality %d, scale %g when the page is light again, want the best", st.Quality, st.Scale)
+		}
+	})
+}
+
+func TestManyMayComeAndGoAtOnce(t *testing.T) {
+	page := &screen{moving: true}
+	src := &videosource.Source{Screen: page, Fast: 30}
+	running(t, src)
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			v := src.Subscribe()
+			v.Refresh()
+			src.Note()
+			<-v.Frames()
+			v.Close()
+			v.Refresh()
+		})
+	}
+	all.Wait()
+	if st := src.Stats(); st.Viewers != 0 {
+		t.Errorf("got %d viewers, want none", st.Viewers)
+	}
+}

@@ -1,0 +1,276 @@
+package dave_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"testing"
+	"time"
+
+	"clank/internal/discordtest/delivery"
+	"clank/voice/discord/dave"
+)
+
+const channel = 1100000000000000001
+
+// person is somebody in a call: a session of ours, or a peer of other hands.
+type person interface {
+	choose(version int)              // op 4
+	handle(m delivery.Message) error // what the gateway sends
+	here(users ...uint64)            // op 11
+	gone(user uint64)                // op 13
+	media
+}
+
+// media is what people do with each other.
+type media interface {
+	encrypt(c dave.Codec, frame []byte) ([]byte, error)
+	decrypt(from uint64, c dave.Codec, frame []byte) ([]byte, error)
+	code() string // voice privacy code
+	epoch() uint64
+}
+
+// said is what somebody sends to the gateway.
+type said struct {
+	op         byte
+	payload    []byte
+	transition uint16
+}
+
+// call is a call on a delivery service. Messages wait in line until settle, so that a test can look at them on the way.
+type call struct {
+	t        *testing.T
+	service  *delivery.Service
+	people   map[uint64]person
+	order    []uint64
+	toPeople []delivery.Message
+	toServer []envelope
+	problems []error                        // what people made of messages
+	refused  []error                        // what the service made of messages
+	pass     func(user uint64, s said) bool // false keeps a message to the server back; nil passes all
+	sent     map[uint64]map[byte]int        // messages to the server by opcode
+	clock    *clock
+}
+
+type envelope struct {
+	from uint64
+	said
+}
+
+type clock struct{ now time.Time }
+
+func newCall(t *testing.T) *call {
+	t.Helper()
+	c := &call{t: t, people: make(map[uint64]person), sent: make(map[uint64]map[byte]int), clock: &clock{now: time.Unix(1_800_000_000, 0)}}
+	service, err := delivery.New(channel, func(m delivery.Message) { c.toPeople = append(c.toPeople, m) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.service = service
+	return c
+}
+
+// say puts what somebody sends in line.
+func (c *call) say(from uint64, s said) {
+	if c.sent[from] == nil {
+		c.sent[from] = make(map[byte]int)
+	}
+	c.sent[from][s.op]++
+	c.toServer = append(c.toServer, envelope{from, s})
+}
+
+// join brings somebody in as the gateway does, without settling.
+func (c *call) join(user uint64, p person, version int) {
+	c.t.Helper()
+	for _, other := range c.order {
+		c.people[other].here(user)
+	}
+	p.here(c.order...)
+	c.people[user] = p
+	c.order = append(c.order, user)
+	p.choose(c.service.Join(user, version))
+	c.service.Selected(user)
+}
+
+// ours brings in a session of ours, and settles.
+func (c *call) ours(user uint64) *ours {
+	c.t.Helper()
+	p := newOurs(c, user)
+	c.join(user, p, 1)
+	c.settle()
+	return p
+}
+
+// leave takes somebody out, and settles.
+func (c *call) leave(user uint64) {
+	c.t.Helper()
+	delete(c.people, user)
+	var order []uint64
+	for _, other := range c.order {
+		if other != user {
+			order = append(order, other)
+			c.people[other].gone(user)
+		}
+	}
+	c.order = order
+	c.service.Leave(user)
+	c.settle()
+}
+
+// settle passes messages on until there are none.
+func (c *call) settle() {
+	c.t.Helper()
+	for n := 0; len(c.toPeople)+len(c.toServer) > 0; n++ {
+		if n > 2000 {
+			c.t.Fatal("the call does not come to rest")
+		}
+		if len(c.toPeople) > 0 {
+			m := c.toPeople[0]
+			c.toPeople = c.toPeople[1:]
+			if p := c.people[m.To]; p != nil {
+				if err := p.handle(m); err != nil {
+					c.problems = append(c.problems, err)
+				}
+			}
+			continue
+		}
+		e := c.toServer[0]
+		c.toServer = c.toServer[1:]
+		if c.people[e.from] == nil || c.pass != nil && !c.pass(e.from, e.said) {
+			continue
+		}
+		var err error
+		switch e.op {
+		case dave.OpKeyPackage:
+			err = c.service.KeyPackage(e.from, e.payload)
+		case dave.OpCommitWelcome:
+			err = c.service.Commit(e.from, e.payload)
+		case dave.OpTransitionReady:
+			c.service.Ready(e.from, e.transition)
+		case dave.OpInvalid:
+			c.service.Invalid(e.from, e.transition)
+		}
+		if err != nil {
+			c.refused = append(c.refused, err)
+		}
+	}
+}
+
+// release lets the service have the commits that it held, in an order, and settles.
+func (c *call) release(order ...int) {
+	c.t.Helper()
+	if err := c.service.Release(order...); err != nil {
+		c.refused = append(c.refused, err)
+	}
+	c.settle()
+}
+
+// together checks that all are in one group, with the same code, and that each hears each other.
+func (c *call) together() {
+	c.t.Helper()
+	if !c.service.Settled() {
+		c.t.Fatalf("not everybody is in the group; problems %v, refused %v", c.problems, c.refused)
+	}
+	code := c.people[c.order[0]].code()
+	if len(c.order) > 1 && len(code) != 35 {
+		c.t.Fatalf("code is %q, want six groups of five digits", code)
+	}
+	for _, from := range c.order {
+		if got := c.people[from].code(); got != code {
+			c.t.Errorf("%d has code %q, and %d has %q", from, got, c.order[0], code)
+		}
+		if got, want := c.people[from].epoch(), c.service.Epoch(); len(c.order) > 1 && got != want {
+			c.t.Errorf("%d is at epoch %d, want %d", from, got, want)
+		}
+		for _, to := range c.order {
+			if from != to {
+				c.hears(to, from)
+			}
+		}
+	}
+}
+
+// hears checks that one hears the other, with Opus and with VP8, and that what is sent is not readable.
+func (c *call) hears(to, from uint64) {
+	c.t.Helper()
+	for codec, frame := range frames {
+		sent, err := c.people[from].encrypt(codec, frame)
+		if err != nil {
+			c.t.Errorf("%d encrypts: %v", from, err)
+			continue
+		}
+		if string(sent[:len(frame)]) == string(frame) {
+			c.t.Errorf("%d sends %v in clear", from, codec)
+		}
+		got, err := c.people[to].decrypt(from, codec, sent)
+		if err != nil {
+			c.t.Errorf("%d does not hear %d (codec %v): %v", to, from, codec, err)
+			continue
+		}
+		if string(got) != string(frame) {
+			c.t.Errorf("%d hears %x of %d, want %x", to, got, from, frame)
+		}
+	}
+}
+
+var frames = map[dave.Codec][]byte{
+	dave.Opus: []byte("\x78opus: what was said in the channel"),
+	dave.VP8:  []byte("\x10\x02\x00\x9d\x01\x2a\x00\x05\xd0\x02vp8: a key frame of the page that is shown"),
+}
+
+// quiet checks that nobody found anything wrong.
+func (c *call) quiet() {
+	c.t.Helper()
+	if len(c.problems) > 0 {
+		c.t.Errorf("people found problems: %v", c.problems)
+	}
+}
+
+// ours is a session of ours in a call.
+type ours struct {
+	*dave.Session
+	id uint64
+	c  *call
+}
+
+func newOurs(c *call, user uint64) *ours {
+	c.t.Helper()
+	session, err := dave.New(dave.Options{
+		UserID: user, GroupID: channel,
+		SendBinary: func(op byte, payload []byte) { c.say(user, said{op: op, payload: payload}) },
+		SendJSON:   func(op int, d any) { c.say(user, said{op: byte(op), transition: d.(dave.Transition).ID}) },
+		Now:        func() time.Time { return c.clock.now },
+		Logger:     slog.New(slog.NewTextHandler(c.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return &ours{Session: session, id: user, c: c}
+}
+
+func (o *ours) choose(version int) {
+	if err := o.Select(version); err != nil {
+		o.c.t.Errorf("select version %d: %v", version, err)
+	}
+}
+
+func (o *ours) handle(m delivery.Message) error {
+	if m.Data == nil {
+		return o.HandleBinary(m.Op, m.Payload)
+	}
+	d, err := json.Marshal(m.Data)
+	if err != nil {
+		return err
+	}
+	return o.HandleJSON(int(m.Op), d)
+}
+
+func (o *ours) here(users ...uint64) { o.Connected(users...) }
+func (o *ours) gone(user uint64)     { o.Disconnected(user) }
+func (o *ours) code() string         { return o.PrivacyCode() }
+func (o *ours) epoch() uint64        { return o.Epoch() }
+
+func (o *ours) encrypt(c dave.Codec, frame []byte) ([]byte, error) { return o.Encrypt(c, frame) }
+
+func (o *ours) decrypt(from uint64, c dave.Codec, frame []byte) ([]byte, error) {
+	return o.Decrypt(from, c, frame)
+}

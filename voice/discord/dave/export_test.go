@@ -1,0 +1,95 @@
+package dave
+
+import (
+	"encoding/hex"
+	"time"
+)
+
+// Stream is both ends of what one person sends in one epoch.
+type Stream struct {
+	out *outgoing
+	in  *incoming
+}
+
+// NewStream begins a stream.
+func NewStream() *Stream {
+	secret := []byte("sixteen of bytes")
+	return &Stream{out: newOutgoing(secret), in: newIncoming(secret)}
+}
+
+// Skip goes on as if the sender had sent up to frame n.
+func (s *Stream) Skip(n uint64) { s.out.count = n }
+
+// Send encrypts.
+func (s *Stream) Send(c Codec, frame []byte) ([]byte, error) { return s.out.encrypt(c, frame) }
+
+// Receive decrypts.
+func (s *Stream) Receive(frame []byte, now time.Time) ([]byte, error) {
+	p, ok := parse(frame)
+	if !ok {
+		return nil, errCleartext
+	}
+	return s.in.decrypt(p, now)
+}
+
+// Keys is how many ciphers the receiver has.
+func (s *Stream) Keys() int { return len(s.in.ciphers) }
+
+// Readable is what stays readable of a frame.
+func Readable(c Codec, frame []byte) ([]byte, error) {
+	body, clear, err := lay(c, frame)
+	if err != nil {
+		return nil, err
+	}
+	readable, _ := split(body, clear)
+	return readable, nil
+}
+
+// HasStartCode says whether there is a start code in the hidden parts of a protected frame.
+func HasStartCode(frame []byte) bool {
+	p, ok := parse(frame)
+	return !ok || hasStartCode(frame, p.clear)
+}
+
+// Parse says whether frame is a protected one, and gives the sum of its readable parts and its other parts.
+func Parse(frame []byte) (readable, secret int, ok bool) {
+	p, ok := parse(frame)
+	if !ok {
+		return 0, 0, false
+	}
+	r, s := split(p.body, p.clear)
+	return len(r), len(s), true
+}
+
+// LEB gives a number there and back.
+func LEB(v uint32) (encoded []byte, back uint32, rest []byte, ok bool) {
+	encoded = appendLEB(nil, v)
+	back, rest, ok = readLEB(encoded)
+	return encoded, back, rest, ok
+}
+
+// ReadLEB reads a number.
+func ReadLEB(data []byte) (uint32, []byte, bool) { return readLEB(data) }
+
+// RatchetKeys gives the keys of a ratchet's first generations as they would go into ciphers, in hexadecimal.
+func RatchetKeys(secret []byte, generations int) ([]string, error) {
+	r := newRatchet(secret)
+	var keys []string
+	for range generations {
+		key, err := expandLabel(r.secret, "key", uint32(r.next), keySize)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, hex.EncodeToString(key))
+		if _, err := r.step(); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+}
+
+// ExpandLabel derives from a secret.
+var ExpandLabel = expandLabel
+
+// Display makes digits of data.
+var Display = display

@@ -1,0 +1,131 @@
+package dave
+
+import (
+	"errors"
+	"time"
+)
+
+const (
+	retained = 10 * time.Second // how long keys are kept that should not be needed any more
+	maxGap   = 250              // generations that a frame may be ahead of those before it
+	window   = 1024             // frames that may come out of order
+)
+
+var (
+	errReplayed  = errors.New("decrypt a frame: it came before")
+	errFarAway   = errors.New("decrypt a frame: its key is gone, or too far ahead")
+	errCleartext = errors.New("decrypt a frame: it is not encrypted, and it should be")
+)
+
+// incoming decrypts what one person sends in one epoch. It is not safe for concurrent use.
+type incoming struct {
+	keys    *ratchet
+	ciphers map[uint64]*aged // by generation
+	newest  uint64           // of the frames that were authentic: generation and count
+	seen    [window / 64]uint64
+	begun   bool
+}
+
+// aged is a cipher, and when it is to be forgotten; never if that is zero.
+type aged struct {
+	cipher *gcm8
+	until  time.Time
+}
+
+func newIncoming(secret []byte) *incoming {
+	return &incoming{keys: newRatchet(secret), ciphers: make(map[uint64]*aged)}
+}
+
+func (in *incoming) decrypt(p parsed, now time.Time) ([]byte, error) {
+	count := in.unwrap(p.nonce)
+	if in.wasSeen(count) {
+		return nil, errReplayed
+	}
+	in.forget(now)
+	generation := count >> generationBits
+	ahead := in.keys.fork()
+	made := make(map[uint64]*gcm8)
+	c := in.cipher(generation)
+	if c == nil {
+		if generation < in.keys.next || generation > in.newest>>generationBits+maxGap {
+			return nil, errFarAway
+		}
+		for ahead.next <= generation {
+			next, err := ahead.step()
+			if err != nil {
+				return nil, err
+			}
+			c, made[ahead.next-1] = next, next
+		}
+	}
+	readable, text := split(p.body, p.clear)
+	plain, err := c.open(p.nonce, text, readable, p.tag)
+	if err != nil {
+		return nil, err // nothing that a forged frame says is kept
+	}
+	in.keys = ahead
+	for g, c := range made {
+		in.ciphers[g] = &aged{cipher: c}
+	}
+	in.note(count, now)
+	return join(readable, plain, p.clear), nil
+}
+
+func (in *incoming) cipher(generation uint64) *gcm8 {
+	if a := in.ciphers[generation]; a != nil {
+		return a.cipher
+	}
+	return nil
+}
+
+// unwrap finds the count that a nonce stands for: of those that look the same on the wire, the one nearest to the newest frame.
+func (in *incoming) unwrap(nonce uint32) uint64 {
+	const wrap = 1 << 32
+	count := in.newest&^(wrap-1) | uint64(nonce)
+	switch {
+	case count+wrap/2 < in.newest:
+		return count + wrap
+	case count > in.newest+wrap/2 && count >= wrap:
+		return count - wrap
+	}
+	return count
+}
+
+func (in *incoming) wasSeen(count uint64) bool {
+	switch {
+	case !in.begun || count > in.newest:
+		return false
+	case in.newest-count >= window:
+		return true // too old to know
+	}
+	at := count % window
+	return in.seen[at/64]&(1<<(at%64)) != 0
+}
+
+// note remembers an authentic frame. The keys of generations before the newest are for stragglers, and get their time.
+func (in *incoming) note(count uint64, now time.Time) {
+	if !in.begun || count > in.newest {
+		from := in.newest + 1
+		if !in.begun || count-in.newest > window {
+			from = count - min(count, window-1)
+		}
+		for c := from; c <= count; c++ {
+			in.seen[c%window/64] &^= 1 << (c % 64)
+		}
+		in.newest, in.begun = count, true
+	}
+	in.seen[count%window/64] |= 1 << (count % 64)
+	for g, a := range in.ciphers {
+		if g < in.newest>>generationBits && a.until.IsZero() {
+			a.until = now.Add(retained)
+		}
+	}
+}
+
+func (in *incoming) forget(now time.Time) {
+	for g, a := range in.ciphers {
+		if !a.until.IsZero() && now.After(a.until) {
+			delete(in.ciphers, g)
+		}
+	}
+}

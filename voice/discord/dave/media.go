@@ -1,0 +1,230 @@
+package dave
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"clank/voice/discord/dave/mls"
+)
+
+// unselected is the version before the gateway has chosen one.
+const unselected = -1
+
+// maxEpochs is how many epochs of keys are kept for one person, if transitions come faster than old keys are forgotten.
+const maxEpochs = 4
+
+// media has what frames go through: how we send, and whom we can hear. Sending and hearing do not wait for each other.
+type media struct {
+	out struct {
+		sync.Mutex
+		version int
+		keys    *outgoing // nil if there are none
+		secret  []byte    // that keys were made of
+	}
+	in struct {
+		sync.Mutex
+		people    map[uint64][]*epoch // newest last
+		serial    int                 // of the epoch that came last
+		cleartext bool                // frames may come unencrypted
+		until     time.Time           // and until when; zero is without end
+	}
+	view struct {
+		sync.Mutex
+		mls.View
+	}
+}
+
+// epoch is the keys of one person's frames in one epoch, and when they are to be forgotten; never if that is zero.
+type epoch struct {
+	keys   *incoming
+	serial int // epochs in the order in which they came; groups that are made anew count theirs from 1 again
+	until  time.Time
+}
+
+// reset forgets all keys. Only version 0 can do without.
+func (m *media) reset(version int) {
+	m.out.Lock()
+	m.out.version, m.out.keys, m.out.secret = version, nil, nil
+	m.out.Unlock()
+	m.in.Lock()
+	m.in.people, m.in.cleartext, m.in.until = make(map[uint64][]*epoch), version == 0, time.Time{}
+	m.in.Unlock()
+	m.identify(mls.View{})
+}
+
+// identify keeps what members can compare.
+func (m *media) identify(v mls.View) {
+	m.view.Lock()
+	defer m.view.Unlock()
+	m.view.View = v
+}
+
+func (m *media) identity() mls.View {
+	m.view.Lock()
+	defer m.view.Unlock()
+	return m.view.View
+}
+
+// receive adds keys of a new epoch to those that are there, and gives the epoch's serial number.
+func (m *media) receive(secrets map[uint64][]byte, now time.Time) int {
+	m.in.Lock()
+	defer m.in.Unlock()
+	for user := range m.in.people {
+		m.forget(user, now)
+	}
+	m.in.serial++
+	for user, secret := range secrets {
+		epochs := append(m.in.people[user], &epoch{keys: newIncoming(secret), serial: m.in.serial})
+		m.in.people[user] = epochs[max(0, len(epochs)-maxEpochs):]
+	}
+	return m.in.serial
+}
+
+// none is the serial number of an epoch that we have no keys of: all keys are older.
+const none = math.MaxInt
+
+// expectCleartext allows frames that are not encrypted, because others may stop encrypting before we hear of it.
+func (m *media) expectCleartext() {
+	m.in.Lock()
+	defer m.in.Unlock()
+	m.in.cleartext, m.in.until = true, time.Time{}
+}
+
+// send goes through with a transition: from now on we send with its secret, or with none in version 0. Keys of epochs before it
+// are kept a while, for frames that are under way.
+func (m *media) send(p prepared, now time.Time) {
+	m.out.Lock()
+	// A secret that is in use already keeps its nonces: beginning them again would use each of them twice.
+	if p.secret == nil || !bytes.Equal(p.secret, m.out.secret) {
+		m.out.keys = nil
+		if p.secret != nil {
+			m.out.keys = newOutgoing(p.secret)
+		}
+	}
+	m.out.version, m.out.secret = p.version, p.secret
+	m.out.Unlock()
+
+	m.in.Lock()
+	defer m.in.Unlock()
+	until := now.Add(retained)
+	if p.version > 0 && m.in.cleartext && m.in.until.IsZero() {
+		m.in.until = until
+	}
+	for _, epochs := range m.in.people {
+		for _, e := range epochs {
+			if e.serial < p.serial && e.until.IsZero() {
+				e.until = until
+			}
+		}
+	}
+}
+
+// newest is the serial number of the epoch that came last.
+func (m *media) newest() int {
+	m.in.Lock()
+	defer m.in.Unlock()
+	return m.in.serial
+}
+
+// Encrypt makes of an encoded frame what is to be sent. In version 0 that is the frame itself. While there are no keys it is
+// [ErrNotReady]. A frame of H264 is in Annex B; its start codes arrive as four bytes each, without delimiters and fillers.
+func (s *Session) Encrypt(c Codec, frame []byte) ([]byte, error) {
+	out := &s.media.out
+	out.Lock()
+	defer out.Unlock()
+	switch {
+	case out.version == 0:
+		return frame, nil
+	case out.keys == nil:
+		return nil, ErrNotReady
+	}
+	return out.keys.encrypt(c, frame)
+}
+
+// Decrypt makes of a frame that user sent what their encoder made. Frames of silence come back as they are, and others that are not
+// encrypted do in version 0 and around a change from or to it. The result may be the frame itself.
+func (s *Session) Decrypt(user uint64, c Codec, frame []byte) ([]byte, error) {
+	if isSilence(c, frame) {
+		return frame, nil
+	}
+	in, now := &s.media.in, s.options.Now()
+	in.Lock()
+	defer in.Unlock()
+	if in.cleartext && !in.until.IsZero() && now.After(in.until) {
+		in.cleartext = false
+	}
+	p, protected := parse(frame)
+	epochs := s.media.forget(user, now)
+	switch {
+	case !protected && in.cleartext, len(in.people) == 0 && in.cleartext:
+		return frame, nil
+	case !protected:
+		return nil, errCleartext
+	case len(epochs) == 0:
+		return nil, ErrNotReady
+	}
+	failed := errForged
+	for _, e := range slices.Backward(epochs) {
+		plain, err := e.keys.decrypt(p, now)
+		if err == nil {
+			return plain, nil
+		}
+		if !errors.Is(err, errForged) {
+			failed = err
+		}
+	}
+	return nil, failed
+}
+
+// forget drops the keys of user whose time is over, and gives those that are left.
+func (m *media) forget(user uint64, now time.Time) []*epoch {
+	epochs := m.in.people[user]
+	for len(epochs) > 0 && !epochs[0].until.IsZero() && now.After(epochs[0].until) {
+		epochs = epochs[1:]
+	}
+	if len(epochs) == 0 {
+		delete(m.in.people, user)
+	} else {
+		m.in.people[user] = epochs
+	}
+	return epochs
+}
+
+// Version is the version in use for what we send: 0 is without encryption, -1 before the gateway has chosen.
+func (s *Session) Version() int {
+	s.media.out.Lock()
+	defer s.media.out.Unlock()
+	return s.media.out.version
+}
+
+// Ready says whether frames can be sent now.
+func (s *Session) Ready() bool {
+	s.media.out.Lock()
+	defer s.media.out.Unlock()
+	return s.media.out.version == 0 || s.media.out.keys != nil
+}
+
+// Epoch is that of the group; 0 while we are in none with others.
+func (s *Session) Epoch() uint64 { return s.media.identity().Epoch }
+
+// PrivacyCode is the voice privacy code of the call as Discord shows it: 30 digits in groups of five. Those who see the same are
+// in the same group. It is empty while there is none.
+func (s *Session) PrivacyCode() string { return display(s.media.identity().Authenticator, 6) }
+
+// VerificationCode is what we and user see of each other: 45 digits in groups of five, the same on both sides if nobody stands between.
+// It is empty while user is no member. It takes tens of milliseconds.
+func (s *Session) VerificationCode(user uint64) string {
+	key := s.media.identity().Members[user]
+	if key == nil || user == s.options.UserID {
+		return ""
+	}
+	print, err := fingerprint(s.options.UserID, s.options.Key.Public(), user, key)
+	if err != nil {
+		return ""
+	}
+	return display(print, 9)
+}

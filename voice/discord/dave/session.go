@@ -1,0 +1,229 @@
+package dave
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"clank/voice/discord/dave/mls"
+)
+
+// ErrNotReady is what [Session.Encrypt] and [Session.Decrypt] return while there are no keys for the frame. It must be
+// dropped or kept for later; it must not be sent as it is.
+var ErrNotReady = errors.New("the call has no keys for this frame yet")
+
+// MaxVersion is the version of the protocol to announce when identifying to the voice gateway.
+const MaxVersion = 1
+
+// Opcodes of the voice gateway that belong to the protocol.
+const (
+	OpPrepareTransition = 21 // JSON, from the gateway
+	OpExecuteTransition = 22 // JSON, from the gateway
+	OpTransitionReady   = 23 // JSON, to the gateway
+	OpPrepareEpoch      = 24 // JSON, from the gateway
+	OpExternalSender    = 25 // binary, from the gateway
+	OpKeyPackage        = 26 // binary, to the gateway
+	OpProposals         = 27 // binary, from the gateway
+	OpCommitWelcome     = 28 // binary, to the gateway
+	OpAnnounceCommit    = 29 // binary, from the gateway
+	OpWelcome           = 30 // binary, from the gateway
+	OpInvalid           = 31 // JSON, to the gateway
+)
+
+// Transition is the data of JSON messages that are about a transition.
+type Transition struct {
+	ID      uint16 `json:"transition_id"`
+	Version int    `json:"protocol_version,omitempty"`
+}
+
+// Options is what a [Session] needs.
+type Options struct {
+	UserID     uint64                        // our own
+	GroupID    uint64                        // the channel's id; of a stream, its server's id less one
+	Key        *SigningKey                   // shared between the connections of one person; nil makes a new one
+	SendBinary func(op byte, payload []byte) // a binary message to the voice gateway; op goes first on the wire
+	SendJSON   func(op int, d any)           // a JSON message to the voice gateway
+	Now        func() time.Time              // nil is time.Now
+	Logger     *slog.Logger                  // nil is silent
+}
+
+// SigningKey is the key with which one person signs in all their groups.
+type SigningKey = mls.Key
+
+// NewSigningKey makes a key.
+func NewSigningKey() (*SigningKey, error) { return mls.NewKey() }
+
+// group is what a session needs of MLS; [mls.Group] has it. Append and Revoke take and forget proposals, Commit offers the next
+// epoch, Apply enters it, View says where we are.
+type group interface {
+	Append(proposal []byte, known func(user uint64) bool) error
+	Revoke(ref []byte) error
+	Commit() (commit, welcome []byte, err error)
+	Apply(commit []byte) error
+	state
+}
+
+// state is a group as it is now.
+type state interface {
+	View() (mls.View, error)
+	Export(label string, context []byte, length int) ([]byte, error)
+}
+
+// Session is our membership in the encrypted group of one voice connection. Its methods are safe for concurrent use, but the
+// messages of the gateway must come one after the other, in order. The functions of [Options] are called by Select,
+// HandleJSON and HandleBinary before these return, and must not call them.
+//
+// An error of HandleJSON and HandleBinary is for the log: the session has done what can be done about it, and goes on.
+type Session struct {
+	options Options
+
+	turn      sync.Mutex // one message at a time; guards all down to known
+	version   int        // of the group that is being made, as announced last
+	sender    *mls.Sender
+	ticket    *mls.Ticket
+	group     group
+	member    bool // the group is not ours alone
+	prepared  []prepared
+	known     map[uint64]bool
+	knownLock sync.Mutex
+
+	media media
+}
+
+// New makes a session that neither sends nor receives until [Session.Select].
+func New(o Options) (*Session, error) {
+	if o.Key == nil {
+		key, err := NewSigningKey()
+		if err != nil {
+			return nil, err
+		}
+		o.Key = key
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Session{options: o, known: make(map[uint64]bool)}
+	s.media.reset(unselected)
+	return s, nil
+}
+
+// Select takes the version that the gateway has chosen (op 4) and begins anew. Above 0 it sends our key package (op 26).
+func (s *Session) Select(version int) error {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	if version < 0 || version > MaxVersion {
+		return fmt.Errorf("begin encryption: the gateway wants version %d of it, and this program knows %d", version, MaxVersion)
+	}
+	s.version, s.prepared = version, nil
+	s.group, s.ticket, s.member = nil, nil, false
+	s.media.reset(version)
+	if version == 0 {
+		return nil
+	}
+	return s.begin()
+}
+
+// begin drops the group, sends a new key package, and founds a group of our own that others can be added to. Keys in use stay
+// in use until a transition replaces them.
+func (s *Session) begin() error {
+	ticket, err := mls.NewTicket(s.options.UserID, s.options.Key)
+	if err != nil {
+		return err
+	}
+	s.ticket, s.group, s.member = ticket, nil, false
+	s.media.identify(mls.View{})
+	s.options.SendBinary(OpKeyPackage, ticket.KeyPackage())
+	return s.found()
+}
+
+// found makes the group of our own once there is all it needs.
+func (s *Session) found() error {
+	if s.ticket == nil || s.sender == nil || s.member {
+		return nil
+	}
+	g, err := mls.Found(s.options.GroupID, s.ticket, *s.sender)
+	if err != nil {
+		return err
+	}
+	s.group = g
+	return nil
+}
+
+// HandleJSON takes ops 21, 22 and 24.
+func (s *Session) HandleJSON(op int, d json.RawMessage) error {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	var m struct {
+		Transition
+		Epoch uint64 `json:"epoch"`
+	}
+	if err := json.Unmarshal(d, &m); err != nil {
+		return fmt.Errorf("read op %d of the voice gateway: %w", op, err)
+	}
+	if m.Version < 0 || m.Version > MaxVersion {
+		return fmt.Errorf("take op %d of the voice gateway: version %d is not known here", op, m.Version)
+	}
+	switch op {
+	case OpPrepareTransition:
+		return s.prepareTransition(m.Transition)
+	case OpExecuteTransition:
+		return s.execute(m.ID)
+	case OpPrepareEpoch:
+		s.version = m.Version
+		if m.Epoch != 1 {
+			return nil
+		}
+		return s.begin()
+	}
+	return fmt.Errorf("op %d of the voice gateway is not about encryption", op)
+}
+
+// HandleBinary takes ops 25, 27, 29 and 30; payload is what follows the opcode, and stays the caller's.
+func (s *Session) HandleBinary(op byte, payload []byte) error {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	switch op {
+	case OpExternalSender:
+		return s.externalSender(payload)
+	case OpProposals:
+		return s.proposals(payload)
+	case OpAnnounceCommit, OpWelcome:
+		if len(payload) < 2 {
+			return fmt.Errorf("read op %d of the voice gateway: it is too short", op)
+		}
+		id, message := uint16(payload[0])<<8|uint16(payload[1]), payload[2:]
+		if op == OpWelcome {
+			return s.welcome(id, message)
+		}
+		return s.commit(id, message)
+	}
+	return fmt.Errorf("binary op %d of the voice gateway is not about encryption", op)
+}
+
+// Connected tells who is in the call (op 11). Only they and ourselves can become members of the group.
+func (s *Session) Connected(users ...uint64) {
+	s.knownLock.Lock()
+	defer s.knownLock.Unlock()
+	for _, u := range users {
+		s.known[u] = true
+	}
+}
+
+// Disconnected tells who has left the call (op 13).
+func (s *Session) Disconnected(user uint64) {
+	s.knownLock.Lock()
+	defer s.knownLock.Unlock()
+	delete(s.known, user)
+}
+
+func (s *Session) isKnown(user uint64) bool {
+	s.knownLock.Lock()
+	defer s.knownLock.Unlock()
+	return user == s.options.UserID || s.known[user]
+}

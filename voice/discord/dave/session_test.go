@@ -1,0 +1,420 @@
+package dave_test
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"clank/internal/discordtest/delivery"
+	"clank/voice/discord/dave"
+)
+
+const (
+	ada = 1000000000000000001
+	bob = 1000000000000000002
+	cyd = 1000000000000000003
+	dot = 1000000000000000004
+)
+
+func TestMembersAgreeOnKeysAsTheyCome(t *testing.T) {
+	t.Parallel()
+	c := newCall(t)
+	a := c.ours(ada)
+	if got := a.PrivacyCode(); got != "" {
+		t.Errorf("code of somebody alone is %q, want none", got)
+	}
+	for _, user := range []uint64{bob, cyd, dot} {
+		c.ours(user)
+		c.together()
+	}
+	c.quiet()
+}
+
+func TestTheOneWhoIsAloneIsReadyAndReadableByNobody(t *testing.T) {
+	t.Parallel()
+	c := newCall(t)
+	a := c.ours(ada)
+	if !a.Ready() || a.Version() != 1 {
+		t.Fatalf("ready %v, version %d; want ready, 1", a.Ready(), a.Version())
+	}
+	frame := frames[dave.Opus]
+	got, err := a.Encrypt(dave.Opus, frame)
+	if err != nil || bytes.Contains(got, frame[8:]) {
+		t.Errorf("encrypt gave %x, %v; want a frame that is not readable", got, err)
+	}
+	c.quiet()
+}
+
+func TestWhoLeavesIsRemoved(t *testing.T) {
+	t.Parallel()
+	c := newCall(t)
+	c.ours(ada)
+	b := c.ours(bob)
+	c.ours(cyd)
+	c.ours(dot)
+	c.leave(bob)
+	c.together()
+	sent, err := c.people[ada].encrypt(dave.Opus, frames[dave.Opus])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := b.Decrypt(ada, dave.Opus, sent); err == nil {
+		t.Errorf("who has left still hears %q", got)
+	}
+	c.ours(bob)
+	c.together()
+	c.leave(ada)
+	c.together()
+	c.quiet()
+}
+
+func TestTheLastOneBeginsAnewAndCanBeJoined(t *testing.T) {
+	t.Parallel()
+	c := newCall(t)
+	a := c.ours(ada)
+	c.ours(bob)
+	before := a.PrivacyCode()
+	c.leave(bob)
+	if !a.Ready() || a.Epoch() != 0 || a.PrivacyCode() != "" {
+		t.Errorf("ready %v, epoch %d, code %q; want ready, 0, none", a.Ready(), a.Epoch(), a.PrivacyCode())
+	}
+	c.ours(cyd)
+	c.together()
+	if got := a.PrivacyCode(); got == before {
+		t.Error("the new group has the code of the old one")
+	}
+	c.quiet()
+}
+
+func TestOneOfSeveralCommitsWins(t *testing.T) {
+	t.Parallel()
+	for name, order := range map[string][]int{"first": {0, 1, 2}, "last": {2, 1, 0}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCall(t)
+			for _, user := range []uint64{ada, bob, cyd} {
+				c.ours(user)
+			}
+			c.service.Hold = true
+			c.ours(dot)
+			if got := c.service.Held(); got != 3 {
+				t.Fatalf("%d commits, want one of each member", got)
+			}
+			c.release(order...)
+			c.settle()
+			c.together()
+			c.quiet()
+		})
+	}
+}
+
+func TestBothFoundersCommit(t *testing.T) {
+	t.Parallel()
+	for name, order := range map[string][]int{"first": {0, 1}, "second": {1, 0}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCall(t)
+			c.ours(ada)
+			c.service.Hold = true
+			c.ours(bob)
+			if got := c.service.Held(); got != 2 {
+				t.Fatalf("%d commits, want one of each", got)
+			}
+			c.release(order...)
+			c.settle()
+			c.together()
+			c.quiet()
+		})
+	}
+}
+
+func TestALateCommitThatIsAnnouncedIsPassedOver(t *testing.T) {
+	t.Parallel()
+	c := newCall(t)
+	c.service.AnnounceAll = true
+	for _, user := range []uint64{ada, bob, cyd} {
+		c.ours(user)
+	}
+	c.service.Hold = true
+	c.ours(dot)
+	c.release()
+	c.settle()
+	c.together()
+	c.quiet()
+	for user, sent := range c.sent {
+		if sent[dave.OpInvalid] > 0 {
+			t.Errorf("%d called a late commit invalid", user)
+		}
+	}
+}
+
+func TestABrokenWelcomeIsReportedAndMadeGood(t *testing.T) {
+	t.Parallel()
+	for name, members := range map[string][]uint64{"founding": {ada}, "third": {ada, bob}, "fourth": {ada, bob, cyd}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCall(t)
+			for _, user := range members {
+				c.ours(user)
+			}
+			broken := 0
+			c.service.Tamper = func(m delivery.Message) []delivery.Message {
+				if m.Op == delivery.OpWelcome && broken == 0 {
+					broken++
+					m.Payload = bytes.Clone(m.Payload)
+					m.Payload[len(m.Payload)/2] ^= 1
+				}
+				return []delivery.Message{m}
+			}
+			c.ours(dot)
+			if broken != 1 {
+				t.Fatalf("%d Welcomes broken, want 1", broken)
+			}
+			c.together()
+			if len(c.problems) == 0 {
+				t.Error("nobody noticed")
+			}
+		})
+	}
+}
+
+func TestABrokenCommitIsReportedAndMadeGood(t *testing.T) {
+	t.Parallel()
+	c := newCall(t)
+	for _, user := range []uint64{ada, bob, cyd} {
+		c.ours(user)
+	}
+	var victim uint64
+	c.service.Tamper = func(m delivery.Message) []delivery.Message {
+		// The one whose commit it is takes it as it was.
+		if m.Op == delivery.OpAnnounceCommit && victim == 0 && m.To == cyd {
+			victim = m.To
+			m.Payload = bytes.Clone(m.Payload)
+			m.Payload[len(m.Payload)-40] ^= 1
+		}
+		return []delivery.Message{m}
+	}
+	c.ours(dot)
+	if victim == 0 || c.sent[victim][dave.OpInvalid] != 1 {
+		t.Fatalf("victim %d reported %d times, want once", victim, c.sent[victim][dave.OpInvalid])
+	}
+	c.together()
+}
+
+func TestNothingIsReadableBetweenVersions(t *testing.T) {
+	t.Parallel()
+	c := newCall(t)
+	a, b := c.ours(ada), c.ours(bob)
+	frame := frames[dave.Opus]
+
+	old := newOurs(c, cyd) // does not speak the protocol
+	old.Connected(ada, bob)
+	c.join(cyd, old, 0)
+	underWay, err := a.Encrypt(dave.Opus, frame)
+	if err != nil || bytes.Equal(underWay, frame) {
+		t.Fatalf("before the transition: %x, %v; want an encrypted frame", underWay, err)
+	}
+	c.settle()
+	for _, p := range []*ours{a, b, old} {
+		if got, err := p.Encrypt(dave.Opus, frame); err != nil || !bytes.Equal(got, frame) || p.Version() != 0 {
+			t.Errorf("after the downgrade %d sends %x, %v in version %d", p.id, got, err, p.Version())
+		}
+	}
+	if got, err := b.Decrypt(ada, dave.Opus, frame); err != nil || !bytes.Equal(got, frame) {
+		t.Errorf("a frame in clear comes as %x, %v", got, err)
+	}
+	if got, err := b.Decrypt(ada, dave.Opus, underWay); err != nil || !bytes.Equal(got, frame) {
+		t.Errorf("a frame that was under way comes as %x, %v", got, err)
+	}
+
+	c.leave(cyd)
+	c.together()
+	if a.Version() != 1 {
+		t.Errorf("version %d after the upgrade, want 1", a.Version())
+	}
+	if _, err := b.Decrypt(ada, dave.Opus, frame); err != nil {
+		t.Errorf("a frame in clear that was under way: %v", err)
+	}
+	c.clock.now = c.clock.now.Add(11 * time.Second)
+	if got, err := b.Decrypt(ada, dave.Opus, frame); err == nil {
+		t.Errorf("a frame in clear came through as %x long after the upgrade", got)
+	}
+	c.quiet()
+}
+
+func TestNothingIsSentWhileAHandshakeRuns(t *testing.T) {
+	t.Parallel()
+	c := newCall(t)
+	c.ours(ada)
+	b := newOurs(c, bob)
+	if _, err := b.Encrypt(dave.Opus, frames[dave.Opus]); !errors.Is(err, dave.ErrNotReady) {
+		t.Errorf("before a version is chosen: %v, want ErrNotReady", err)
+	}
+	c.pass = func(_ uint64, s said) bool { return s.op != dave.OpTransitionReady }
+	c.join(bob, b, 1)
+	c.settle()
+	if _, err := b.Encrypt(dave.Opus, frames[dave.Opus]); !errors.Is(err, dave.ErrNotReady) || b.Ready() {
+		t.Errorf("while others are not ready: %v, ready %v; want ErrNotReady", err, b.Ready())
+	}
+	c.service.Execute() // the server waits no longer
+	c.settle()
+	c.together()
+	c.quiet()
+}
+
+func TestOldKeysServeForAWhile(t *testing.T) {
+	t.Parallel()
+	c := newCall(t)
+	a, b := c.ours(ada), c.ours(bob)
+	var underWay [3][]byte
+	for i := range underWay {
+		var err error
+		if underWay[i], err = a.Encrypt(dave.Opus, frames[dave.Opus]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.ours(cyd)
+	c.clock.now = c.clock.now.Add(9 * time.Second)
+	if _, err := b.Decrypt(ada, dave.Opus, underWay[0]); err != nil {
+		t.Errorf("after 9 s: %v", err)
+	}
+	if _, err := b.Decrypt(ada, dave.Opus, underWay[0]); err == nil {
+		t.Error("the same frame came through twice")
+	}
+	c.clock.now = c.clock.now.Add(2 * time.Second)
+	if _, err := b.Decrypt(ada, dave.Opus, underWay[1]); err == nil {
+		t.Error("after 11 s the old key still serves")
+	}
+	c.together()
+	c.quiet()
+}
+
+func TestWhoIsNotInTheCallIsNotAdded(t *testing.T) {
+	t.Parallel()
+	c := newCall(t)
+	c.ours(ada)
+	c.ours(bob)
+	spy := newCall(t)
+	var offered []byte
+	spy.pass = func(_ uint64, s said) bool {
+		offered = s.payload
+		return false
+	}
+	spy.ours(dot)
+	if err := c.service.Intrude(dot, offered); err != nil {
+		t.Fatal(err)
+	}
+	before := c.sent[ada][dave.OpCommitWelcome]
+	c.settle()
+	if len(c.problems) != 2 {
+		t.Errorf("problems %v, want one of each member", c.problems)
+	}
+	if got := c.sent[ada][dave.OpCommitWelcome]; got != before {
+		t.Error("somebody commits to adding who is not in the call")
+	}
+}
+
+func TestSilencePassesWithoutKeys(t *testing.T) {
+	t.Parallel()
+	c := newCall(t)
+	a := c.ours(ada)
+	silence := []byte{0xF8, 0xFF, 0xFE}
+	if got, err := a.Decrypt(bob, dave.Opus, silence); err != nil || !bytes.Equal(got, silence) {
+		t.Errorf("silence comes as %x, %v", got, err)
+	}
+	if _, err := a.Decrypt(bob, dave.VP8, silence); err == nil {
+		t.Error("silence passes as a picture")
+	}
+}
+
+func TestACodeForTwoIsTheSameOnBothSides(t *testing.T) {
+	t.Parallel()
+	c := newCall(t)
+	a, b := c.ours(ada), c.ours(bob)
+	got, want := a.VerificationCode(bob), b.VerificationCode(ada)
+	if got != want || len(got) != 53 {
+		t.Errorf("codes %q and %q, want nine groups of five digits, the same", got, want)
+	}
+	if got := a.VerificationCode(cyd); got != "" {
+		t.Errorf("code with a stranger is %q", got)
+	}
+}
+
+func TestSeveralComeAndGoAtOnce(t *testing.T) {
+	t.Parallel()
+	c := newCall(t)
+	for _, user := range []uint64{ada, bob, cyd} {
+		c.ours(user)
+	}
+	// Commits wait until somebody has gone and two have come: one commit removes and adds.
+	c.service.Hold = true
+	c.leave(bob)
+	c.ours(dot)
+	c.ours(bob)
+	c.release()
+	c.settle()
+	c.together()
+	c.quiet()
+	if got := c.service.Epoch(); got != 3 {
+		t.Errorf("epoch %d, want 3: one commit for all", got)
+	}
+}
+
+func TestWhoIsWelcomedGetsTheSecretsOfTheirPath(t *testing.T) {
+	t.Parallel()
+	c := newCall(t)
+	for _, user := range []uint64{ada, bob, cyd, dot} {
+		c.ours(user)
+	}
+	c.leave(bob)
+	c.ours(bob) // next to ada in the tree, by a commit of ada's
+	c.service.Hold = true
+	c.ours(dot + 1)
+	c.release(1, 0, 2, 3) // cyd's commit is encrypted to ada and bob by the node above them
+	c.together()
+	c.quiet()
+}
+
+func TestAnyComingAndGoingEndsTogether(t *testing.T) {
+	t.Parallel()
+	steps := 15
+	if testing.Short() {
+		steps = 6
+	}
+	for seed := range uint64(2) {
+		wander(newCall(t), seed, steps, func(c *call, user uint64) { c.ours(user) })
+	}
+}
+
+// wander has people come and go, one or several at once, and checks each time that those who are there are together. Ada stays: davey
+// leaves the Welcome out of a commit when somebody's proposal comes between, so somebody else has to be there.
+func wander(c *call, seed uint64, steps int, bring func(c *call, user uint64)) {
+	c.t.Helper()
+	r := rand.New(rand.NewPCG(seed, 0))
+	bring(c, ada)
+	for range steps {
+		c.service.Hold = r.IntN(2) == 0
+		for range 1 + r.IntN(3) {
+			user := ada + 1 + r.Uint64N(8)
+			if c.people[user] != nil {
+				c.leave(user)
+			} else {
+				bring(c, user)
+			}
+		}
+		if held := c.service.Held(); held > 0 {
+			c.release(r.Perm(held)...)
+		}
+		c.service.Hold = false
+		c.settle()
+		if len(c.order) > 0 {
+			c.together()
+		}
+		if c.t.Failed() {
+			c.t.Fatalf("seed %d: problems %v, refused %v", seed, c.problems, c.refused)
+		}
+	}
+	c.quiet()
+}

@@ -1,0 +1,256 @@
+package golive_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/bot/gateway"
+	"clank/internal/discordtest"
+	"clank/internal/discordtest/member"
+	"clank/internal/discordtest/private"
+	"clank/internal/discordtest/voiceserver"
+	"clank/videosource"
+	"clank/voice/discord/golive"
+	"clank/voice/discord/media"
+)
+
+const patience = 30 * time.Second
+
+// film is a page whose pictures are large enough to need several packets.
+type film struct {
+	mu    sync.Mutex
+	taken int
+}
+
+func (f *film) WebP(context.Context, int, float64) ([]byte, string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.taken++
+	return framed(frame(f.taken)), "", nil
+}
+
+// frame is the header of a VP8 key frame of 64 x 48 and a body that tells its number.
+func frame(n int) []byte {
+	vp8 := append([]byte{0, 0, 0, 0x9d, 0x01, 0x2a, 64, 0, 48, 0}, bytes.Repeat([]byte{byte(n), byte(n >> 8), 3}, 1500)...)
+	return vp8
+}
+
+// framed wraps a VP8 frame in WebP.
+func framed(vp8 []byte) []byte {
+	out := append([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, uint32(len(vp8)+12))...)
+	out = append(append(out, "WEBPVP8 "...), binary.LittleEndian.AppendUint32(nil, uint32(len(vp8)))...)
+	return append(out, vp8...)
+}
+
+// city is an emulated Discord with a call that ada is in.
+type city struct {
+	*discordtest.Server
+	guild discordtest.Guild
+	call  discordtest.Channel
+	ada   discordtest.User
+}
+
+func newCity(t *testing.T) city {
+	t.Helper()
+	s, err := discordtest.Start(discordtest.Config{Voice: &voiceserver.Config{DAVE: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w := city{Server: s, ada: s.CreateUser("ada")}
+	w.guild = s.CreateGuild("home", w.ada)
+	w.call = s.CreateVoiceChannel(w.guild, "call")
+	s.JoinVoice(w.call, w.ada)
+	return w
+}
+
+// signIn signs an account in to go live.
+func (w city) signIn(t *testing.T, who discordtest.Bot, person bool) *golive.Account {
+	t.Helper()
+	w.AddMember(w.guild, who.User)
+	a := &golive.Account{
+		Format:     media.Format{Rate: 8, Bitrate: 4_000_000},
+		HTTPClient: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: w.Voice.Roots(), MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}},
+		Dial: func(dispatch func(string, json.RawMessage)) golive.Gateway {
+			return &gateway.Client{
+				Token: who.Token, NoBot: person, Intents: 1 | 1<<7, MinWait: 10 * time.Millisecond, OnDispatch: dispatch,
+				URL: func(context.Context) (string, error) {
+					return "ws" + strings.TrimPrefix(w.URL, "http") + "/?v=9&encoding=json", nil
+				},
+			}
+		},
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := a.Open(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		for range 2 {
+			if err := a.Close(ctx); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return a
+}
+
+// showing runs a source until the test ends.
+func showing(t *testing.T) *videosource.Source {
+	t.Helper()
+	src := &videosource.Source{Screen: &film{}, Slow: 20}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = src.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	return src
+}
+
+// whole waits for a picture, which must be one that was taken.
+func whole(t *testing.T, m *member.Member) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for {
+		f, err := m.Next(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !f.Video || f.Err != nil { // what was sent before the new keys were in use cannot be read
+			continue
+		}
+		if bytes.Equal(f.Data, f.Encrypted) {
+			t.Error("got a picture that is not encrypted from end to end")
+		}
+		if n := int(f.Data[10]) | int(f.Data[11])<<8; !bytes.Equal(f.Data, frame(n)) {
+			t.Errorf("got a picture of %d bytes that nobody has taken", len(f.Data))
+		}
+		return
+	}
+}
+
+// eventually waits for what others bring about.
+func eventually(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	late := time.After(patience)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("%s: it never came", what)
+		}
+	}
+}
+
+func TestAnAccountGoesLiveForThoseWhoWatch(t *testing.T) {
+	t.Parallel()
+	w := newCity(t)
+	eve := w.CreateAccount("eve", "of eve")
+	a := w.signIn(t, eve, true)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	src := showing(t)
+	var lost losses
+	s, err := a.Publisher().Start(ctx, golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: src, Lost: lost.add})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := s.State().Key
+	ada, err := w.WatchStream(ctx, key, w.ada, member.Options{Privacy: private.Ours})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ada.Close()
+	ada.Want(100)
+	whole(t, ada)
+	whole(t, ada)
+
+	ada.Want(0)
+	eventually(t, "nobody taking pictures", func() bool { return src.Stats().Viewers == 0 })
+	ada.Want(100)
+	eventually(t, "pictures again", func() bool { return src.Stats().Viewers == 1 })
+
+	w.LoseStreamServer(key, voiceserver.CloseDisconnected)
+	eventually(t, "the loss of the server", func() bool { return s.State().Status == golive.AwaitingCredential })
+	w.FindStreamServer(key)
+	eventually(t, "the new server", func() bool { return s.State().Status == golive.Playing })
+	again, err := w.WatchStream(ctx, key, w.ada, member.Options{Privacy: private.Ours})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	again.Want(100)
+	whole(t, again)
+
+	if err := s.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.Streams()) > 0 || len(lost.all()) > 0 {
+		t.Errorf("got the streams %v, lost %v, want none", w.Streams(), lost.all())
+	}
+	eventually(t, "eve to leave", func() bool { _, there := w.VoiceStates(w.guild)[eve.ID]; return !there })
+}
+
+func TestABotIsRefusedInWords(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fate discordtest.BotStreams
+		want string
+	}{
+		"in silence":     {discordtest.IgnoreBots, "did not answer within"},
+		"by its end":     {discordtest.DeleteBots, "bots never may"},
+		"with the close": {discordtest.CloseBots, "closed the connection"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // each waits for sockets
+			w := newCity(t)
+			w.SetBotStreams(tc.fate)
+			a := w.signIn(t, w.CreateBot("clank", "secret"), false)
+			if tc.fate == discordtest.IgnoreBots {
+				a.Publisher().Wait = 300 * time.Millisecond
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			_, err := a.Publisher().Start(ctx, golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: showing(t)})
+			if _, refused := errors.AsType[*golive.RefusedError](err); !refused || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got error %v, want a refusal with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestAnAccountThatCannotSignInIsTold(t *testing.T) {
+	broken := errors.New("code 4004")
+	a := &golive.Account{Dial: func(func(string, json.RawMessage)) golive.Gateway { return refusing{broken} }}
+	if err := a.Open(t.Context()); !errors.Is(err, broken) || !strings.Contains(err.Error(), "account for Go Live") {
+		t.Errorf("got error %v, want %v and whose it is", err, broken)
+	}
+	if err := a.Close(t.Context()); err != nil {
+		t.Errorf("closing what never opened: %v", err)
+	}
+}
+
+// refusing is a gateway that lets nobody in.
+type refusing struct{ err error }
+
+func (r refusing) Open(context.Context) error         { return r.err }
+func (refusing) Send(context.Context, int, any) error { return nil }
+func (refusing) Done() <-chan struct{}                { return nil }
+func (refusing) Err() error                           { return nil }
+func (refusing) Close(context.Context) error          { return nil }

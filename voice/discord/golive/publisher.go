@@ -1,0 +1,216 @@
+package golive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"clank/videosource"
+	"clank/voice"
+	"clank/voice/discord/dave"
+	"clank/voice/discord/media"
+)
+
+// Operations of the main gateway.
+const (
+	opCreate = 18
+	opDelete = 19
+	opPause  = 22
+)
+
+const (
+	defaultPatience = 10 * time.Second
+	closeLimit      = 3 * time.Second // for saying goodbye to each of the parties
+)
+
+// Seat is the account's place in a voice channel, without which Discord takes no stream. A line of package discord is one.
+type Seat interface {
+	SessionID() string           // of the account's voice state
+	Events() <-chan voice.Event  // are read until the seat is lost
+	Err() error                  // why, after that
+	Close(context.Context) error // gives it back
+}
+
+// Leg is the second voice connection. A [*media.Conn] that is open is one.
+type Leg interface {
+	ShowVideo(f media.Format)
+	SendVideo(vp8 []byte, taken time.Time) error
+	Done() <-chan struct{}
+	Err() error
+	Close(ctx context.Context) error
+}
+
+// Publisher shows streams as one account, one at a time. Set the fields before the first dispatch. Its methods are safe for concurrent
+// use.
+type Publisher struct {
+	// Send sends an operation over the account's main gateway.
+	Send func(ctx context.Context, op int, d any) error
+
+	// Sit takes a place for the account in a voice channel.
+	Sit func(ctx context.Context, guild, channel string) (Seat, error)
+
+	UserID string           // the account's own; if empty it is taken from READY
+	Key    *dave.SigningKey // the one of the account's other connections
+	Logger *slog.Logger     // nil is silent
+	HTTP   *http.Client     // opens the sockets of the stream's gateway; nil is the default client
+	Format media.Format     // the rates that are announced; the size is that of the pictures
+	Wait   time.Duration    // for each answer of Discord; 10 s when zero
+
+	// Connect opens a connection; nil is a [media.Conn]. handle is called as [media.Conn.Handle] is.
+	Connect func(ctx context.Context, t media.Target, handle func(media.Event)) (Leg, error)
+
+	mu      sync.Mutex
+	self    string
+	closed  bool
+	current *Stream // nil while nothing is shown
+}
+
+// Request is what is to be shown, and where.
+type Request struct {
+	Guild, Channel string
+	Source         *videosource.Source
+	Lost           func(error) // called once if the stream ends by itself after it could be seen; may be nil
+}
+
+// Start begins a stream, and returns when pictures can go, with keys for them. An error says why not, for people; a
+// [*RefusedError] is Discord's choice. The caller stops the stream.
+func (p *Publisher) Start(ctx context.Context, r Request) (*Stream, error) {
+	p.mu.Lock()
+	if p.self == "" {
+		p.self = p.UserID
+	}
+	self := p.self
+	switch {
+	case p.closed:
+		p.mu.Unlock()
+		return nil, ErrClosed
+	case p.current != nil:
+		p.mu.Unlock()
+		return nil, ErrBusy
+	case self == "":
+		p.mu.Unlock()
+		return nil, errors.New("the account for Go Live is not connected to Discord; see the log")
+	}
+	s := newStream(p, r, self)
+	p.current = s
+	p.mu.Unlock()
+	run, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	s.cancel = cancel
+	go s.live(run)
+	select {
+	case <-s.up:
+		return s, nil
+	case <-s.done:
+		return nil, s.err
+	case <-ctx.Done():
+		err := context.Cause(ctx)
+		if why := s.State().Reason; why != "" {
+			err = fmt.Errorf("%w: %s", err, why)
+		}
+		cancel(err)
+		<-s.done // which is bounded
+		return nil, err
+	}
+}
+
+// release lets the next stream begin.
+func (p *Publisher) release(s *Stream) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current == s {
+		p.current = nil
+	}
+}
+
+// Current is the stream that is shown, or begun; nil if there is none.
+func (p *Publisher) Current() *Stream {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.current
+}
+
+// Close ends the stream that is shown, and waits for it, at most until ctx ends. None begins after that.
+func (p *Publisher) Close(ctx context.Context) error {
+	p.mu.Lock()
+	p.closed = true
+	s := p.current
+	p.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	return s.end(ctx, ErrClosed)
+}
+
+// Dispatch takes what the account's main gateway says. Others than those about streams are passed over. It does not block.
+func (p *Publisher) Dispatch(kind string, data json.RawMessage) {
+	if kind == "READY" {
+		var d struct {
+			User struct {
+				ID string `json:"id"`
+			} `json:"user"`
+		}
+		if json.Unmarshal(data, &d) == nil && d.User.ID != "" {
+			p.mu.Lock()
+			p.self = d.User.ID
+			p.mu.Unlock()
+		}
+	}
+	s := p.Current()
+	if s == nil {
+		return
+	}
+	switch kind {
+	case "READY", "RESUMED":
+		s.post(func(_ context.Context, l *loop) error { return l.reconnected(kind == "READY") })
+	case "STREAM_CREATE", "STREAM_UPDATE", "STREAM_SERVER_UPDATE", "STREAM_DELETE":
+		var d dispatch
+		if err := json.Unmarshal(data, &d); err != nil {
+			p.logger().Warn("a message about a stream could not be read", "kind", kind, "error", err)
+			return
+		}
+		if d.Key != s.key {
+			return // somebody else's
+		}
+		s.post(func(ctx context.Context, l *loop) error { return l.dispatched(ctx, kind, d) })
+	}
+}
+
+// Broken says that the account's main gateway has ended for good.
+func (p *Publisher) Broken(err error) {
+	if s := p.Current(); s != nil {
+		s.post(func(_ context.Context, l *loop) error {
+			l.asked = false
+			return fmt.Errorf("the account for Go Live has lost its connection to Discord: %w", err)
+		})
+	}
+}
+
+func (p *Publisher) connect(ctx context.Context, t media.Target, handle func(media.Event)) (Leg, error) {
+	if p.Connect != nil {
+		return p.Connect(ctx, t, handle)
+	}
+	c := &media.Conn{Target: t, Mask: media.MaskSound, Video: true, Key: p.Key, Handle: handle, HTTPClient: p.HTTP, Logger: p.Logger}
+	if err := c.Open(ctx); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (p *Publisher) patience() time.Duration {
+	if p.Wait > 0 {
+		return p.Wait
+	}
+	return defaultPatience
+}
+
+func (p *Publisher) logger() *slog.Logger {
+	if p.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return p.Logger
+}

@@ -1,0 +1,139 @@
+package golive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// letter is something that a stream's loop is to do. An error ends the stream.
+type letter func(ctx context.Context, l *loop) error
+
+// Stream is one stream of a [Publisher]. Its methods are safe for concurrent use.
+type Stream struct {
+	pub    *Publisher
+	req    Request
+	self   string
+	key    string
+	cancel context.CancelCauseFunc
+	up     chan struct{} // closed when pictures can go for the first time
+	done   chan struct{}
+	err    error // why it ended; read after done is closed
+	seated Seat  // the loop's, and whoever reads after done is closed
+
+	mu    sync.Mutex
+	state State
+	mail  []letter      // for the loop, in order
+	bell  chan struct{} // has one element when there may be mail
+}
+
+func newStream(p *Publisher, r Request, self string) *Stream {
+	s := &Stream{
+		pub: p, req: r, self: self, key: fmt.Sprintf("guild:%s:%s:%s", r.Guild, r.Channel, self),
+		up: make(chan struct{}), done: make(chan struct{}), bell: make(chan struct{}, 1),
+	}
+	s.state = State{Status: AwaitingSeat, Key: s.key, Wanted: 100, Asked: time.Now()}
+	return s
+}
+
+// State tells how the stream is doing.
+func (s *Stream) State() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.state
+	st.Viewers = slices.Clone(st.Viewers)
+	return st
+}
+
+func (s *Stream) note(change func(*State)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.state)
+}
+
+func (s *Stream) set(status Status, reason string) {
+	s.note(func(st *State) { st.Status, st.Reason = status, reason })
+}
+
+// Pause stops the pictures, and tells viewers so. Pausing twice is no error.
+func (s *Stream) Pause() {
+	s.post(func(ctx context.Context, l *loop) error { l.pause(ctx, true); return nil })
+}
+
+// Resume goes on after [Stream.Pause].
+func (s *Stream) Resume() {
+	s.post(func(ctx context.Context, l *loop) error { l.pause(ctx, false); return nil })
+}
+
+// Stop ends the stream and gives the seat back. It waits for all of it, at most until ctx ends, and may be called twice.
+func (s *Stream) Stop(ctx context.Context) error { return s.end(ctx, errStopped) }
+
+func (s *Stream) end(ctx context.Context, cause error) error {
+	s.cancel(cause)
+	select {
+	case <-s.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("end the stream: %w", context.Cause(ctx))
+	}
+}
+
+// post has the loop do something.
+func (s *Stream) post(do letter) {
+	s.mu.Lock()
+	s.mail = append(s.mail, do)
+	s.mu.Unlock()
+	select {
+	case s.bell <- struct{}{}:
+	default:
+	}
+}
+
+// letters takes the mail.
+func (s *Stream) letters() []letter {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.mail
+	s.mail = nil
+	return out
+}
+
+// live is the whole life of the stream.
+func (s *Stream) live(ctx context.Context) {
+	defer close(s.done)
+	l := &loop{Stream: s, wanted: 100}
+	err := l.run(ctx)
+	s.cancel(err)
+	l.clear(context.WithoutCancel(ctx))
+	s.err = err
+	wasUp := false
+	select {
+	case <-s.up:
+		wasUp = true
+	default:
+	}
+	stopped := errors.Is(err, errStopped) || errors.Is(err, ErrClosed)
+	s.note(func(st *State) {
+		_, refused := errors.AsType[*RefusedError](err)
+		switch {
+		case stopped:
+			st.Status = Disconnected
+		case errors.Is(err, errGroup):
+			st.Status = BadGroup
+		case st.Status == Unsupported || st.Status == NoTransport:
+		case refused && !wasUp:
+			st.Status = CreateFailed
+		default:
+			st.Status = Failed
+		}
+		st.Reason = err.Error()
+	})
+	s.pub.logger().Info("go live has ended", "stream", s.key, "reason", err)
+	s.pub.release(s)
+	if wasUp && !stopped && s.req.Lost != nil {
+		s.req.Lost(err)
+	}
+}

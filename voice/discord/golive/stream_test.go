@@ -1,0 +1,408 @@
+package golive_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/sharing"
+	"clank/voice"
+	"clank/voice/discord/golive"
+	"clank/voice/discord/media"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAStreamIsAskedForShownAndEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t)
+		var lost losses
+		s := w.start(t, lost.add)
+		pass(2 * time.Second)
+		l := w.leg()
+		want := media.Target{Endpoint: "a.example", ServerID: "1001", UserID: self, SessionID: "session", Token: "token-a", GroupID: 1000}
+		if diff := cmp.Diff(want, l.target); diff != "" {
+			t.Errorf("the second connection goes elsewhere (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]media.Format{{Width: 64, Height: 48, Rate: 8, Bitrate: 4_000_000}}, l.shown); diff != "" {
+			t.Errorf("announced (-want +got):\n%s", diff)
+		}
+		st := s.State()
+		if n := l.count(); n < 4 || n > 6 || st.Status != golive.Playing || st.Sent != uint64(n) || st.Key != key || st.Server != "1001" || len(st.Viewers) != 1 {
+			t.Errorf("got %d frames in 2 s and %+v, want about 5 and a stream that plays", n, st)
+		}
+		if err := s.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Stop(t.Context()); err != nil {
+			t.Errorf("stopping twice: %v", err)
+		}
+		told := []string{
+			`18 {"channel_id":"22","guild_id":"11","preferred_region":null,"type":"guild"}`,
+			`22 {"paused":false,"stream_key":"guild:11:22:33"}`,
+			`19 {"stream_key":"guild:11:22:33"}`,
+		}
+		if diff := cmp.Diff(told, w.told()); diff != "" {
+			t.Errorf("Discord was told (-want +got):\n%s", diff)
+		}
+		if st := s.State(); st.Status != golive.Disconnected || len(lost.all()) > 0 {
+			t.Errorf("got %+v, lost %v, want it ended and not lost", st, lost.all())
+		}
+		again := w.start(t, nil)
+		if again.State().Status == golive.Disconnected {
+			t.Error("no stream can be begun after one has ended")
+		}
+	})
+}
+
+func TestARefusalIsNoticedInTenSecondsAndSaysWhy(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answer func(w *town)
+		want   string
+		after  time.Duration
+	}{
+		"silence":             {func(*town) {}, "did not answer within 10s", 10 * time.Second},
+		"only half an answer": {func(w *town) { w.agree("1001") }, "named no server for it within 10s", 10 * time.Second},
+		"a server that never comes": {func(w *town) {
+			w.agree("1001")
+			w.say("STREAM_SERVER_UPDATE", `{"stream_key":%q,"token":"x","endpoint":null}`, key)
+		}, "names no other", 10 * time.Second},
+		"not allowed":     {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"unauthorized"}`, key) }, "bots never may", 0},
+		"full":            {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"stream_full"}`, key) }, "too many watch", 0},
+		"another reason":  {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"odd"}`, key) }, `"odd"`, 0},
+		"unavailable":     {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"unavailable":true}`, key) }, "server has failed", 0},
+		"no reason":       {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q}`, key) }, "gave no reason", 0},
+		"a closed socket": {func(w *town) { w.say("RESUMED", `{}`) }, "closed the connection", 0},
+		"a new session":   {func(w *town) { w.say("READY", `{"user":{"id":%q}}`, self) }, "closed the connection", 0},
+		"another's stream": {func(w *town) {
+			w.say("STREAM_DELETE", `{"stream_key":"guild:11:22:44","reason":"unauthorized"}`)
+			w.say("STREAM_CREATE", `{"stream_key":"guild:11:22:44","rtc_server_id":"5"}`)
+			w.say("STREAM_CREATE", `what is that`)
+		}, "did not answer", 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newTown(t)
+				w.answer = func(op int) {
+					if op == 22 {
+						tc.answer(w)
+					}
+				}
+				began := time.Now()
+				_, err := w.pub.Start(t.Context(), w.wish(func(error) { t.Error("what never began was lost") }))
+				if err == nil || !strings.Contains(err.Error(), tc.want) || time.Since(began) != tc.after {
+					t.Errorf("got error %v after %s, want one with %q after %s", err, time.Since(began), tc.want, tc.after)
+				}
+				if name != "a server that never comes" {
+					if _, refused := errors.AsType[*golive.RefusedError](err); !refused {
+						t.Errorf("got error %v, want it told as Discord's choice", err)
+					}
+				}
+				if w.pub.Current() != nil {
+					t.Error("the stream is still there")
+				}
+			})
+		})
+	}
+}
+
+func TestWhatFailsOnTheWayIsTold(t *testing.T) {
+	for name, tc := range map[string]struct {
+		with   func(w *town)
+		want   string
+		status golive.Status
+	}{
+		"no seat":       {func(w *town) { w.sitErr = errors.New("the channel is full") }, "cannot enter the call: the channel is full", golive.Failed},
+		"no number":     {func(w *town) { w.answer = func(int) { w.agree("odd"); w.server("a.example", "t") } }, "cannot be encrypted", golive.BadGroup},
+		"no connection": {func(w *town) { w.refuse = &media.CloseError{Code: media.CodeEncryption} }, "4017", golive.NoTransport},
+		"no answer":     {func(w *town) { w.slow = true }, "not ready within 10s", golive.Failed},
+		"no keys":       {func(w *town) { w.keys = false }, "not ready within 10s", golive.Failed},
+		"no main socket": {func(w *town) {
+			w.pub.Send = func(context.Context, int, any) error { return errors.New("not connected") }
+		}, "not connected", golive.Failed},
+		"gone for good": {func(w *town) { w.answer = func(int) { w.pub.Broken(errors.New("code 4004")) } }, "code 4004", golive.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newTown(t)
+				tc.with(w)
+				got := make(chan *golive.Stream, 1)
+				go func() { synctest.Wait(); got <- w.pub.Current() }()
+				_, err := w.pub.Start(t.Context(), w.wish(nil))
+				if err == nil || !strings.Contains(err.Error(), tc.want) {
+					t.Errorf("got error %v, want one with %q", err, tc.want)
+				}
+				if s := <-got; s != nil && s.State().Status != tc.status {
+					t.Errorf("got %+v, want %q", s.State(), tc.status)
+				}
+			})
+		})
+	}
+}
+
+func TestNobodyLookingMeansNoPictures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t)
+		w.page.still = true
+		s := w.start(t, nil)
+		w.event(media.Event{Kind: media.Wanted, Quality: 0})
+		w.page.count()
+		pass(10 * time.Second)
+		if n := w.page.count(); n > 1 {
+			t.Errorf("%d pictures were taken that nobody wants", n)
+		}
+		w.leg().count()
+		w.event(media.Event{Kind: media.Wanted, Quality: 40})
+		if n := w.leg().count(); n != 1 || s.State().Wanted != 40 {
+			t.Errorf("%d frames went at once to who began to look, want 1", n)
+		}
+		pass(300 * time.Millisecond)
+		w.leg().count()
+		w.event(media.Event{Kind: media.Wanted, Quality: 100})
+		if n := w.leg().count(); n != 1 {
+			t.Errorf("%d frames went when more was wanted, want 1", n)
+		}
+		pass(250 * time.Millisecond)
+		w.leg().count()
+		w.event(media.Event{Kind: media.Wanted, Quality: 50})
+		if n := w.leg().count(); n != 0 {
+			t.Errorf("%d frames went when less was wanted, want none", n)
+		}
+		w.event(media.Event{Kind: media.Refresh})
+		if n := w.leg().count(); n != 1 {
+			t.Errorf("%d frames went to who lost the picture, want 1", n)
+		}
+	})
+}
+
+func TestAStreamPausesAndGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t)
+		s := w.start(t, nil)
+		w.told()
+		s.Pause()
+		s.Pause()
+		synctest.Wait()
+		w.leg().count()
+		w.page.count()
+		pass(10 * time.Second)
+		if n, m := w.leg().count(), w.page.count(); n > 0 || m > 1 || s.State().Status != golive.Paused {
+			t.Errorf("%d frames went and %d pictures were taken in a pause: %+v", n, m, s.State())
+		}
+		s.Resume()
+		pass(time.Second)
+		if n := w.leg().count(); n == 0 || s.State().Status != golive.Playing {
+			t.Errorf("%d frames went after the pause: %+v", n, s.State())
+		}
+		want := []string{`22 {"paused":true,"stream_key":"guild:11:22:33"}`, `22 {"paused":false,"stream_key":"guild:11:22:33"}`}
+		if diff := cmp.Diff(want, w.told()); diff != "" {
+			t.Errorf("Discord was told (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAMoveToAnotherServerIsFollowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t)
+		var lost losses
+		s := w.start(t, lost.add)
+		first := w.leg()
+		w.say("STREAM_SERVER_UPDATE", `{"stream_key":%q,"token":"x","endpoint":null}`, key)
+		synctest.Wait()
+		if !first.closed || s.State().Status != golive.AwaitingCredential {
+			t.Errorf("got %+v, want the old server left", s.State())
+		}
+		w.server("b.example", "token-b")
+		pass(time.Second)
+		if l := w.leg(); l.target.Endpoint != "b.example" || l.target.Token != "token-b" || l.count() == 0 || s.State().Status != golive.Playing {
+			t.Errorf("got %+v on %s, want it to play on the new server", s.State(), l.target.Endpoint)
+		}
+		first.handle(media.Event{Kind: media.Codec, Text: "H264"}) // the old one has no say any more
+		w.slowly(true)
+		w.server("c.example", "token-c")
+		synctest.Wait()
+		w.slowly(false)
+		w.server("d.example", "token-d") // while the one before is being opened
+		pass(time.Second)
+		if l := w.leg(); l.target.Endpoint != "d.example" || l.count() == 0 || len(lost.all()) > 0 {
+			t.Errorf("got %+v on %s, lost %v, want it to play on the newest server", s.State(), l.target.Endpoint, lost.all())
+		}
+	})
+}
+
+// slowly says whether opening a connection takes until it is given up.
+func (w *town) slowly(slow bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.slow = slow
+}
+
+func TestABrokenConnectionIsBridged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t)
+		var lost losses
+		s := w.start(t, lost.add)
+		w.event(media.Event{Kind: media.Down, Text: "the network"})
+		w.page.count()
+		pass(5 * time.Second)
+		if st := s.State(); st.Status != golive.AwaitingTransport || st.Reason != "the network" || w.page.count() > 1 {
+			t.Errorf("got %+v, want it to wait without taking pictures", st)
+		}
+		w.leg().count()
+		w.event(media.Event{Kind: media.Up})
+		pass(time.Second)
+		if s.State().Status != golive.Playing || w.leg().count() == 0 {
+			t.Errorf("got %+v, want it to play again", s.State())
+		}
+		w.leg().drop(&media.CloseError{Code: media.CodeSession})
+		pass(2 * time.Second)
+		w.server("b.example", "token-b")
+		pass(time.Second)
+		if s.State().Status != golive.Playing || w.leg().target.Token != "token-b" || len(lost.all()) > 0 {
+			t.Errorf("got %+v, lost %v, want it to play with the new credentials", s.State(), lost.all())
+		}
+	})
+}
+
+func TestAStreamThatIsLostIsTold(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lose func(w *town)
+		want string
+	}{
+		"by Discord":               {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"stream_ended"}`, key) }, "it has ended"},
+		"with the main session":    {func(w *town) { w.say("READY", `{"user":{"id":%q}}`, self) }, "broke, and the stream with it"},
+		"with the main gateway":    {func(w *town) { w.pub.Broken(errors.New("code 4004")) }, "code 4004"},
+		"by the call's end":        {func(w *town) { w.leg().drop(&media.CloseError{Code: media.CodeCallEnded}) }, "4022"},
+		"without new credentials":  {func(w *town) { w.leg().drop(&media.CloseError{Code: media.CodeDisconnected}) }, "names no other"},
+		"closed by itself":         {func(w *town) { w.leg().drop(nil) }, "was closed"},
+		"with its seat":            {func(w *town) { w.seats[0].err = errors.New("kicked"); close(w.seats[0].events) }, "not in the call any more: kicked"},
+		"with its seat, no reason": {func(w *town) { close(w.seats[0].events) }, "not in the call any more"},
+		"by a move":                {func(w *town) { w.seats[0].events <- voice.Event{Kind: voice.Moved, Text: "55"} }, "moved"},
+		"by another codec":         {func(w *town) { w.leg().handle(media.Event{Kind: media.Codec, Text: "H264"}) }, "H264"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newTown(t)
+				var lost losses
+				s := w.start(t, lost.add)
+				w.seats[0].events <- voice.Event{Kind: voice.Joined} // is nothing of ours
+				w.event(media.Event{Kind: media.Codec, Text: "vp8"}) // neither
+				w.say("RESUMED", `{}`)                               // nor this
+				w.say("STREAM_UPDATE", `{"stream_key":%q,"viewer_ids":["7","8"]}`, key)
+				pass(time.Second)
+				if st := s.State(); st.Status != golive.Playing || len(st.Viewers) != 2 {
+					t.Fatalf("got %+v before anything has happened", st)
+				}
+				tc.lose(w)
+				pass(11 * time.Second)
+				if got := lost.all(); len(got) != 1 || !strings.Contains(got[0].Error(), tc.want) {
+					t.Errorf("lost %v, want once with %q", got, tc.want)
+				}
+				if st := s.State(); (st.Status != golive.Failed && st.Status != golive.Unsupported) || st.Reason == "" {
+					t.Errorf("got %+v, want the failure", st)
+				}
+			})
+		})
+	}
+}
+
+func TestFramesThatCannotGoAreCountedAndANewSizeIsAnnounced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t)
+		s := w.start(t, nil)
+		l := w.leg()
+		l.mu.Lock()
+		l.mute = true
+		l.mu.Unlock()
+		w.page.mu.Lock()
+		w.page.width = 32
+		w.page.mu.Unlock()
+		pass(3 * time.Second)
+		if st := s.State(); st.Dropped < 5 || st.Status != golive.Playing {
+			t.Errorf("got %+v, want the frames counted", st)
+		}
+		if n := len(l.shown); n != 2 || l.shown[1].Width != 32 {
+			t.Errorf("announced %+v, want both sizes", l.shown)
+		}
+	})
+}
+
+func TestOneStreamAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t)
+		s := w.start(t, nil)
+		if _, err := w.pub.Start(t.Context(), w.wish(nil)); !errors.Is(err, golive.ErrBusy) {
+			t.Errorf("got error %v for a second stream, want %v", err, golive.ErrBusy)
+		}
+		if w.pub.Current() != s {
+			t.Error("the first stream is not the current one any more")
+		}
+		if err := w.pub.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.pub.Start(t.Context(), w.wish(nil)); !errors.Is(err, golive.ErrClosed) {
+			t.Errorf("got error %v after the end, want %v", err, golive.ErrClosed)
+		}
+		if _, err := (&golive.Publisher{}).Start(t.Context(), w.wish(nil)); err == nil || !strings.Contains(err.Error(), "not connected") {
+			t.Errorf("got error %v of an account that nobody knows, want that it is not connected", err)
+		}
+	})
+}
+
+func TestAWishTakenBackEndsTheStreamAtAnyPoint(t *testing.T) {
+	for name, with := range map[string]func(w *town){
+		"before Discord answers": func(w *town) { w.answer = nil },
+		"while connecting":       func(w *town) { w.slow = true },
+		"before there are keys":  func(w *town) { w.keys = false },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newTown(t)
+				with(w)
+				stopped := errors.New("stopped by Ada")
+				ctx, cancel := context.WithCancelCause(t.Context())
+				var all sync.WaitGroup
+				all.Go(func() {
+					if _, err := w.pub.Start(ctx, w.wish(nil)); !errors.Is(err, stopped) {
+						t.Errorf("got error %v, want %v", err, stopped)
+					}
+				})
+				pass(time.Second)
+				began := time.Now()
+				cancel(stopped)
+				all.Wait()
+				if took := time.Since(began); took != 0 || w.pub.Current() != nil {
+					t.Errorf("it took %s, want no time and nothing left", took)
+				}
+				if told := w.told(); told[len(told)-1] != `19 {"stream_key":"guild:11:22:33"}` {
+					t.Errorf("Discord was told %v, want the end of it", told)
+				}
+			})
+		})
+	}
+}
+
+func TestGoLiveIsAStageOfSharing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t)
+		var s sharing.Stage = &golive.Stage{Publisher: w.pub}
+		show := sharing.Show{ID: "a", Call: sharing.Call{ID: "x", Guild: guild, Channel: channel}, Source: w.src, Lost: func(error) {}}
+		if _, err := s.Begin(t.Context(), sharing.Show{ID: "b", Call: sharing.Call{ID: "page"}}); err == nil {
+			t.Error("something was shown outside of Discord")
+		}
+		if err := s.End(t.Context(), show); err != nil {
+			t.Errorf("the end of what was not begun: %v", err)
+		}
+		place, err := s.Begin(t.Context(), show)
+		if err != nil || place.Link != "" || !strings.Contains(place.Text, "voice channel") {
+			t.Errorf("got %+v, error %v, want to be told where it is", place, err)
+		}
+		if err := s.End(t.Context(), show); err != nil || w.pub.Current() != nil {
+			t.Errorf("got error %v, want the stream ended", err)
+		}
+	})
+}

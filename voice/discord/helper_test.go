@@ -1,0 +1,239 @@
+package discord_test
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/bot/gateway"
+	"clank/internal/discordtest"
+	"clank/internal/discordtest/member"
+	"clank/internal/discordtest/voiceserver"
+	"clank/voice"
+	"clank/voice/discord"
+)
+
+// closing are the connections to main gateways that say goodbye, for which their library takes a second.
+var closing sync.WaitGroup
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	closing.Wait()
+	os.Exit(code)
+}
+
+// town is a guild with two voice channels, a bot that is signed in, and its joiner.
+type town struct {
+	*discordtest.Server
+	bot         discordtest.Bot
+	ada, bob    discordtest.User
+	guild       discordtest.Guild
+	call, other discordtest.Channel
+	gate        *gateway.Client
+	joiner      *discord.Joiner
+}
+
+func newTown(t *testing.T, cfg voiceserver.Config) *town {
+	t.Helper()
+	t.Parallel()
+	return aTown(t, cfg)
+}
+
+func aTown(t *testing.T, cfg voiceserver.Config) *town {
+	t.Helper()
+	s, err := discordtest.Start(discordtest.Config{Voice: &cfg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	w := &town{Server: s, bot: s.CreateBot("clank", "secret"), ada: s.CreateUser("ada"), bob: s.CreateUser("bob")}
+	w.guild = s.CreateGuild("home", w.ada)
+	s.AddMember(w.guild, w.bob)
+	s.AddMember(w.guild, w.bot.User)
+	w.call, w.other = s.CreateVoiceChannel(w.guild, "call"), s.CreateVoiceChannel(w.guild, "other")
+	w.connect(t)
+	return w
+}
+
+// connect signs the bot in.
+func (w *town) connect(t *testing.T) {
+	t.Helper()
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: w.Voice.Roots()}}
+	t.Cleanup(transport.CloseIdleConnections)
+	w.joiner = &discord.Joiner{
+		Send:     func(ctx context.Context, op int, d any) error { return w.gate.Send(ctx, op, d) },
+		Patience: 5 * time.Second, MinWait: 20 * time.Millisecond, MaxOutage: 20 * time.Second,
+		HTTPClient: &http.Client{Transport: transport},
+	}
+	w.gate = &gateway.Client{
+		Token: w.bot.Token, Intents: 1 | 1<<7, // guilds and who is in their calls
+		URL: func(context.Context) (string, error) {
+			return "ws" + strings.TrimPrefix(w.URL, "http") + "/?v=9&encoding=json", nil
+		},
+		OnDispatch: func(kind string, data json.RawMessage) { w.joiner.Dispatch(kind, data) },
+		MinWait:    10 * time.Millisecond,
+	}
+	if err := w.gate.Open(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+		defer cancel()
+		if err := w.joiner.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		gate := w.gate
+		closing.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+			defer cancel()
+			_ = gate.Close(ctx)
+		})
+	})
+}
+
+// join brings the bot into a call, and returns what happens there.
+func (w *town) join(t *testing.T, channel discordtest.Channel) (*discord.Line, *log) {
+	t.Helper()
+	l, err := w.joiner.Join(deadline(t), w.guild.ID, channel.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lg := &log{line: l}
+	lg.until(t, voice.Connected)
+	return l, lg
+}
+
+// person brings somebody into a call.
+func (w *town) person(t *testing.T, in discordtest.Channel, user discordtest.User) *member.Member {
+	t.Helper()
+	m, err := w.EnterCall(deadline(t), in, user, member.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close() })
+	return m
+}
+
+func (w *town) seat() voiceserver.Seat { return discordtest.Seat(w.guild, w.bot.User) }
+
+// where is the channel in which Discord has the bot.
+func (w *town) where() string {
+	if v, ok := w.VoiceStates(w.guild)[w.bot.ID]; ok {
+		return *v.ChannelID
+	}
+	return ""
+}
+
+func (w *town) await(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	if err := w.Wait(deadline(t), what, cond); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// log reads the events of a line.
+type log struct {
+	line *discord.Line
+	list []voice.Event
+}
+
+// until reads on to the next event of a kind.
+func (l *log) until(t *testing.T, kind voice.EventKind) voice.Event {
+	t.Helper()
+	ctx := deadline(t)
+	for {
+		select {
+		case e, ok := <-l.line.Events():
+			if !ok {
+				t.Fatalf("the call ended (%v) before %q, after %v", l.line.Err(), kind, l.kinds())
+			}
+			if l.list = append(l.list, e); e.Kind == kind {
+				return e
+			}
+		case <-ctx.Done():
+			t.Fatalf("no %q among %v", kind, l.kinds())
+		}
+	}
+}
+
+// end reads on until the call has ended, and returns why.
+func (l *log) end(t *testing.T) error {
+	t.Helper()
+	ctx := deadline(t)
+	for {
+		select {
+		case e, ok := <-l.line.Events():
+			if !ok {
+				return l.line.Err()
+			}
+			l.list = append(l.list, e)
+		case <-ctx.Done():
+			t.Fatalf("the call did not end, after %v", l.kinds())
+		}
+	}
+}
+
+func (l *log) kinds() []voice.EventKind {
+	var kinds []voice.EventKind
+	for _, e := range l.list {
+		kinds = append(kinds, e.Kind)
+	}
+	return kinds
+}
+
+func deadline(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// repeat sends until it is stopped.
+func repeat(t *testing.T, send func() error) (stop func()) {
+	t.Helper()
+	var wg sync.WaitGroup
+	over := make(chan struct{})
+	wg.Go(func() {
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			if err := send(); err != nil && !errors.Is(err, voice.ErrMute) {
+				t.Error(err)
+			}
+			select {
+			case <-tick.C:
+			case <-over:
+				return
+			}
+		}
+	})
+	return sync.OnceFunc(func() { close(over); wg.Wait() })
+}
+
+// noneLeft waits until no goroutine of calls is left.
+func noneLeft(t *testing.T) {
+	t.Helper()
+	buf := make([]byte, 4<<20)
+	var left string
+	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); {
+		left = ""
+		for g := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+			if strings.Contains(g, "clank/voice/discord.(*Line)") || strings.Contains(g, "clank/voice/discord/media.") {
+				left = g
+			}
+		}
+		if left == "" {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Errorf("a goroutine is left:\n%s", left)
+}

@@ -1,0 +1,291 @@
+package discord_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"clank/internal/discordtest/voiceserver"
+	"clank/voice"
+	"clank/voice/discord"
+	"clank/voice/discord/media"
+)
+
+func TestACallIsJoinedHeardAndLeft(t *testing.T) {
+	w := newTown(t, voiceserver.Config{})
+	ada := w.person(t, w.call, w.ada)
+	if _, err := w.joiner.Join(deadline(t), w.guild.ID, "x"); err == nil {
+		t.Error("a channel without a number was joined")
+	}
+	l, lg := w.join(t, w.call)
+	ada.Speak(media.MaskVoice)
+	if err := ada.Send([]byte{0x78, 1}); err != nil {
+		t.Fatal(err)
+	}
+	e := lg.until(t, voice.Heard)
+	if e.Packet.From != w.ada.ID || !bytes.Equal(e.Packet.Opus, []byte{0x78, 1}) {
+		t.Errorf("heard %+v, want ada", e.Packet)
+	}
+	for _, e := range lg.list {
+		if e.Kind == voice.Joined && e.Person.Name != "" && e.Person != (voice.Person{ID: w.ada.ID, Name: "ada"}) {
+			t.Errorf("joined: %+v, want ada by her name", e.Person)
+		}
+	}
+	if err := l.Play([]byte{0x78, 2}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Hush(); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := ada.Next(deadline(t)); err != nil || f.From != w.bot.ID || !bytes.Equal(f.Data, []byte{0x78, 2}) {
+		t.Errorf("ada hears %+v, %v", f, err)
+	}
+	if got := l.People(); !cmp.Equal(got, []voice.Person{{ID: w.ada.ID, Name: "ada"}}) {
+		t.Errorf("people %+v", got)
+	}
+	if l.Channel() != w.call.ID || l.Guild() != w.guild.ID || l.SessionID() != w.VoiceStates(w.guild)[w.bot.ID].SessionID {
+		t.Errorf("in %s of %s with session %s", l.Channel(), l.Guild(), l.SessionID())
+	}
+	if got := l.Stats(); got.Received == 0 || got.Sent == 0 {
+		t.Errorf("stats %+v", got)
+	}
+	for range 2 {
+		if err := l.Close(deadline(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := lg.end(t); err != nil {
+		t.Errorf("ended with %v, want none after Close", err)
+	}
+	w.await(t, "the bot to leave", func() bool { return w.where() == "" })
+	if err := l.Play([]byte{1}); !errors.Is(err, voice.ErrMute) {
+		t.Errorf("Play = %v, want ErrMute", err)
+	}
+	if l.Hush() != nil || l.PrivacyCode() != "" || l.Stats() != (media.Stats{}) {
+		t.Error("a closed line does something")
+	}
+	if _, ok := w.joiner.Line(w.guild.ID); ok {
+		t.Error("the joiner still has a line")
+	}
+}
+
+func TestPeopleComeAndGo(t *testing.T) {
+	w := newTown(t, voiceserver.Config{})
+	_, lg := w.join(t, w.call)
+	ada := w.person(t, w.call, w.ada)
+	for lg.until(t, voice.Joined).Person.Name != "ada" { // the voice gateway may be first, which knows no names
+	}
+	w.LeaveVoice(w.guild, w.ada)
+	if e := lg.until(t, voice.Left); e.Person.ID != w.ada.ID {
+		t.Errorf("left %+v", e.Person)
+	}
+	w.JoinVoice(w.call, w.bob)
+	for lg.until(t, voice.Joined).Person.Name != "bob" {
+	}
+	w.MoveVoice(w.other, w.bob)
+	if e := lg.until(t, voice.Left); e.Person.ID != w.bob.ID {
+		t.Errorf("left %+v", e.Person)
+	}
+	_ = ada
+}
+
+func TestWhereTellsWhoIsInWhichChannel(t *testing.T) {
+	w := newTown(t, voiceserver.Config{})
+	w.JoinVoice(w.call, w.ada)
+	w.JoinVoice(w.other, w.bob)
+	w.join(t, w.call)
+	for user, want := range map[string]string{w.ada.ID: w.call.ID, w.bob.ID: w.other.ID, w.bot.ID: w.call.ID, "1": ""} {
+		if got, ok := w.joiner.Where(w.guild.ID, user); got != want || ok != (want != "") {
+			t.Errorf("Where(%s) = %q, %v, want %q", user, got, ok, want)
+		}
+	}
+	if got := w.joiner.People(w.guild.ID, w.call.ID); !cmp.Equal(got, []voice.Person{{ID: w.ada.ID, Name: "ada"}}) {
+		t.Errorf("People = %+v, want ada alone", got)
+	}
+	if got, ok := w.joiner.Where("5", w.ada.ID); ok || w.joiner.People("5", w.call.ID) != nil {
+		t.Errorf("in another guild ada is in %q", got)
+	}
+}
+
+func TestWhoWasThereBeforeIsKnownFromTheGuild(t *testing.T) {
+	j := &discord.Joiner{UserID: "9"}
+	j.Dispatch("GUILD_CREATE", json.RawMessage(`{"id":"1","voice_states":[{"channel_id":"2","user_id":"3","session_id":"s"},{"channel_id":null,"user_id":"4"},
+		{"channel_id":"2","user_id":"5","member":{"user":{"id":"5","username":"e","bot":true}}}],
+		"members":[{"user":{"id":"3","username":"c","global_name":"Carol"},"nick":null}, null, {}]}`))
+	want := []voice.Person{{ID: "3", Name: "Carol"}, {ID: "5", Name: "e", Bot: true}}
+	if got := j.People("1", "2"); !cmp.Equal(got, want) {
+		t.Errorf("People = %+v, want %+v", got, want)
+	}
+	j.Dispatch("VOICE_STATE_UPDATE", json.RawMessage(`{"guild_id":"1","channel_id":"7","user_id":"3"}`))
+	if got := j.People("1", "7"); !cmp.Equal(got, want[:1]) {
+		t.Errorf("People = %+v, want Carol by her name", got)
+	}
+	j.Dispatch("GUILD_DELETE", json.RawMessage(`{"id":"1","unavailable":true}`))
+	if _, ok := j.Where("1", "3"); !ok {
+		t.Error("an outage made the guild forgotten")
+	}
+	j.Dispatch("GUILD_DELETE", json.RawMessage(`{"id":"1"}`))
+	if got, ok := j.Where("1", "3"); ok {
+		t.Errorf("in a guild that is gone, somebody is in %q", got)
+	}
+}
+
+func TestGarbageFromTheGatewayIsPassedOver(t *testing.T) {
+	j := &discord.Joiner{}
+	for _, kind := range []string{"READY", "GUILD_CREATE", "GUILD_DELETE", "VOICE_STATE_UPDATE", "VOICE_SERVER_UPDATE", "MESSAGE_CREATE"} {
+		for _, data := range []string{"", "null", "[]", "7", "{", "{}", `{"id":7}`, `{"guild_id":"1"}`, `{"user":null}`} {
+			j.Dispatch(kind, json.RawMessage(data))
+		}
+	}
+}
+
+func TestJoiningTwiceGivesTheSameLine(t *testing.T) {
+	w := newTown(t, voiceserver.Config{})
+	var lines [4]*discord.Line
+	var wg sync.WaitGroup
+	for i := range lines {
+		wg.Go(func() {
+			l, err := w.joiner.Join(deadline(t), w.guild.ID, w.call.ID)
+			if err != nil {
+				t.Error(err)
+			}
+			lines[i] = l
+		})
+	}
+	wg.Wait()
+	for _, l := range lines {
+		if l != lines[0] {
+			t.Errorf("lines %v, want one", lines)
+		}
+	}
+	if n := len(w.Voice.Received(voiceserver.OpIdentify)); n != 1 {
+		t.Errorf("%d connections, want one", n)
+	}
+}
+
+func TestAnotherChannelEndsTheLine(t *testing.T) {
+	w := newTown(t, voiceserver.Config{})
+	_, lg := w.join(t, w.call)
+	l, _ := w.join(t, w.other)
+	if err := lg.end(t); !errors.Is(err, discord.ErrElsewhere) {
+		t.Errorf("the first line ended with %v, want ErrElsewhere", err)
+	}
+	if w.where() != w.other.ID || l.Channel() != w.other.ID {
+		t.Errorf("we are in %s, want %s", w.where(), w.other.ID)
+	}
+}
+
+func TestManyGuildsAtOnce(t *testing.T) {
+	w := newTown(t, voiceserver.Config{})
+	var wg sync.WaitGroup
+	for range 5 {
+		g := w.CreateGuild("another", w.ada)
+		w.AddMember(g, w.bot.User)
+		call := w.CreateVoiceChannel(g, "call")
+		wg.Go(func() {
+			l, err := w.joiner.Join(deadline(t), g.ID, call.ID)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			(&log{line: l}).until(t, voice.Connected)
+		})
+	}
+	wg.Wait()
+	if err := w.joiner.Close(deadline(t)); err != nil {
+		t.Error(err)
+	}
+	if n := len(w.Voice.Clients()); n != 0 {
+		t.Errorf("%d connections are left", n)
+	}
+}
+
+func TestNoAnswerNamesTheWayOut(t *testing.T) {
+	for name, test := range map[string]struct {
+		prepare func(*town)
+		want    error
+	}{
+		"channel is full":            {func(w *town) { w.JoinVoice(w.call, w.ada); w.LimitVoice(w.call, 1) }, discord.ErrFull},
+		"channel is another guild's": {func(w *town) { w.call = w.CreateVoiceChannel(w.CreateGuild("x", w.ada), "call") }, discord.ErrNoAnswer},
+		"no server":                  {func(w *town) { w.LoseVoiceServer(w.guild, 0) }, discord.ErrNoServer},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTown(t, voiceserver.Config{})
+			w.joiner.Patience = 200 * time.Millisecond
+			test.prepare(w)
+			_, err := w.joiner.Join(deadline(t), w.guild.ID, w.call.ID)
+			if join, ok := errors.AsType[*discord.JoinError](err); !ok || join.Layer != "main gateway" || !errors.Is(err, test.want) {
+				t.Errorf("Join = %v, want %v", err, test.want)
+			}
+			w.await(t, "the bot to be outside", func() bool { return w.where() == "" })
+		})
+	}
+}
+
+func TestRefusalsOfTheVoiceGatewayAreNamed(t *testing.T) {
+	w := newTown(t, voiceserver.Config{})
+	for _, code := range []int{4016, 4017, 4021, 4022} {
+		w.Voice.RefuseNext(code, "")
+		_, err := w.joiner.Join(deadline(t), w.guild.ID, w.call.ID)
+		closed, ok := errors.AsType[*media.CloseError](err)
+		if !ok || closed.Code != code || !strings.Contains(err.Error(), "voice connection") {
+			t.Errorf("Join = %v, want code %d of the voice connection", err, code)
+		}
+		w.await(t, "the bot to be outside", func() bool { return w.where() == "" })
+	}
+}
+
+func TestSpentTokensAreRenewed(t *testing.T) {
+	w := newTown(t, voiceserver.Config{})
+	for _, code := range []int{4004, 4006, 4011} {
+		w.Voice.RefuseNext(code, "")
+		l, lg := w.join(t, w.call)
+		if err := w.Voice.CloseSeat(w.seat(), code, ""); err != nil {
+			t.Fatal(err)
+		}
+		lg.until(t, voice.Trouble)
+		lg.until(t, voice.Connected)
+		if err := l.Close(deadline(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestJoinCanBeCancelled(t *testing.T) {
+	w := newTown(t, voiceserver.Config{})
+	w.JoinVoice(w.call, w.ada)
+	w.LimitVoice(w.call, 1)
+	cause := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	result := make(chan error, 1)
+	go func() {
+		_, err := w.joiner.Join(ctx, w.guild.ID, w.call.ID)
+		result <- err
+	}()
+	if _, err := w.WaitReceived(deadline(t), 4, 0); err != nil {
+		t.Fatal(err)
+	}
+	cancel(cause)
+	select {
+	case err := <-result:
+		if !errors.Is(err, cause) {
+			t.Errorf("Join = %v, want the cause", err)
+		}
+	case <-deadline(t).Done():
+		t.Fatal("Join did not return")
+	}
+}
+
+func TestJoinBeforeTheGatewayIsThere(t *testing.T) {
+	j := &discord.Joiner{}
+	if _, err := j.Join(t.Context(), "1", "2"); err == nil || !strings.Contains(err.Error(), "not connected") {
+		t.Errorf("Join = %v", err)
+	}
+}

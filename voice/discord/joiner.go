@@ -1,0 +1,251 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"clank/voice/discord/dave"
+	"clank/voice/discord/media"
+)
+
+const (
+	opVoiceState = 4 // of the main gateway
+
+	defaultPatience = 10 * time.Second
+	connectTimeout  = 30 * time.Second
+	leaveTimeout    = 2 * time.Second
+)
+
+// Joiner joins calls in voice channels, at most one in each guild. Set the fields before the first dispatch. Its methods are safe
+// for concurrent use.
+type Joiner struct {
+	// Send sends an operation over the main gateway.
+	Send func(ctx context.Context, op int, d any) error
+
+	UserID     string           // our own; if empty it is taken from READY
+	Key        *dave.SigningKey // shared by all connections of ours; nil makes a new one for each
+	Transport  media.NewTransport
+	HTTPClient *http.Client  // of the voice gateway; nil is the default client
+	Logger     *slog.Logger  // nil is silent
+	Patience   time.Duration // for each answer of the main gateway; 10 s when zero
+
+	MinWait   time.Duration // see [media.Conn]
+	MaxOutage time.Duration
+
+	mu     sync.Mutex
+	self   string
+	guilds map[string]*rooms
+}
+
+// JoinError says why a call could not be joined, and by which layer.
+type JoinError struct {
+	Channel string
+	Layer   string // "main gateway" or "voice connection"
+	Err     error
+}
+
+// Error implements error.
+func (e *JoinError) Error() string {
+	return fmt.Sprintf("join the voice channel %s: %s: %s", e.Channel, e.Layer, e.Err)
+}
+
+// Unwrap implements the chain of errors.
+func (e *JoinError) Unwrap() error { return e.Err }
+
+// Reasons that are told apart.
+var (
+	ErrNoAnswer  = errors.New("Discord did not answer: clank may lack the permissions View Channel and Connect there, or it was removed") //nolint:staticcheck // a name
+	ErrNoServer  = errors.New("Discord let clank into the channel but named no voice server; try again in a moment")                      //nolint:staticcheck // a name
+	ErrFull      = errors.New("the channel is full; somebody must leave, or a moderator raise its limit")
+	ErrRemoved   = errors.New("somebody has disconnected clank from the call")
+	ErrSilent    = errors.New("clank was taken out of the call, and Discord did not say where to")
+	ErrElsewhere = errors.New("clank was asked into another channel")
+)
+
+// Join joins the call in a channel and returns our end of it once it is connected; keys of the encryption may still be to come, see
+// [voice.Connected]. Joining where we are returns the same line. In another channel of the guild the line there ends with [ErrElsewhere].
+func (j *Joiner) Join(ctx context.Context, guild, channel string) (*Line, error) {
+	if _, err := strconv.ParseUint(channel, 10, 64); err != nil {
+		return nil, fmt.Errorf("join the voice channel %q: its id is no number", channel)
+	}
+	j.mu.Lock()
+	r := j.rooms(guild)
+	if j.self == "" {
+		j.self = j.UserID
+	}
+	self := j.self
+	j.mu.Unlock()
+	if self == "" {
+		return nil, &JoinError{channel, "main gateway", errors.New("clank is not connected to Discord yet; try again in a moment")}
+	}
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+	case <-ctx.Done():
+		return nil, &JoinError{channel, "main gateway", context.Cause(ctx)}
+	}
+	j.mu.Lock()
+	there := r.line
+	j.mu.Unlock()
+	if there != nil && there.Channel() == channel && there.alive() {
+		return there, nil
+	}
+	if there != nil {
+		there.cancel(ErrElsewhere)
+		select {
+		case <-there.done:
+		case <-ctx.Done():
+			return nil, &JoinError{channel, "main gateway", context.Cause(ctx)}
+		}
+	}
+	return j.begin(ctx, r, guild, channel)
+}
+
+// begin takes a place in a channel where we have none, and connects.
+func (j *Joiner) begin(ctx context.Context, r *rooms, guild, channel string) (*Line, error) {
+	s, err := j.enter(ctx, r, guild, channel)
+	if err != nil {
+		j.vacate(ctx, r, guild)
+		return nil, &JoinError{channel, "main gateway", err}
+	}
+	l, run := newLine(ctx, j, r, guild, channel)
+	err = l.connect(ctx, s)
+	if err != nil && (remedied(err) || errors.Is(err, errNews)) && ctx.Err() == nil {
+		j.vacate(ctx, r, guild)
+		if s, err = j.enter(ctx, r, guild, channel); err == nil {
+			err = l.connect(ctx, s)
+		}
+	}
+	if err != nil {
+		l.cancel(errLeft)
+		j.vacate(ctx, r, guild)
+		return nil, &JoinError{channel, "voice connection", err}
+	}
+	j.mu.Lock()
+	r.line = l
+	j.mu.Unlock()
+	l.start(run, s)
+	return l, nil
+}
+
+// enter asks the main gateway for a place in a channel, and waits until it has told everything that a voice connection needs.
+func (j *Joiner) enter(ctx context.Context, r *rooms, guild, channel string) (seat, error) {
+	before := j.seat(r)
+	if err := j.state(ctx, guild, &channel); err != nil {
+		return seat{}, fmt.Errorf("ask for a place: %w", err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, j.patience(), ErrNoAnswer)
+	defer cancel()
+	var s seat
+	err := j.await(ctx, r, func(now seat) (bool, error) {
+		s = now
+		if now.states > before.states && now.channel == "" && before.channel != "" {
+			return false, ErrRemoved
+		}
+		return now.states > before.states && now.channel == channel && now.servers > before.servers && now.endpoint != "", nil
+	})
+	if errors.Is(err, ErrNoAnswer) && s.states > before.states && s.channel == channel {
+		err = ErrNoServer
+	}
+	if errors.Is(err, ErrNoAnswer) && j.full(r, channel) {
+		err = ErrFull
+	}
+	return s, err
+}
+
+// await waits until done says so, looking at each change of our seat.
+func (j *Joiner) await(ctx context.Context, r *rooms, done func(seat) (bool, error)) error {
+	for {
+		j.mu.Lock()
+		s, changed := r.seat, r.changed
+		j.mu.Unlock()
+		if ok, err := done(s); ok || err != nil {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (j *Joiner) seat(r *rooms) seat {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return r.seat
+}
+
+// state sends our voice state; a nil channel leaves.
+func (j *Joiner) state(ctx context.Context, guild string, channel *string) error {
+	return j.Send(ctx, opVoiceState, map[string]any{"guild_id": guild, "channel_id": channel, "self_mute": false, "self_deaf": false})
+}
+
+// vacate leaves whatever channel of the guild we are in, also when ctx has ended, and waits a moment until Discord has done it, so
+// that the news of it is not taken for news of what comes next.
+func (j *Joiner) vacate(ctx context.Context, r *rooms, guild string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
+	defer cancel()
+	if err := j.state(ctx, guild, nil); err != nil {
+		j.logger().Warn("leaving the call was not told to Discord", "guild", guild, "error", err)
+		return
+	}
+	_ = j.await(ctx, r, func(now seat) (bool, error) { return now.channel == "", nil }) // it will be told later
+}
+
+// id is our own.
+func (j *Joiner) id() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.self
+}
+
+// Line is our end of the call in a guild, if there is one.
+func (j *Joiner) Line(guild string) (*Line, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if r := j.guilds[guild]; r != nil && r.line != nil {
+		return r.line, true
+	}
+	return nil, false
+}
+
+// Close leaves all calls, and waits for it at most until ctx ends.
+func (j *Joiner) Close(ctx context.Context) error {
+	j.mu.Lock()
+	var lines []*Line
+	for _, r := range j.guilds {
+		if r.line != nil {
+			lines = append(lines, r.line)
+		}
+	}
+	j.mu.Unlock()
+	for _, l := range lines {
+		l.cancel(errLeft)
+	}
+	var errs []error
+	for _, l := range lines {
+		errs = append(errs, l.Close(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+func (j *Joiner) patience() time.Duration {
+	if j.Patience == 0 {
+		return defaultPatience
+	}
+	return j.Patience
+}
+
+func (j *Joiner) logger() *slog.Logger {
+	if j.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return j.Logger
+}

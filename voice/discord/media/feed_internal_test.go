@@ -1,0 +1,194 @@
+package media
+
+import (
+	"encoding/binary"
+	"net"
+	"testing"
+	"time"
+
+	rtpcodecs "github.com/pion/rtp/codecs"
+
+	"clank/voice/discord/dave"
+	"clank/voice/discord/media/rtpsize"
+)
+
+// idle is a transport that leads nowhere.
+type idle struct{ Transport }
+
+func (idle) Send([]byte) error { return nil }
+func (idle) Close() error      { return nil }
+
+// settledConn is a connection that has a session but no socket.
+func settledConn(tb testing.TB) (*Conn, *link) {
+	tb.Helper()
+	l := &link{queue: make(chan message, maxQueue), usable: true, settled: func() {}, timer: time.NewTimer(time.Hour), end: func(error) {}}
+	c := &Conn{Target: Target{UserID: "1"}, self: 1, link: l, Video: true}
+	s, err := dave.New(dave.Options{UserID: 1, GroupID: 2, SendBinary: c.sendBinary, SendJSON: c.sendJSON})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := s.Select(0); err != nil {
+		tb.Fatal(err)
+	}
+	c.session = &session{ready: Ready{SSRC: 5}, described: true, transport: idle{}, dave: s, in: newInput()}
+	tb.Cleanup(func() { l.timer.Stop() })
+	return c, l
+}
+
+func FuzzGatewayMessages(f *testing.F) {
+	for _, text := range []string{
+		`{"op":5,"d":{"ssrc":1,"user_id":"2","speaking":1},"seq":3}`, `{"op":11,"d":{"user_ids":["2","3"]}}`, `{"op":13,"d":{"user_id":"2"}}`,
+		`{"op":15,"d":{"any":100,"5":50}}`, `{"op":14,"d":{"video_codec":"VP8"}}`, `{"op":6,"d":{"t":1}}`, `{"op":9,"d":null}`,
+		`{"op":24,"d":{"epoch":1,"protocol_version":1}}`, `{"op":21,"d":{"transition_id":0,"protocol_version":1}}`, `{"op":22,"d":{"transition_id":1}}`,
+		`{"op":4,"d":{"secret_key":[1,2,256]}}`, `{"op":2,"d":{}}`, `{"op":99}`,
+	} {
+		f.Add(false, []byte(text))
+	}
+	f.Add(true, []byte{0, 1, 25, 2, 3})
+	f.Add(true, []byte{0, 1, 27, 0, 0})
+	f.Add(true, []byte{0, 1, 30, 0, 1})
+	f.Fuzz(func(t *testing.T, binary bool, data []byte) {
+		c, l := settledConn(t)
+		l.beating = true // no goroutines here
+		if binary {
+			c.handleBinary(l, data)
+			return
+		}
+		_ = c.handleText(t.Context(), l, data) // an error ends the socket
+	})
+}
+
+func FuzzDiscoveryAnswer(f *testing.F) {
+	f.Add(append(discoveryRequest(7), 0))
+	answer := discoveryRequest(7)
+	answer[1] = 2
+	copy(answer[8:], "192.0.2.1")
+	binary.BigEndian.PutUint16(answer[72:], 50000)
+	f.Add(answer)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if seen, ok := discoveryAnswer(data, 7); ok && !seen.IsValid() {
+			t.Errorf("%x was read as %v", data, seen)
+		}
+	})
+}
+
+func TestDiscoveryAnswersAreChecked(t *testing.T) {
+	answer := discoveryRequest(7)
+	answer[1] = 2
+	copy(answer[8:], "192.0.2.1")
+	binary.BigEndian.PutUint16(answer[72:], 50000)
+	if seen, ok := discoveryAnswer(answer, 7); !ok || seen.String() != "192.0.2.1:50000" {
+		t.Errorf("got %v, %v", seen, ok)
+	}
+	for name, bad := range map[string]func([]byte) []byte{
+		"our own question": func(a []byte) []byte { a[1] = 1; return a },
+		"another's":        func(a []byte) []byte { a[7]++; return a },
+		"no address":       func(a []byte) []byte { a[8] = 'x'; return a },
+		"no port":          func(a []byte) []byte { a[72], a[73] = 0, 0; return a },
+		"too short":        func(a []byte) []byte { return a[:73] },
+	} {
+		if seen, ok := discoveryAnswer(bad(append([]byte(nil), answer...)), 7); ok {
+			t.Errorf("%s was read as %v", name, seen)
+		}
+	}
+}
+
+func TestDescriptorsAreReadByAnotherReader(t *testing.T) {
+	for i, id := range []uint16{0, 1, 127, 128, 0x7fff} {
+		var p rtpcodecs.VP8Packet
+		body, err := p.Unmarshal(describeVP8([]byte("frame"), i%2 == 0, id))
+		if err != nil || string(body) != "frame" || p.PictureID != id || (p.S == 1) != (i%2 == 0) || p.PID != 0 {
+			t.Errorf("picture %d: %+v %q, %v", id, p, body, err)
+		}
+	}
+}
+
+func TestNumbersOfMessagesWrap(t *testing.T) {
+	l := &link{resumed: true}
+	l.seq.Store(65534)
+	for _, step := range []struct {
+		seq int
+		new bool
+	}{{65534, false}, {65535, true}, {65535, false}, {0, true}, {0, false}, {1, true}} {
+		if got := l.advance(step.seq); got != step.new {
+			t.Errorf("message %d is new: %v, want %v", step.seq, got, step.new)
+		}
+	}
+}
+
+// a server that answers keep-alives, until it is told not to.
+func TestASilentTransportIsNoticed(t *testing.T) {
+	server, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	conn, err := net.DialUDP("udp4", nil, server.LocalAddr().(*net.UDPAddr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := make(chan error, 1)
+	u := UDP(func([]byte) {}, func(err error) { failed <- err }).(*udp)
+	u.conn, u.mode, u.every = conn, rtpsize.AES, 5*time.Millisecond
+	if err := u.Start(t.Context(), Description{Mode: rtpsize.AES, Key: make([]byte, 32)}); err != nil {
+		t.Fatal(err)
+	}
+	defer u.Close()
+	buf := make([]byte, 100)
+	for range 3 {
+		n, from, err := server.ReadFromUDP(buf)
+		if err != nil || n != pingSize {
+			t.Fatalf("%d bytes, %v", n, err)
+		}
+		if _, err := server.WriteToUDP(buf[:n], from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case err := <-failed:
+		if err == nil {
+			t.Error("it failed without a reason")
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("the silence was not noticed")
+	}
+}
+
+func BenchmarkPacketOut(b *testing.B) {
+	c, _ := settledConn(b)
+	c.out.reset(time.Now())
+	opus := make([]byte, 160)
+	for b.Loop() {
+		if err := c.SendAudio(opus); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkPacketIn(b *testing.B) {
+	c, _ := settledConn(b)
+	c.Handle = func(Event) {}
+	c.assign(9, "2")
+	packet := append([]byte{0x80, typeOpus, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9}, make([]byte, 160)...)
+	for b.Loop() {
+		binary.BigEndian.PutUint16(packet[2:], binary.BigEndian.Uint16(packet[2:])+1)
+		c.received(c.session, packet)
+	}
+	if c.Stats().Received == 0 {
+		b.Fatal("nothing was heard")
+	}
+}
+
+func BenchmarkPictureOut(b *testing.B) {
+	c, _ := settledConn(b)
+	c.out.reset(time.Now())
+	c.session.ready.Streams = []stream{{SSRC: 6}}
+	c.ShowVideo(Format{})
+	frame := make([]byte, 60<<10)
+	b.SetBytes(int64(len(frame)))
+	for b.Loop() {
+		if err := c.SendVideo(frame, time.Now()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

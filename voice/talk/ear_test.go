@@ -1,0 +1,102 @@
+package talk_test
+
+import (
+	"context"
+	"iter"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/brain"
+	"clank/voice"
+	"clank/voice/audio"
+	"clank/voice/ear"
+	"clank/voice/mouth"
+	"clank/voice/talk"
+)
+
+// tone are Opus packets of a sound as loud as speech.
+func tone(t *testing.T, span time.Duration) [][]byte {
+	t.Helper()
+	enc, err := audio.NewEncoder(voice.RateOpus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [][]byte
+	for i := range span / voice.FrameTime {
+		samples := make([]int16, 960)
+		for j := range samples {
+			at := float64(int(i)*960 + j)
+			samples[j] = int16(6000 * math.Sin(at*0.05) * (0.5 + 0.5*math.Sin(at*0.0007)))
+		}
+		b, err := enc.Encode(samples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// speaker says everything with the same sound.
+type speaker struct{ packets [][]byte }
+
+func (s *speaker) Speak(context.Context, string) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, p := range s.packets {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestFromThePacketToOurSilenceItTakesLessThan200Milliseconds(t *testing.T) {
+	packets := tone(t, time.Second)
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.brain.reply = func(context.Context, brain.Turn, func(brain.Progress)) (brain.Answer, error) {
+			return brain.Answer{Text: story}, nil
+		}
+		heard := make(chan voice.Utterance, 1)
+		p.NewEar = func(h talk.Heard) talk.Ear {
+			p.ear.tell, p.ear.closed = h, true
+			said := h.Said
+			h.Said = func(u voice.Utterance) {
+				u.Packets = []voice.Packet{{Opus: []byte("hello there")}}
+				heard <- u
+				said(u)
+			}
+			return talk.Through(&ear.Ear{})(h)
+		}
+		spoken := &speaker{packets: packets}
+		p.Mouth = talk.With(&mouth.Mouth{Line: p.line, Speaker: spoken})
+		p.begin("ada")
+		p.says("ada", "tell me a story") // through the scripted end of utterance
+		for p.line.last().Before(time.Now().Add(-30 * time.Millisecond)) {
+			p.wait(voice.FrameTime)
+		}
+		began := time.Now()
+		for i, b := range packets {
+			p.line.events <- voice.Event{Kind: voice.Heard, Packet: voice.Packet{
+				From: "ada", Sequence: uint16(i), Timestamp: uint32(i * 960), Opus: b, At: time.Now(),
+			}}
+			p.wait(voice.FrameTime)
+		}
+		if took := p.line.last().Sub(began); took > 200*time.Millisecond {
+			t.Errorf("we spoke for %v into what ada said", took)
+		} else {
+			t.Logf("silent %v after the first packet", took)
+		}
+		u := <-heard
+		if !u.Loud {
+			t.Error("the utterance is not loud")
+		}
+		p.wait(10 * time.Second)
+		if got := p.brain.asked(); len(got) != 2 {
+			t.Errorf("asked %v", got)
+		}
+		p.end()
+	})
+}

@@ -1,0 +1,79 @@
+package talk
+
+import (
+	"time"
+
+	"clank/voice/talk/words"
+)
+
+const (
+	noticeGrace = 3 * time.Second // who is told to be here so soon after the notice was here before us
+	tellAgain   = 5 * time.Minute // after this a failure is told anew
+)
+
+// howOut is how to be left out. Saying so helps only where words are understood.
+func (c *call) howOut() string {
+	if c.Transcriber == nil && c.NewNative == nil {
+		return "use `/clank privacy` to be left out"
+	}
+	return "say “clank privacy” or use `/clank privacy` to be left out"
+}
+
+// notice says that we listen, once we can be heard.
+func (c *call) notice() {
+	if !c.noticed.IsZero() {
+		return
+	}
+	c.noticed = time.Now()
+	for _, p := range c.room.people {
+		p.told = true
+	}
+	kept := "nothing that is said is stored"
+	if c.Keep != nil {
+		kept = "what is said to me is stored as text, and no sound"
+	}
+	text := "I have joined the call and listen: call me by name (“clank, …”) to ask for something, and say “clank, stop” to stop it. " +
+		"Who does not want to be heard: " + c.howOut() + "; " + kept + "."
+	c.write(Message{Text: text})
+	aloud := "Hello, I am clank, and I am listening. Nothing is stored."
+	if c.Keep != nil {
+		aloud = "Hello, I am clank, and I am listening. What is said to me is stored as text."
+	}
+	if c.Mouth != nil {
+		out := "Say: clank privacy, to be left out."
+		if c.Transcriber == nil && c.NewNative == nil {
+			out = "The chat says how to be left out."
+		}
+		c.say(&part{sentences: []string{aloud, out}})
+	}
+	switch {
+	case c.NewNative != nil:
+	case c.Transcriber == nil:
+		c.tell("hear", "I cannot hear words: no transcription is configured. Set one up in the settings under voice."+c.stillStops())
+	case c.Spotter == nil && !c.Manners.TranscribeAll:
+		c.tell("spot", "Without the Debian package pocketsphinx I do not hear my name while several people are here, only answers to what I "+
+			"say and somebody who is here alone. Install it, or have everything transcribed (settings, voice).")
+	}
+}
+
+// welcome tells somebody who comes later that we listen, once.
+func (c *call) welcome(p *person) {
+	if p.told || c.noticed.IsZero() {
+		return
+	}
+	p.told = true
+	if time.Since(c.noticed) < noticeGrace || c.Privacy != nil && c.Privacy.LeftOut(c.Place.Guild, p.ID) {
+		return
+	}
+	c.write(Message{Text: "Hello, " + words.Name(p.name()) + ". I am in this call and listen; " + c.howOut() + "."})
+}
+
+// tell writes of a failure, once for each kind until it has worked again or much time has gone.
+func (c *call) tell(kind, text string) {
+	now := time.Now()
+	if at, told := c.told[kind]; told && now.Sub(at) < tellAgain {
+		return
+	}
+	c.told[kind] = now
+	c.write(Message{Text: text})
+}

@@ -1,0 +1,110 @@
+package talk_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/voice/talk"
+)
+
+func TestTheNoticeIsSaidAndWrittenAndTheyWhoComeLaterReadIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.begin("ada")
+		for where, got := range map[string]string{"said": p.mouth.words(), "written": p.chat.text()} {
+			for _, want := range []string{"listen", "lank privacy", "othing"} {
+				if !strings.Contains(got, want) {
+					t.Errorf("%s: %q, want %q in it", where, got, want)
+				}
+			}
+		}
+		if strings.Contains(p.chat.text(), "Ada") {
+			t.Error("who was there before is told twice")
+		}
+		p.join("bob")
+		p.leave("bob")
+		p.join("bob")
+		if got := strings.Count(p.chat.text(), "Hello, Bob."); got != 1 {
+			t.Errorf("bob was told %d times, want once", got)
+		}
+		p.end()
+	})
+}
+
+func TestWhoIsLeftOutIsNotHeardAtAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		if err := p.privacy.Set(t.Context(), "g", "bob", true); err != nil {
+			t.Fatal(err)
+		}
+		p.begin("ada", "bob")
+		p.sound("ada", 100*time.Millisecond)
+		p.says("bob", "clank, hello there")
+		if got := p.ear.heard("bob"); got != 0 || p.words.calls() != 0 {
+			t.Errorf("bob: %d packets heard, %d transcriptions; want none", got, p.words.calls())
+		}
+		if err := p.privacy.Set(t.Context(), "g", "ada", true); err != nil { // as the command does
+			t.Fatal(err)
+		}
+		before := p.ear.heard("ada")
+		p.sound("ada", 100*time.Millisecond)
+		if p.ear.heard("ada") != before || len(p.ear.forgot) == 0 || p.spot.open != 0 {
+			t.Errorf("ada is heard after the command: forgot %v, %d spotters", p.ear.forgot, p.spot.open)
+		}
+		p.end()
+	})
+}
+
+func TestBotsAndWeOurselvesAreNotHeard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.begin("ada")
+		p.sound("me", 100*time.Millisecond)
+		if got := p.ear.heard("me"); got != 0 {
+			t.Errorf("%d packets of our own heard", got)
+		}
+		p.end()
+	})
+}
+
+func TestSayingClankPrivacyIsEnough(t *testing.T) {
+	for _, spotted := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newParty(t)
+			p.Manners.TranscribeAll = true
+			p.begin("ada", "bob")
+			p.wait(10 * time.Second)
+			if spotted {
+				p.sound("bob", 100*time.Millisecond)
+				p.spots("bob", "clank privacy")
+			} else {
+				p.says("bob", "Clank, privacy.")
+			}
+			p.wait(time.Second)
+			if !p.privacy.LeftOut("g", "bob") || !strings.Contains(p.chat.text(), "Bob, I do not listen to you any more") {
+				t.Errorf("left out %v; written %q", p.privacy.LeftOut("g", "bob"), p.chat.text())
+			}
+			p.end()
+		})
+	}
+}
+
+func TestTranscriptsAreKeptOnlyIfWanted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		var kept []string
+		p.Keep = func(s talk.Said) { kept = append(kept, s.By.Name+": "+s.Text) }
+		p.begin("ada")
+		p.says("ada", "hello there")
+		p.wait(time.Second)
+		if got := strings.Join(kept, "; "); got != "Ada: hello there; : Very well." {
+			t.Errorf("kept %q", got)
+		}
+		if got := p.chat.text(); strings.Contains(got, "nothing that is said is stored") || !strings.Contains(got, "stored as text") {
+			t.Errorf("the notice says %q", got)
+		}
+		p.end()
+	})
+}

@@ -1,0 +1,136 @@
+package talk
+
+import (
+	"time"
+
+	"clank/sessions"
+	"clank/voice"
+	"clank/voice/audio"
+)
+
+// maxPeople bounds what is remembered of people; a call has fewer.
+const maxPeople = 500
+
+// person is somebody in the call, and what we know of their talk.
+type person struct {
+	voice.Person
+
+	here bool
+	out  bool // does not want to be heard
+	told bool // has been told that we listen
+
+	ears      *listening // to spot words; nil until they speak
+	toSpot    *audio.Resampler
+	toNative  *audio.Resampler
+	woken     time.Time // when they last said our name to the spotter
+	stopped   time.Time // when they last said stop to the spotter, and it did
+	openUntil time.Time // until then what they say is said to us
+
+	speaking bool
+	onset    time.Time // when they began to speak
+	lastLoud time.Time // when they spoke last
+	echoes   int       // how often their sound ended when we fell silent
+
+	late    *heard  // the last utterance that seemed not to be for us, until it is clear that our name was not in it
+	unheard []heard // utterances that wait to be put into words
+	busy    bool    // one is being put into words
+}
+
+// room is who is in the call.
+type room struct {
+	me     string
+	people map[string]*person
+	since  time.Time // when the number of humans last became or left zero
+	empty  bool
+}
+
+// get is the person with id, made up if they are not known yet: sound may come before names.
+func (r *room) get(id string) *person {
+	p := r.people[id]
+	if p == nil {
+		p = &person{Person: voice.Person{ID: id}}
+		if len(r.people) < maxPeople {
+			r.people[id] = p
+		}
+	}
+	return p
+}
+
+// humans counts the people who are here, ourselves and other bots left out.
+func (r *room) humans() (n int) {
+	for _, p := range r.people {
+		if p.here && !p.Bot && p.ID != r.me {
+			n++
+		}
+	}
+	return n
+}
+
+// alone reports whether p is the only human in the call.
+func (r *room) alone(p *person) bool {
+	return p.here && !p.Bot && r.humans() == 1
+}
+
+// quiet reports whether nobody has made a sound lately.
+func (r *room) quiet(now time.Time, span time.Duration) bool {
+	for _, p := range r.people {
+		if now.Sub(p.lastLoud) < span {
+			return false
+		}
+	}
+	return true
+}
+
+// name is p as people read it.
+func (p *person) name() string {
+	if p.Name == "" {
+		return "somebody"
+	}
+	return p.Name
+}
+
+// joined is told of everybody who is or comes into the call, and again when they are known better.
+func (c *call) joined(who voice.Person) {
+	p := c.room.get(who.ID)
+	if who.Name == "" {
+		who.Name = p.Name
+	}
+	p.Person = who
+	fresh := !p.here
+	p.here = true
+	if fresh && !who.Bot && who.ID != c.Place.Me {
+		c.welcome(p)
+	}
+}
+
+func (c *call) left(id string) {
+	p := c.room.people[id]
+	if p == nil {
+		return
+	}
+	p.here = false
+	c.forget(p)
+}
+
+// forget drops what was heard of p, and is no longer to be listened to.
+func (c *call) forget(p *person) {
+	c.ear.Left(p.ID)
+	c.endListening(p)
+	p.late, p.unheard, p.speaking, p.woken, p.openUntil = nil, nil, false, time.Time{}, time.Time{}
+	if c.speech.pausedBy == p {
+		c.resume()
+	}
+	if c.native != nil {
+		c.native.forget(p.ID)
+	}
+}
+
+// origin is who p is to those who do what they ask.
+func (c *call) origin(p *person) sessions.Origin {
+	if c.Origin != nil {
+		o := c.Origin(p.Person)
+		o.Guild, o.Channel = c.Place.Guild, c.Place.Channel
+		return o
+	}
+	return sessions.Origin{Kind: c.Place.Kind, Guild: c.Place.Guild, Channel: c.Place.Channel, User: p.ID, UserName: p.name()}
+}

@@ -1,0 +1,85 @@
+package talk
+
+import (
+	"context"
+	"time"
+
+	"clank/brain"
+	"clank/sessions"
+	"clank/voice"
+)
+
+// Replier answers people. [brain.Brain] is one.
+type Replier interface {
+	Reply(ctx context.Context, t brain.Turn, watch func(brain.Progress)) (brain.Answer, error)
+}
+
+// Heard is where an [Ear] tells what it hears. The functions may be called from any goroutine, and do not block.
+type Heard struct {
+	Sound func(voice.Sound)     // live, as it is decoded
+	Said  func(voice.Utterance) // when somebody has fallen silent
+
+	// Speaking tells that somebody has begun to speak, goes on (every 100 ms of speech or so) or has ended. voiced is how much of it
+	// was speech until now.
+	Speaking func(person string, voiced time.Duration, over bool)
+}
+
+// Ear turns packets into speech. [clank/voice/ear.Ear] is one, by [Through].
+type Ear interface {
+	Take(p voice.Packet) // does not block
+	Left(person string)  // they left, or do not want to be heard: what is kept of them goes
+
+	// Run listens until ctx ends. Nothing is told after it has returned.
+	Run(ctx context.Context) error
+}
+
+// Mouth speaks into the call; [With] makes one. Say is called by one goroutine at a time, the others by any.
+type Mouth interface {
+	// Run speaks until ctx ends. Then nothing more can be said.
+	Run(ctx context.Context) error
+
+	// Say speaks sentences one after the other, and returns how many were heard to their end. It blocks until all are
+	// said or Silence has been called, whose cause it then returns, or ctx has ended, or a sentence could not be spoken.
+	Say(ctx context.Context, sentences []string) (said int, err error)
+
+	// Play begins to play sound that is made elsewhere, after what is being said. It does not block.
+	Play(sound Sound) Playing
+
+	// Pause is silent at once and keeps its place, or goes on from there.
+	Pause(on bool)
+
+	// Silence ends what is being said, at once. It does not concern what is said later.
+	Silence(cause error)
+}
+
+// Playing is sound on its way.
+type Playing interface {
+	Played
+
+	// Wait waits until it was played, or says why not all of it was. When ctx ends before, the rest is dropped.
+	Wait(ctx context.Context) error
+}
+
+// Message is something to write beside the call.
+type Message struct {
+	Text   string // Markdown
+	Images []sessions.Image
+}
+
+// Chat is where the call writes: the text chat of the voice channel, or the page of the call.
+type Chat interface {
+	Write(ctx context.Context, m Message) error
+}
+
+// Privacy is who does not want to be heard. [clank/voice/privacy.List] is one.
+type Privacy interface {
+	LeftOut(guild, user string) bool
+	Set(ctx context.Context, guild, user string, out bool) error
+}
+
+// Said is something that was understood, for those who keep transcripts.
+type Said struct {
+	By   voice.Person // zero if we said it
+	Text string
+	At   time.Time
+}

@@ -1,0 +1,245 @@
+package talk
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+	"time"
+
+	"clank/brain"
+	"clank/cancel"
+	"clank/sessions"
+	"clank/voice/talk/words"
+)
+
+const (
+	quietFor   = 400 * time.Millisecond // nobody has made a sound for so long before we begin
+	waitQuiet  = 10 * time.Second       // then we begin all the same
+	maxQueued  = 16
+	suspendFor = 10 * time.Second // what was interrupted by talk that is not ours is taken up within this
+)
+
+// part is something to say in one go.
+type part struct {
+	to        *person // whom it answers; nil: everybody
+	job       *job    // of which it is news; nil: none
+	sentences []string
+	said      int       // of them, heard to their end
+	answer    bool      // it is an answer, and stands in the history
+	whole     string    // what it is with what is not spoken
+	question  bool      // it ends with a question
+	short     bool      // an acknowledgement: said at once, not interrupted
+	sound     Sound     // instead of sentences, of a native model; nil: none
+	playback  *playback // with sound
+	text      string    // what is written if it cannot be spoken; empty: nothing, or written already
+
+	queued   time.Time
+	since    time.Time // begun, the last time
+	broken   *person   // who interrupted it
+	dropped  bool      // it is not to be taken up
+	inMemory *ours
+	cancel   context.CancelCauseFunc // of saying it
+}
+
+// speech is what is said, was interrupted, and waits to be said.
+type speech struct {
+	now       *part
+	queue     []*part
+	suspended *part
+	until     time.Time // then what is suspended is given up
+	pausedBy  *person
+	memory    memory
+}
+
+func (s *speech) idle() bool { return s.now == nil && len(s.queue) == 0 && s.suspended == nil }
+
+// say queues p.
+func (c *call) say(p *part) {
+	if len(p.sentences) == 0 {
+		return
+	}
+	if c.Mouth == nil {
+		c.unspoken(p)
+		return
+	}
+	p.queued = time.Now()
+	if len(c.speech.queue) >= maxQueued {
+		c.log.Warn("too much waits to be said; it is left out")
+		c.unspoken(p)
+		return
+	}
+	if p.short {
+		c.speech.queue = append([]*part{p}, c.speech.queue...)
+	} else {
+		c.speech.queue = append(c.speech.queue, p)
+	}
+}
+
+// unspoken is p where nothing can be said: it is written.
+func (c *call) unspoken(p *part) {
+	if p.text != "" {
+		c.write(Message{Text: p.text})
+		p.text = ""
+	}
+	p.said = len(p.sentences)
+	c.remember(p)
+}
+
+// sayShort acknowledges something.
+func (c *call) sayShort(text string) {
+	c.say(&part{sentences: []string{text}, short: true, text: text})
+}
+
+// sayFor is news of a job, which goes with it.
+func (c *call) sayFor(j *job, text string) { c.say(&part{to: j.by, job: j, sentences: []string{text}}) }
+
+// answerShort answers with words of our own.
+func (c *call) answerShort(p *person, text string) {
+	c.answer(p, brain.Answer{Text: text})
+}
+
+// answer says what can be said, and writes what can only be read.
+func (c *call) answer(p *person, a brain.Answer) {
+	sentences, more := words.Spoken(a.Text)
+	images := a.Images
+	if len(images) > 0 && !more {
+		sentences, more = append(sentences, words.InChat), true
+	}
+	if len(images) == 0 && a.View != nil {
+		images = []sessions.Image{*a.View}
+	}
+	text := a.Text
+	if more || len(images) > 0 {
+		c.write(Message{Text: a.Text, Images: images})
+		text = ""
+	}
+	if c.Keep != nil {
+		c.Keep(Said{Text: a.Text, At: time.Now()})
+	}
+	c.say(&part{to: p, sentences: sentences, answer: true, whole: a.Text, question: strings.HasSuffix(strings.TrimSpace(a.Text), "?"), text: text})
+}
+
+// next begins to say what waits, if nobody speaks.
+func (c *call) next(ctx context.Context) {
+	s := &c.speech
+	if s.now != nil || len(s.queue) == 0 || !c.connected || ctx.Err() != nil {
+		return
+	}
+	p, now := s.queue[0], time.Now()
+	if !p.short && !c.room.quiet(now, quietFor) && now.Sub(p.queued) < waitQuiet {
+		return
+	}
+	s.queue = s.queue[1:]
+	s.now, p.since = p, now
+	ctx, p.cancel = context.WithCancelCause(ctx)
+	rest := p.sentences[p.said:]
+	p.inMemory = s.memory.begin(strings.Join(rest, " "), now)
+	if p.sound != nil {
+		playing := c.Mouth.Play(p.sound)
+		p.playback.play(playing)
+		c.native.plays(true)
+		c.work.Go(func() {
+			err := playing.Wait(ctx)
+			c.post(func(ctx context.Context) {
+				c.native.said(p)
+				p.dropped = err != nil
+				c.spokenTo(ctx, p, 0, err)
+			})
+		})
+		return
+	}
+	over := func() {}
+	if p.answer && p.to != nil { // so that it can be stopped from the chat, too
+		said, handle := c.Scopes.Begin(ctx, c.scopes[0], cancel.Work{ID: rand.Text(), Owner: p.to.ID, Label: "speaking"})
+		ctx, over = said, handle.End
+	}
+	c.work.Go(func() {
+		n, err := c.Mouth.Say(ctx, rest)
+		over()
+		c.post(func(ctx context.Context) { c.spokenTo(ctx, p, n, err) })
+	})
+}
+
+// spokenTo is told that p has been said, or how much of it.
+func (c *call) spokenTo(ctx context.Context, p *part, n int, err error) {
+	s := &c.speech
+	p.cancel(context.Canceled)
+	p.inMemory.to = time.Now()
+	p.said = min(p.said+n, len(p.sentences))
+	s.now, s.pausedBy = nil, nil
+	c.native.plays(false)
+	switch {
+	case err == nil:
+		p.said = len(p.sentences)
+		delete(c.told, "speak")
+		c.remember(p)
+	case p.broken != nil && !p.dropped && ctx.Err() == nil:
+		s.suspended, s.until = p, time.Now().Add(suspendFor)
+	case p.broken != nil || p.dropped || ctx.Err() != nil || causeOf(err) != nil:
+		c.remember(p)
+	default:
+		c.log.Error("not spoken", "error", err)
+		c.tell("speak", "I cannot speak at the moment, so I write: "+words.Sentence(err.Error()))
+		c.unspoken(p)
+	}
+	c.next(ctx)
+}
+
+// remember puts what was said of an answer into the history, and lets the person go on without our name.
+func (c *call) remember(p *part) {
+	if !p.answer {
+		return
+	}
+	p.answer = false
+	line := brain.Line{Mine: true, Text: strings.Join(p.sentences[:p.said], " ")}
+	if rest := p.sentences[p.said:]; len(rest) == 0 {
+		line.Text = p.whole
+	} else {
+		line.Notes = []string{"interrupted here; not said: " + strings.Join(rest, " ")}
+	}
+	now := time.Now()
+	c.lines.add(line, now)
+	if p.to != nil && p.to.here && !p.to.out {
+		span := c.followUp()
+		if p.question {
+			span = c.awaited()
+		}
+		p.to.openUntil = now.Add(span)
+	}
+}
+
+// dropFor takes back the news of a job that is over.
+func (c *call) dropFor(j *job) {
+	c.dropWhere(func(p *part) bool { return p.job == j }, nil)
+}
+
+// dropWhere takes back what is to be said, waits or is being said, and reports whether there was something.
+func (c *call) dropWhere(which func(*part) bool, cause error) (any bool) {
+	s := &c.speech
+	var kept []*part
+	for _, p := range s.queue {
+		if !which(p) {
+			kept = append(kept, p)
+			continue
+		}
+		any = true
+		c.remember(p)
+	}
+	s.queue = kept
+	if p := s.suspended; p != nil && which(p) {
+		s.suspended, any = nil, true
+		c.remember(p)
+	}
+	if p := s.now; p != nil && which(p) && cause != nil {
+		any = true
+		p.dropped = true
+		c.silence(p, cause)
+	}
+	return any
+}
+
+// silence ends what is being said, also if the mouth is only about to say it.
+func (c *call) silence(p *part, cause error) {
+	c.Mouth.Silence(cause)
+	p.cancel(cause)
+}

@@ -1,0 +1,164 @@
+package talk
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"clank/cancel"
+	"clank/llm"
+	"clank/sessions"
+	"clank/voice"
+	"clank/voice/talk/words"
+)
+
+// Why a call ended that nobody closed and nothing broke.
+var (
+	ErrNobody  = errors.New("nobody was in the call any more")
+	ErrTooLong = errors.New("the call has reached the longest time it may last")
+)
+
+// closeTimeout bounds leaving the call, and writing the last messages.
+const closeTimeout = 10 * time.Second
+
+// Place is where a call is. The channel's text chat has the channel's own id.
+type Place struct {
+	Kind    sessions.OriginKind
+	Guild   string
+	Channel string
+	Asked   string // the text channel from which the call was asked for; may be empty
+	Me      string // our own id there; what it says is never heard
+}
+
+// BargeIn says who may interrupt us by speaking. Stop words and our name interrupt always, except with [NoBargeIn], which
+// leaves only stop words.
+type BargeIn string
+
+// The choices.
+const (
+	AnyoneBargesIn BargeIn = "anyone" // the default
+	AskerBargesIn  BargeIn = "asker"  // the person who is being answered
+	NoBargeIn      BargeIn = "none"
+)
+
+// Manners are what an operator may want otherwise. Zero values stand for what is said beside them.
+type Manners struct {
+	// TranscribeAll has everything put into words, and not only what is likely to be said to us: it finds our name in what
+	// people say where no spotter does, and costs accordingly.
+	TranscribeAll bool
+
+	Names    []string      // by which people call us, beside "clank"
+	FollowUp time.Duration // after an answer, for the same person to go on without our name; 20 s
+	Awaited  time.Duration // the same if we have asked something; 60 s
+	BargeIn  BargeIn       // anyone
+	Alone    time.Duration // with nobody there, until we leave; 5 min
+	Limit    time.Duration // of the whole call; none
+	News     time.Duration // between two words about a browse that takes long; 20 s
+}
+
+// Talk is one conversation. Set its fields, then call Run once.
+type Talk struct {
+	Line  voice.Line
+	Place Place
+	Brain Replier
+
+	NewEar func(Heard) Ear
+	Chat   Chat
+
+	// Mouth speaks; nil: answers are only written.
+	Mouth Mouth
+
+	// Transcriber puts speech into words; nil: only phrases of the Spotter are understood.
+	Transcriber voice.Transcriber
+
+	// Spotter hears stop words and our name, at [voice.RateSpeech]; nil: only whole utterances are understood. Its phrases are
+	// taken by what they say: one that [cancel.IsStop] takes for a stop, our name, and "clank privacy".
+	Spotter voice.Spotter
+
+	// NewNative makes a model that hears and speaks by itself. It then stands in for Transcriber, Brain and the words of Mouth; nil is
+	// none.
+	NewNative func(NativeEvents) Native
+
+	Scopes  *cancel.Scopes
+	Privacy Privacy
+
+	// Origin is who somebody is to those who do what they ask. nil: what [Place] and the person tell.
+	Origin func(p voice.Person) sessions.Origin
+
+	// Disabled says why somebody may not ask for anything now, in words for people; empty if they may. nil: never.
+	Disabled func(ctx context.Context, o sessions.Origin) string
+
+	// Spend is called with what each response of a Native has used, which its own calls do not count. An error ends it. nil: nothing.
+	Spend func(ctx context.Context, u llm.Usage) error
+
+	// Keep is given what was said in words. nil, the default, keeps nothing. It must not block.
+	Keep func(Said)
+
+	Manners Manners
+	Logger  *slog.Logger
+}
+
+// Run holds the conversation until the call has ended, and leaves it if it ends before. It returns why: nil when the line
+// was closed, [ErrNobody], [ErrTooLong], the error of the line, or the cause of ctx. Everything it has started has ended then.
+func (t *Talk) Run(ctx context.Context) error {
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(context.Canceled)
+	c := newCall(t, leave)
+	scribe := newScribe(context.WithoutCancel(ctx), t.Chat, c.log) // it writes what is left after the end
+	c.scribe = scribe
+	c.ear = t.NewEar(Heard{
+		Sound: func(s voice.Sound) { c.in.offer(func(ctx context.Context) { c.sound(ctx, s) }) },
+		Said:  func(u voice.Utterance) { c.in.put(func(ctx context.Context) { c.said(ctx, u) }) },
+		Speaking: func(person string, voiced time.Duration, over bool) {
+			c.in.put(func(context.Context) { c.speaks(person, voiced, over) })
+		},
+	})
+	c.work.Go(func() {
+		if err := c.ear.Run(ctx); err != nil {
+			c.log.Error("nobody in the call is heard", "error", err)
+			c.post(func(context.Context) {
+				c.tell("ear", "I cannot hear anybody in this call: "+words.Sentence(err.Error()))
+			})
+		}
+	})
+	if t.Mouth != nil {
+		c.work.Go(func() {
+			if err := t.Mouth.Run(ctx); err != nil {
+				c.log.Error("nothing can be said in the call", "error", err)
+			}
+		})
+	}
+	if t.NewNative != nil {
+		c.startNative(ctx)
+	}
+	err := c.loop(ctx)
+	leave(ending(err))
+	c.stopListening()
+	c.work.Wait()
+	last, done := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer done()
+	scribe.close(last)
+	if e := t.Line.Close(last); e != nil {
+		c.log.Warn("call not left in order", "channel", t.Place.Channel, "error", e)
+	}
+	return err
+}
+
+// ending is the cause with which what still runs is ended.
+func ending(err error) error {
+	if causeOf(err) != nil {
+		return err
+	}
+	c := &cancel.Cause{Reason: cancel.Gone, Detail: "the call has ended"}
+	if err != nil {
+		c.Detail = err.Error()
+	}
+	return c
+}
+
+// causeOf is the cause of cancellation in err's chain, or nil.
+func causeOf(err error) *cancel.Cause {
+	c, _ := errors.AsType[*cancel.Cause](err)
+	return c
+}

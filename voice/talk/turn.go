@@ -1,0 +1,214 @@
+package talk
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strings"
+	"time"
+
+	"clank/brain"
+	"clank/cancel"
+	"clank/llm"
+	"clank/voice/talk/words"
+)
+
+const (
+	maxJobs     = 4 // replies at once in a call
+	maxBrowsing = 2 // of them, of one person, that work a browser
+	maxWaiting  = 8
+	maxLabel    = 60
+	maxNews     = 3 // words about one browse that takes long
+
+	style = "This is a voice call: what people say was put into words by a recogniser, which mishears, and your answer is spoken aloud. " +
+		"Answer in one to three short sentences of plain spoken language, in the language of the person. No Markdown, no lists, no addresses, no emoji; " +
+		"say numbers and times as one says them. If a link or a picture is needed, put the link at the end and say that it is in the chat: it is written " +
+		"there, not spoken. If a request makes no sense, ask shortly what was meant."
+)
+
+// request is something that somebody asks of us.
+type request struct {
+	by   *person
+	text string
+}
+
+// job is a reply in the making.
+type job struct {
+	request
+
+	handle   *cancel.Handle
+	line     *entry // the request in the history
+	replaced bool   // a newer request of the same person took its place
+	browsing bool
+	news     int // words said about the browse
+	nextNews time.Time
+}
+
+// ask takes up something that p has said to us.
+func (c *call) ask(ctx context.Context, p *person, text string) {
+	c.giveUp(p)
+	p.openUntil = time.Time{}
+	if text == "" {
+		c.sayShort("Yes?")
+		p.openUntil = time.Now().Add(c.awaited())
+		return
+	}
+	if c.Disabled != nil {
+		if why := c.Disabled(ctx, c.origin(p)); why != "" {
+			c.answerShort(p, words.Sentence(why))
+			return
+		}
+	}
+	r := request{by: p, text: text}
+	browsing := 0
+	for _, j := range c.jobs {
+		switch {
+		case j.by != p || j.replaced:
+		case j.browsing:
+			browsing++
+		default: // still thinking: the two belong together
+			r.text = j.text + "\n" + r.text
+			j.replaced = true
+			c.lines.remove(j.line)
+			c.dropFor(j)
+			j.handle.Stop(&cancel.Cause{Reason: cancel.Superseded})
+		}
+	}
+	if browsing >= maxBrowsing || c.running() >= maxJobs {
+		c.wait(r)
+		return
+	}
+	c.start(ctx, r)
+}
+
+// running counts the replies in the making.
+func (c *call) running() (n int) {
+	for _, j := range c.jobs {
+		if !j.replaced {
+			n++
+		}
+	}
+	return n
+}
+
+// wait lets r wait for its turn, together with what the same person has waiting.
+func (c *call) wait(r request) {
+	for i, w := range c.waiting {
+		if w.by == r.by {
+			c.waiting[i].text += "\n" + r.text
+			return
+		}
+	}
+	if len(c.waiting) == maxWaiting {
+		c.answerShort(r.by, "I have too much to do at the moment. Please ask again in a while.")
+		return
+	}
+	c.waiting = append(c.waiting, r)
+	c.sayShort("One after the other. I come to that next.")
+}
+
+// start begins a reply.
+func (c *call) start(ctx context.Context, r request) {
+	now := time.Now()
+	j := &job{request: r}
+	j.line = c.lines.add(brain.Line{Who: r.by.name(), Text: r.text}, now)
+	turn := brain.Turn{Origin: c.origin(r.by), Lines: c.lines.until(j.line, now), Style: style}
+	work := cancel.Work{ID: rand.Text(), Owner: r.by.ID, Label: label(r.text)}
+	ctx, j.handle = c.Scopes.Begin(ctx, c.scopes[0], work)
+	c.jobs = append(c.jobs, j)
+	c.work.Go(func() {
+		defer j.handle.End()
+		answer, err := c.Brain.Reply(ctx, turn, func(brain.Progress) {
+			c.post(func(context.Context) { c.browses(j) })
+		})
+		why := cancel.CauseOf(ctx, err)
+		c.post(func(ctx context.Context) { c.replied(ctx, j, answer, err, why) })
+	})
+}
+
+// browses notes that a reply works a browser, and says so when it begins.
+func (c *call) browses(j *job) {
+	if j.browsing || j.replaced {
+		return
+	}
+	j.browsing = true
+	j.nextNews = time.Now().Add(c.newsEvery())
+	c.sayFor(j, "I am looking.")
+}
+
+// news says that a browse is still under way.
+func (c *call) news(now time.Time) {
+	for _, j := range c.jobs {
+		if !j.browsing || j.replaced || j.news >= maxNews || now.Before(j.nextNews) {
+			continue
+		}
+		j.nextNews = now.Add(c.newsEvery())
+		if c.speech.idle() {
+			c.sayFor(j, []string{"Still looking.", "This takes a while.", "I am still at it, and tell you when I have it."}[j.news])
+			j.news++
+		}
+	}
+}
+
+// replied is told how a reply has come out.
+func (c *call) replied(ctx context.Context, j *job, a brain.Answer, err error, why *cancel.Cause) {
+	for i, x := range c.jobs {
+		if x == j {
+			c.jobs = append(c.jobs[:i:i], c.jobs[i+1:]...)
+			break
+		}
+	}
+	defer c.startWaiting(ctx)
+	if j.replaced || ctx.Err() != nil {
+		return
+	}
+	c.dropFor(j)
+	switch {
+	case why != nil && why.Reason == cancel.Stopped: // whoever stopped it was told
+		c.lines.add(brain.Line{Mine: true, Text: "(" + why.Error() + ")"}, time.Now())
+	case why != nil:
+		c.answerShort(j.by, words.Sentence(why.Error()))
+	case err != nil:
+		c.log.Error("reply in a call failed", "error", err)
+		c.answerShort(j.by, failure(err))
+	default:
+		c.answer(j.by, a)
+	}
+}
+
+// failure is what is said of a reply that failed.
+func failure(err error) string {
+	if e := new(llm.Error); errors.As(err, &e) {
+		return "I could not think of an answer. " + words.Sentence(e.Error())
+	}
+	return "That did not work. " + words.Sentence(err.Error())
+}
+
+// startWaiting begins the next reply that waits and may run.
+func (c *call) startWaiting(ctx context.Context) {
+	for i, r := range c.waiting {
+		if c.running() >= maxJobs {
+			return
+		}
+		busy := 0
+		for _, j := range c.jobs {
+			if j.by == r.by && !j.replaced {
+				busy++
+			}
+		}
+		if busy < maxBrowsing {
+			c.waiting = append(c.waiting[:i:i], c.waiting[i+1:]...)
+			c.start(ctx, r)
+			return
+		}
+	}
+}
+
+// label is a request in a few words.
+func label(text string) string {
+	r := []rune(strings.Join(strings.Fields(text), " "))
+	if len(r) > maxLabel {
+		return "spoken: " + string(r[:maxLabel-1]) + "…"
+	}
+	return "spoken: " + string(r)
+}

@@ -1,0 +1,67 @@
+package talk
+
+import (
+	"context"
+	"time"
+
+	"clank/voice/ear"
+	"clank/voice/mouth"
+)
+
+// longestPause is when a pause that nobody has ended is over. The rules of interruption end it long before.
+const longestPause = 10 * time.Second
+
+// Through has e tell what it hears: a [Talk.NewEar]. The functions of e are set by it; its other fields are the caller's.
+func Through(e *ear.Ear) func(Heard) Ear {
+	return func(h Heard) Ear {
+		e.Sound, e.Said = h.Sound, h.Said
+		e.Speaking = func(s ear.Speech) { h.Speaking(s.From, s.Voiced, s.Over) }
+		return e
+	}
+}
+
+// With is a [Mouth] that speaks through m, which nobody else may use.
+func With(m *mouth.Mouth) Mouth { return lips{m} }
+
+type lips struct{ mouth *mouth.Mouth }
+
+// Run implements [Mouth].
+func (l lips) Run(ctx context.Context) error { return l.mouth.Run(ctx) }
+
+// Say implements [Mouth]. The sentences are queued at once, so that one is made into sound while another is said.
+func (l lips) Say(ctx context.Context, sentences []string) (said int, err error) {
+	all := make([]*mouth.Saying, len(sentences))
+	for i, s := range sentences {
+		all[i] = l.mouth.Queue(mouth.Sentence{Text: s})
+	}
+	for i, s := range all {
+		if _, err := s.Wait(ctx); err != nil {
+			l.mouth.Silence(err)
+			return i, err
+		}
+	}
+	return len(all), nil
+}
+
+// Play implements [Mouth].
+func (l lips) Play(sound Sound) Playing { return playing{l.mouth.Queue(mouth.Sentence{Sound: sound})} }
+
+type playing struct{ *mouth.Saying }
+
+// Wait implements [Playing].
+func (p playing) Wait(ctx context.Context) error {
+	_, err := p.Saying.Wait(ctx)
+	return err
+}
+
+// Pause implements [Mouth].
+func (l lips) Pause(on bool) {
+	if on {
+		l.mouth.Hold(longestPause)
+		return
+	}
+	l.mouth.Resume()
+}
+
+// Silence implements [Mouth].
+func (l lips) Silence(cause error) { l.mouth.Silence(cause) }
