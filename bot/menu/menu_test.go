@@ -1,0 +1,58 @@
+package menu_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/bwmarrin/discordgo"
+
+	"clank/bot/menu"
+)
+
+func TestWhatThereIsNotIsNotOffered(t *testing.T) {
+	calls := []*discordgo.ApplicationCommandOption{{Name: "join"}}
+	for want, o := range map[string]menu.Options{
+		"browse stop sessions":                           {},
+		"browse stop sessions watch watches":             {Watches: true},
+		"browse stop sessions watch watches join budget": {Watches: true, Calls: calls, Budget: true},
+		"browse stop sessions budget":                    {Budget: true, Runtimes: []string{"one"}},
+	} {
+		got := ""
+		for _, s := range menu.Command(o).Options {
+			got += " " + s.Name
+		}
+		if got != " "+want {
+			t.Errorf("got%s, want %s", got, want)
+		}
+	}
+	has := func(o menu.Options) bool {
+		return slices.ContainsFunc(menu.Command(o).Options[0].Options, func(x *discordgo.ApplicationCommandOption) bool { return x.Name == "runtime" })
+	}
+	if has(menu.Options{Runtimes: []string{"one"}}) || !has(menu.Options{Runtimes: []string{"one", "two"}}) {
+		t.Error("the runtime is a choice where there is one only, or none where there are two")
+	}
+}
+
+func TestWhatDiscordAddsMakesNoOtherCommand(t *testing.T) {
+	ours := menu.Command(menu.Options{Watches: true, Runtimes: []string{"one", "two"}})
+	text, err := json.Marshal(ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var theirs *discordgo.ApplicationCommand
+	if err := json.Unmarshal(text, &theirs); err != nil {
+		t.Fatal(err)
+	}
+	theirs.ID, theirs.Version = "1", "2"
+	list := func(c *discordgo.ApplicationCommand) []*discordgo.ApplicationCommand {
+		return []*discordgo.ApplicationCommand{c, nil}
+	}
+	if !menu.Same(list(ours), list(theirs)) {
+		t.Error("the same command is another one")
+	}
+	theirs.Options[0].Options[0].Required = false
+	if menu.Same(list(ours), list(theirs)) || menu.Same(list(ours), nil) {
+		t.Error("another command is the same")
+	}
+}
