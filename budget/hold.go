@@ -87,12 +87,9 @@ func (h *Hold) Settle(ctx context.Context, u llm.Usage, lasted time.Duration) {
 	most, unpriced := k.amount(rules, h.estimate)
 	real, state, unknown := k.took(h.estimate.Model, k.charged(rules, h.estimate.Model, u), nil, most, unpriced)
 	real.Time = lasted
-	if a := llm.AccountOf(ctx); a != h.account {
-		id, ok := k.note(ctx, a, h.estimate.Model, real, unknown)
-		if ok {
-			h.Release(ctx)
-			h.id = id
-		}
+	if llm.AccountOf(ctx) != h.account && k.note(ctx, h.estimate.Model, real, state, unknown) {
+		h.Release(ctx)
+		return
 	}
 	h.over = true
 	k.settle(ctx, h.id, real, state, unknown)
@@ -107,15 +104,27 @@ func (h *Hold) Release(ctx context.Context) {
 	h.keeper.settle(ctx, h.id, Amount{}, Settled, false)
 }
 
-// note writes something down that has been spent already, whatever the limits say.
-func (k *Keeper) note(ctx context.Context, a llm.Account, model string, real Amount, unpriced bool) (id int64, ok bool) {
+// Note counts what has been taken already, whatever the limits say. sure says that e is not an estimate.
+func (k *Keeper) Note(ctx context.Context, e Estimate, sure bool) {
+	real, unpriced := k.amount(k.Rules(), e)
+	state := Estimated
+	if sure {
+		state = Settled
+	}
+	k.note(ctx, e.Model, real, state, unpriced)
+}
+
+// note writes something down that has been spent already, and reports whether that could be done.
+func (k *Keeper) note(ctx context.Context, model string, real Amount, state State, unpriced bool) bool {
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer done()
 	now := k.now()
-	e := Entry{At: now, Day: dayOf(now, k.Rules().Zone), Account: a, Model: model, Amount: real, Unpriced: unpriced}
+	e := Entry{At: now, Day: dayOf(now, k.Rules().Zone), Account: llm.AccountOf(ctx), Model: model, Amount: real, Unpriced: unpriced}
 	id, err := k.Ledger.Reserve(ctx, e, func([]Sum) error { return nil })
 	if err != nil {
-		k.logger().Error("what was spent could not be put down to its person", "model", model, "error", err)
+		k.logger().Error("what was spent could not be written down", "model", model, "error", err)
+		return false
 	}
-	return id, err == nil
+	k.settle(ctx, id, real, state, unpriced)
+	return true
 }

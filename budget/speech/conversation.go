@@ -45,9 +45,15 @@ func (c *Conversation) May(ctx context.Context) error { return c.Keeper.May(ctx,
 // Used counts a response for the account of by, and holds what the next one may take, for that of ctx. With its error the conversation
 // has to end.
 func (c *Conversation) Used(ctx, by context.Context, r Response) error {
-	if c.hold != nil {
-		c.hold.Settle(by, c.priced(r), time.Duration(r.AudioOutput)*saidToken)
+	lasted := time.Duration(r.AudioOutput) * saidToken
+	switch {
+	case c.hold != nil:
+		c.hold.Settle(by, c.priced(r), lasted)
 		c.hold = nil
+	case r.InputTokens > 0: // it ends already, as no more may be spent
+		c.Keeper.Note(by, budget.Estimate{Model: c.Model.ledger(), Usage: c.priced(r), Time: lasted}, true)
+	default:
+		c.Keeper.Note(by, c.next(), false)
 	}
 	if r.InputTokens > 0 {
 		c.last = r
@@ -55,13 +61,14 @@ func (c *Conversation) Used(ctx, by context.Context, r Response) error {
 	return c.Begin(ctx)
 }
 
-// Heard counts what somebody said being put into words beside the conversation, by the model named; it has happened already. Its error
-// says that more may not be spent.
+// Heard counts that somebody's speech was put into words beside the conversation, by the model named. Its error says that it may not
+// be done again.
 func (c *Conversation) Heard(ctx context.Context, model string, length time.Duration) error {
 	m := Model{Name: model, URL: c.Model.URL}
 	took := m.hearing(length)
 	e := budget.Estimate{Model: m.ledger(), Usage: took, Time: length}
-	return c.Keeper.Spend(ctx, e, func(context.Context) (llm.Usage, time.Duration, error) { return took, length, nil })
+	c.Keeper.Note(ctx, e, true)
+	return c.Keeper.May(ctx, e)
 }
 
 // End lets go of what is held.

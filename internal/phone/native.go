@@ -208,7 +208,7 @@ func (m *metered) Run(ctx context.Context) error {
 	var counting sync.WaitGroup
 	counting.Go(func() {
 		for u := range m.uses {
-			if err := u.count(place, llm.WithAccount(ctx, u.by)); err != nil {
+			if err := u.count(place, llm.WithAccount(context.WithoutCancel(ctx), u.by)); err != nil {
 				end(err)
 			}
 		}

@@ -24,7 +24,7 @@ func (x *Exchange) conversation(line voice.Line, place talk.Place, chat talk.Cha
 	v := x.Settings().Voice
 	t := &talk.Talk{
 		Line: line, Place: place, Chat: chat, Scopes: x.Scopes, Privacy: x.left, Disabled: x.Disabled, Logger: x.Logger,
-		Brain: x.Brain(x.Tools),
+		Brain:   x.Brain(x.Tools),
 		Account: accountOf,
 		Manners: talk.Manners{
 			TranscribeAll: v.Transcription.All, Names: v.NameList(), BargeIn: talk.BargeIn(v.BargeIn), Alone: v.Alone, Limit: v.Longest,
