@@ -46,7 +46,7 @@ type Amount struct {
 	Steps  int64         `json:"steps"`  // acts of browses
 	Tokens int64         `json:"tokens"` // in and out
 	Money  Money         `json:"nano_usd"`
-	Time   time.Duration `json:"nanoseconds"` // that tasks ran
+	Time   time.Duration `json:"nanoseconds"` // that tasks ran, and that was heard and said in calls
 }
 
 // Add returns the sum of a and b.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"time"
 
 	"clank/llm"
 )
@@ -112,18 +113,32 @@ func unsent(err error) bool {
 }
 
 // call makes one call of a model within the budget. ask makes it, with the
-// context it is given, and returns what it took. A try that may have cost
-// something counts as a call of its own, and the next one is only made if there
-// is a budget for it.
+// context it is given, and returns what it took.
 func (k *Keeper) call(ctx context.Context, c call, ask func(context.Context) (llm.Usage, error)) (llm.Usage, error) {
 	rules := k.Rules()
 	most, unpriced := k.most(rules, c.model, c.input, c.maxTokens, c.contextSize)
-	id, err := k.reserve(ctx, llm.AccountOf(ctx), c.model, most, unpriced)
+	u, err := llm.Usage{}, error(nil)
+	err = k.within(ctx, rules, c.model, most, unpriced, func(ctx context.Context) (llm.Usage, time.Duration, error) {
+		u, err = ask(ctx)
+		u = k.charged(rules, c.model, u)
+		return u, 0, err
+	})
+	return u, err
+}
+
+// within does something that takes most at most. A try that may have cost something
+// counts as a call of its own, and the next one is only made if there is a budget
+// for it.
+func (k *Keeper) within(
+	ctx context.Context, rules Rules, model string, most Amount, unpriced bool,
+	do func(context.Context) (llm.Usage, time.Duration, error),
+) error {
+	id, err := k.reserve(ctx, llm.AccountOf(ctx), model, most, unpriced)
 	if err != nil {
-		return llm.Usage{}, err
+		return err
 	}
 	real, state, unknown, open := most, Estimated, unpriced, true
-	defer func() { // also if ask panics
+	defer func() { // also if do panics
 		if open {
 			k.settle(ctx, id, real, state, unknown)
 		}
@@ -133,14 +148,14 @@ func (k *Keeper) call(ctx context.Context, c call, ask func(context.Context) (ll
 			return nil
 		}
 		k.settle(ctx, id, most, Estimated, unpriced)
-		id, err = k.reserve(ctx, llm.AccountOf(ctx), c.model, most, unpriced)
+		id, err = k.reserve(ctx, llm.AccountOf(ctx), model, most, unpriced)
 		open = err == nil
 		return err
 	}
-	u, err := ask(llm.WithRetry(ctx, again))
-	u = k.charged(rules, c.model, u)
-	real, state, unknown = k.took(c.model, u, err, most, unpriced)
-	return u, err
+	u, lasted, err := do(llm.WithRetry(ctx, again))
+	real, state, unknown = k.took(model, u, err, most, unpriced)
+	real.Time = lasted
+	return err
 }
 
 // call is what is known of a call before it is made.

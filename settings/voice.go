@@ -245,12 +245,17 @@ var voiceFields = []Field{
 	},
 	{
 		Key: callKeys + "keepTranscripts", Group: groupCalls, Label: "Keep transcripts",
-		Effect: "Whether what was understood in calls is kept, in words, in the folder transcripts. Sound is never kept. People in the call are told.",
+		Effect: "Whether what was understood in calls is kept, in words: a file for each call, in the folder transcripts of clank's home, which only clank's user can read. " +
+			"Files go when they are older than history is kept, and may be deleted at any time. Sound is never kept. People in the call are told.",
 		Kind:   Toggle, Default: false, at: func(s *Settings) any { return &s.Voice.KeepTranscripts },
 	},
 	{
 		Key: "TRANSCRIPTION_API_KEY", Group: groupCalls, Label: "Key of the server that hears words",
 		Effect: "Used instead of OPENAI_API_KEY for transcription.", Kind: Secret,
+	},
+	{
+		Key: "REALTIME_API_KEY", Group: groupCalls, Label: "Key of the realtime server",
+		Effect: "Used instead of OPENAI_API_KEY for realtime conversation.", Kind: Secret,
 	},
 	{
 		Key: "SPEECH_API_KEY", Group: groupCalls, Label: "Key of the server that speaks",

@@ -23,7 +23,10 @@ func (a *app) openCalls(ctx context.Context, watchAddr string) error {
 		Brain: func(tools func(context.Context, sessions.Origin) []brain.Tool) talk.Replier {
 			return a.brain(tools)
 		},
+		Keeper: a.budget,
 	}
+	alone := a.mind(x.Tools)
+	x.Browse, x.Standing = alone.BrowseTool, alone.Standing
 	if err := x.Open(ctx); err != nil {
 		return err
 	}
@@ -43,7 +46,12 @@ func (a *app) screen(_ context.Context, s sessions.Session) (videosource.Screens
 
 // brain is who answers people, with tools beside its own.
 func (a *app) brain(more func(context.Context, sessions.Origin) []brain.Tool) accounted {
-	return accounted{&brain.Brain{
+	return accounted{a.mind(more)}
+}
+
+// mind is a brain whose calls of models belong to nobody yet.
+func (a *app) mind(more func(context.Context, sessions.Origin) []brain.Tool) *brain.Brain {
+	return &brain.Brain{
 		Model: a.brainModel,
 		Tasks: a.manager,
 		Tools: func(ctx context.Context, o sessions.Origin) []brain.Tool {
@@ -52,7 +60,7 @@ func (a *app) brain(more func(context.Context, sessions.Origin) []brain.Tool) ac
 		Web:          a.web.brain(),
 		Instructions: func() string { return a.settings.Now().BrainGuidance },
 		Logger:       a.logger,
-	}}
+	}
 }
 
 // lendCalls gives a bot what calls need of it, and the commands about them.

@@ -176,6 +176,7 @@ var table = map[string][]string{
 	"mcpserver":             {"browsertool", "llm", "untrusted"},
 	"budget":                {"computeruse", "llm", "sessions"},
 	"budget/budgettest":     {"budget", "llm"},
+	"budget/speech":         {"budget", "llm", "voice"},
 	"sqlite":                {"budget", "sessions", "settings", "voice/privacy", "watches"},
 	"bot": {
 		"bot/gateway", "bot/guilds", "bot/jobs", "bot/markup", "bot/menu", "bot/rest", "brain", "cancel", "consent", "llm", "sessions", "watches",

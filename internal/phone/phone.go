@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"clank/brain"
+	"clank/budget"
 	"clank/cancel"
 	"clank/sessions"
 	"clank/settings"
@@ -54,6 +55,15 @@ type Exchange struct {
 
 	// Brain answers in calls, with tools for the person who speaks beside its own.
 	Brain func(tools func(ctx context.Context, o sessions.Origin) []brain.Tool) talk.Replier
+
+	// Browse is the brain's tool for the browser, for a model that holds the conversation by itself; show is given what is to be seen.
+	Browse func(show func(o sessions.Origin, a brain.Answer)) brain.Tool
+
+	// Standing is what such a model is told beforehand, with how it is to answer.
+	Standing func(style string) string
+
+	// Keeper holds what hearing and speaking cost within the budget; nil: nothing is counted.
+	Keeper *budget.Keeper
 
 	// Disabled says why somebody may not ask for anything now; see [talk.Talk].
 	Disabled func(ctx context.Context, o sessions.Origin) string
@@ -98,6 +108,7 @@ func (x *Exchange) Open(ctx context.Context) (err error) {
 		return err
 	}
 	x.openSpotter()
+	x.openTranscripts()
 	if err := x.openEngine(ctx); err != nil {
 		return err
 	}
@@ -215,5 +226,6 @@ func (x *Exchange) policy() calls.Policy {
 	allowed, blocked := v.Channels()
 	return calls.Policy{
 		Enabled: v.Enabled, Auto: v.AutoJoin, AllowedChannels: allowed, BlockedChannels: blocked, Max: v.MaxCalls, PerDay: v.CallsPerDay,
+		Missing: x.noRealtime(v),
 	}
 }

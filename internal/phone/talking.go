@@ -24,32 +24,37 @@ func (x *Exchange) conversation(line voice.Line, place talk.Place, chat talk.Cha
 	v := x.Settings().Voice
 	t := &talk.Talk{
 		Line: line, Place: place, Chat: chat, Scopes: x.Scopes, Privacy: x.left, Disabled: x.Disabled, Logger: x.Logger,
-		Brain: x.Brain(x.Tools),
-		NewEar: talk.Through(&ear.Ear{
-			Rate: voice.RateSpeech, Logger: x.Logger,
-			Ignore: func(id string) bool { return x.left.LeftOut(place.Guild, id) },
-		}),
+		Brain:   x.Brain(x.Tools),
+		Account: accountOf,
 		Manners: talk.Manners{
 			TranscribeAll: v.Transcription.All, Names: v.NameList(), BargeIn: talk.BargeIn(v.BargeIn), Alone: v.Alone, Limit: v.Longest,
 		},
 	}
+	listens := &ear.Ear{
+		Rate: voice.RateSpeech, Logger: x.Logger,
+		Ignore: func(id string) bool { return x.left.LeftOut(place.Guild, id) },
+	}
+	t.NewEar = talk.Through(listens)
 	if x.spotter != nil {
 		t.Spotter = x.spotter
 	}
-	if tr, err := x.transcriber(v.Transcription); err != nil {
+	if v.Brain == settings.VoiceBrainRealtime {
+		listens.Rate = voice.RateRealtime
+		x.natively(t, v, call)
+	} else if tr, err := x.transcriber(v.Transcription); err != nil {
 		x.Logger.Info("speech is not put into words", "error", err)
 	} else {
-		t.Transcriber = tr
+		t.Transcriber = x.paidHearing(tr, v.Transcription)
 	}
 	if s, err := x.speaker(v.Speech); err != nil {
 		x.Logger.Info("answers are not spoken", "error", err)
 	} else if s != nil {
-		t.Mouth = talk.With(&mouth.Mouth{Line: line, Speaker: s, Logger: x.Logger})
+		t.Mouth = talk.With(&mouth.Mouth{Line: line, Speaker: x.paidSpeech(s, v.Speech, chat), Logger: x.Logger})
 	}
 	if place.Guild == "" {
 		t.Origin = func(voice.Person) sessions.Origin { return pageOrigin }
 	}
-	return t
+	return kept{t, x}
 }
 
 // Tools are what a brain can do about calls for the person at o: come into one, leave it, show a browser there.
@@ -122,7 +127,7 @@ func (x *Exchange) speaker(s settings.Speech) (voice.Speaker, error) {
 func (x *Exchange) missing() string {
 	v := x.Settings().Voice
 	var text string
-	if _, err := x.transcriber(v.Transcription); err != nil {
+	if _, err := x.transcriber(v.Transcription); err != nil && v.Brain != settings.VoiceBrainRealtime {
 		text = "I cannot understand words: set OPENAI_API_KEY, or the address of a transcription server in the settings."
 		if x.spotter != nil {
 			text += " I do hear “stop” and my name."

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"clank/llm"
 	"clank/voice"
@@ -24,6 +25,7 @@ type event struct {
 	Item       *item     `json:"item"`
 	Response   *response `json:"response"`
 	Error      *failure  `json:"error"`
+	Usage      *usage    `json:"usage"` // of a transcription
 }
 
 // failure is what an error event, or a response that failed, tells.
@@ -45,11 +47,15 @@ type response struct {
 }
 
 type usage struct {
-	Input        int `json:"input_tokens"`
-	Output       int `json:"output_tokens"`
+	Seconds      float64 `json:"seconds"` // of speech, where a transcription is charged by it
+	Input        int     `json:"input_tokens"`
+	Output       int     `json:"output_tokens"`
 	InputDetails struct {
-		Cached int `json:"cached_tokens"`
-		Audio  int `json:"audio_tokens"`
+		Cached        int `json:"cached_tokens"`
+		Audio         int `json:"audio_tokens"`
+		CachedDetails struct {
+			Audio int `json:"audio_tokens"`
+		} `json:"cached_tokens_details"`
 	} `json:"input_token_details"`
 	OutputDetails struct {
 		Audio int `json:"audio_tokens"`
@@ -131,6 +137,7 @@ type (
 		Audio        audioConfig `json:"audio"`
 		Tools        []tool      `json:"tools"`
 		ToolChoice   string      `json:"tool_choice"`
+		MostOutput   int         `json:"max_output_tokens,omitempty"`
 	}
 	audioConfig struct {
 		Input  inputConfig  `json:"input"`
@@ -181,7 +188,7 @@ func (s *Session) config() updateEvent {
 			Input:  inputConfig{Format: pcm, TurnDetection: turnDetection{Type: "server_vad", Create: true, Interrupt: true}},
 			Output: outputConfig{Format: pcm, Voice: s.Voice},
 		},
-		Tools: []tool{},
+		Tools: []tool{}, MostOutput: s.MostOutput,
 	}
 	if s.Transcribe != "" {
 		c.Audio.Input.Transcription = &transcription{Model: s.Transcribe, Language: s.Language}
@@ -198,13 +205,23 @@ func (s *Session) config() updateEvent {
 
 func (s *Session) model() string { return cmp.Or(s.Model, DefaultModel) }
 
-// used is a response's usage, priced if the model's price is known.
-func (u *usage) used(model string) Usage {
-	plain := llm.Usage{Calls: 1, InputTokens: u.Input, CachedTokens: u.InputDetails.Cached, OutputTokens: u.Output}
-	if plain.InputTokens+plain.OutputTokens > 0 {
-		plain = llm.Charge(model, plain)
+// used is a response's usage.
+func (u *usage) used() Usage {
+	return Usage{
+		Usage:      llm.Usage{Calls: 1, InputTokens: u.Input, CachedTokens: u.InputDetails.Cached, OutputTokens: u.Output},
+		AudioInput: u.InputDetails.Audio, AudioCached: u.InputDetails.CachedDetails.Audio, AudioOutput: u.OutputDetails.Audio,
 	}
-	return Usage{Usage: plain, AudioInput: u.InputDetails.Audio, AudioOutput: u.OutputDetails.Audio}
+}
+
+// length is how much speech was put into words: it is told in seconds, or a token for each 100 ms.
+func (u *usage) length() time.Duration {
+	switch {
+	case u == nil:
+		return 0
+	case u.Seconds > 0:
+		return time.Duration(min(u.Seconds, 3600) * float64(time.Second))
+	}
+	return time.Duration(min(max(u.InputDetails.Audio, 0), 36_000)) * 100 * time.Millisecond
 }
 
 // words is what a message says.

@@ -31,11 +31,12 @@ type Playing interface {
 	Played() time.Duration // that went out until now
 }
 
-// Usage is what one response used.
+// Usage is what one response used. What it costs is not told, as tokens of sound have prices of their own.
 type Usage struct {
 	llm.Usage
 	AudioInput  int // tokens of sound among those that went in
-	AudioOutput int // and came out
+	AudioCached int // of these, read from a cache
+	AudioOutput int // tokens of sound among those that came out
 }
 
 // Session is one conversation. Set the fields, then Run. Hear, Tell, Interrupt and Cancel are safe for concurrent use at any
@@ -52,6 +53,8 @@ type Session struct {
 	Transcribe string
 	Language   string // of what people say, ISO 639-1; empty if any
 
+	MostOutput int // tokens of a response; the vendor's limit when zero
+
 	// Speak has sound played: it is called when an answer begins to be heard.
 	Speak func(sound func(context.Context) iter.Seq2[[]byte, error]) Playing
 	// Hush has what is played stopped: somebody has begun to speak.
@@ -60,10 +63,12 @@ type Session struct {
 	// the same time, each on a goroutine of its own.
 	Call func(ctx context.Context, name string, arguments json.RawMessage) string
 
-	Heard   func(text string)    // what somebody said
-	Said    func(text string)    // what was answered, whole
-	Used    func(u Usage)        // after each response
-	Trouble func(err *llm.Error) // something failed; the session goes on
+	Heard func(text string) // what somebody said
+	Said  func(text string) // what was answered, whole
+	Used  func(u Usage)     // after each response; a zero Usage where the server, or a broken connection, did not tell
+	// Transcribed is told how much speech Transcribe has put into words; zero if the server did not say.
+	Transcribed func(length time.Duration)
+	Trouble     func(err *llm.Error) // something failed; the session goes on
 
 	// Dial, Idle and CallTimeout bound waiting: for a connection and its answer, for the next event of a response, for a tool.
 	Dial, Idle, CallTimeout time.Duration // 10 s, 30 s and 10 min when zero

@@ -78,7 +78,7 @@ func TestAQuestionIsHeardAndAnswered(t *testing.T) {
 		t.Errorf("said %q", got)
 	}
 	want := realtime.Usage{AudioInput: 60, AudioOutput: 40}
-	want.Usage = llm.Charge("gpt-realtime", llm.Usage{Calls: 1, InputTokens: 100, CachedTokens: 20, OutputTokens: 50})
+	want.Usage = llm.Usage{Calls: 1, InputTokens: 100, CachedTokens: 20, OutputTokens: 50}
 	if diff := cmp.Diff(want, await(t, w.used)); diff != "" {
 		t.Error(diff)
 	}

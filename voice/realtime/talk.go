@@ -82,6 +82,9 @@ func (t *talk) handle(ctx context.Context, e event) error {
 		}
 	case "conversation.item.input_audio_transcription.completed":
 		t.history.words(e.ItemID, "user", e.Transcript)
+		if t.s.Transcribed != nil {
+			t.s.Transcribed(e.Usage.length())
+		}
 		tell(t.s.Heard, e.Transcript)
 	case "conversation.item.input_audio_transcription.failed":
 		t.trouble(e.Error)
@@ -210,8 +213,10 @@ func (t *talk) done(ctx context.Context, r *response) {
 		t.s.logger().Debug("the end of an answer cannot be encoded", "error", err)
 	}
 	if r != nil {
-		if r.Usage != nil && t.s.Used != nil {
-			t.s.Used(r.Usage.used(t.s.model()))
+		if r.Usage != nil {
+			t.used(r.Usage.used())
+		} else if r.Status != "failed" {
+			t.used(Usage{})
 		}
 		if r.Status == "failed" {
 			t.trouble(r.StatusDetails.Error)
@@ -256,8 +261,18 @@ func (t *talk) trouble(f *failure) {
 	}
 }
 
+// used tells what a response used; nothing where that is not known.
+func (t *talk) used(u Usage) {
+	if t.s.Used != nil {
+		t.s.Used(u)
+	}
+}
+
 // broken takes note that there is no connection any more.
 func (t *talk) broken(err error) {
+	if t.active != "" {
+		t.used(Usage{})
+	}
 	if t.lacks() {
 		t.owed = true
 	}

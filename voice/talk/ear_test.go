@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/brain"
+	"clank/llm"
 	"clank/voice"
 	"clank/voice/audio"
 	"clank/voice/ear"
@@ -40,10 +41,16 @@ func tone(t *testing.T, span time.Duration) [][]byte {
 }
 
 // speaker says everything with the same sound.
-type speaker struct{ packets [][]byte }
+type speaker struct {
+	packets  [][]byte
+	accounts chan llm.Account // for whom it spoke; nil: of no interest
+}
 
-func (s *speaker) Speak(context.Context, string) iter.Seq2[[]byte, error] {
+func (s *speaker) Speak(ctx context.Context, _ string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
+		if s.accounts != nil {
+			s.accounts <- llm.AccountOf(ctx)
+		}
 		for _, p := range s.packets {
 			if !yield(p, nil) {
 				return

@@ -41,7 +41,7 @@ func (c *call) sound(ctx context.Context, s voice.Sound) {
 		p.ears.write(c.at(&p.toSpot, s, voice.RateSpeech))
 	}
 	if c.native != nil {
-		c.native.hear(p, c.at(&p.toNative, s, voice.RateRealtime))
+		c.native.hear(ctx, p, c.at(&p.toNative, s, voice.RateRealtime))
 	}
 }
 
@@ -111,7 +111,7 @@ func (c *call) transcribe(ctx context.Context, p *person) {
 	h := p.unheard[0]
 	p.unheard, p.busy = p.unheard[1:], true
 	c.work.Go(func() {
-		one, done := context.WithTimeout(ctx, hearTimeout)
+		one, done := context.WithTimeout(c.account(ctx, p, "transcribe"), hearTimeout)
 		defer done()
 		tr, err := c.Transcriber.Transcribe(one, h.Utterance)
 		c.post(func(ctx context.Context) {
@@ -127,6 +127,9 @@ func (c *call) understood(ctx context.Context, p *person, h heard, text string, 
 	switch {
 	case ctx.Err() != nil || p.out: // they may have asked to be left out meanwhile
 		return
+	case c.spent(p, err):
+		c.notOurs(p)
+		return
 	case err != nil:
 		c.notOurs(p)
 		c.log.Error("speech not put into words", "error", err)
@@ -134,6 +137,7 @@ func (c *call) understood(ctx context.Context, p *person, h heard, text string, 
 		return
 	}
 	delete(c.told, "hear")
+	delete(c.warned, spentBy(p))
 	text = strings.TrimSpace(text)
 	if !words.Any(text) {
 		c.notOurs(p)

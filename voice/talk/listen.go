@@ -128,6 +128,6 @@ func (c *call) spotted(ctx context.Context, s voice.Spotted) {
 		if c.bargeIn() != NoBargeIn {
 			c.interrupt(p)
 		}
-		c.native.wake(p)
+		c.native.wake(ctx, p)
 	}
 }

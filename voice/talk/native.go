@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"clank/cancel"
-	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
 	"clank/voice/talk/words"
@@ -16,6 +15,9 @@ import (
 
 // keepBefore is how much of what somebody said before our name is given to a native model: three seconds in pieces of 20 ms.
 const keepBefore = 150
+
+// judgedFor is how long it holds that somebody may, or may not, ask for something.
+const judgedFor = 5 * time.Second
 
 // Sound is made while it is played: Opus packets as of [voice.Speaker], until ctx ends.
 type Sound = func(ctx context.Context) iter.Seq2[[]byte, error]
@@ -37,7 +39,6 @@ type NativeEvents struct {
 	Hush    func(cause error)    // it has noticed that somebody speaks
 	Heard   func(text string)    // what somebody said, in words
 	Said    func(text string)    // what it said, in words
-	Used    func(u llm.Usage)    // after each response
 	Trouble func(err error)      // something failed; it goes on
 	Show    func(m Message)      // something to see, for those in the call
 
@@ -120,7 +121,6 @@ func (c *call) startNative(ctx context.Context) {
 		},
 		Heard: func(text string) { c.post(func(ctx context.Context) { n.heard(ctx, text) }) },
 		Said:  func(text string) { c.post(func(context.Context) { n.keep(text, true) }) },
-		Used:  func(u llm.Usage) { c.post(func(ctx context.Context) { n.used(ctx, u) }) },
 		Show:  c.write,
 		Asker: n.origin,
 		Trouble: func(err error) {
@@ -142,43 +142,62 @@ func (c *call) startNative(ctx context.Context) {
 	})
 }
 
-// used counts a response. Where no more may be spent the conversation ends.
-func (n *native) used(ctx context.Context, u llm.Usage) {
-	if n.call.Spend == nil {
-		return
-	}
-	if err := n.call.Spend(ctx, u); err != nil {
-		n.end(err)
-	}
-}
-
 // over tells that nobody answers any more.
 func (n *native) over(err error) {
-	why := "the conversation with the model has ended."
+	why := "The conversation with the model has ended."
 	if err != nil {
-		n.call.log.Error("native conversation ended", "error", err)
 		why = words.Sentence(err.Error())
 	}
 	n.call.native = nil
-	n.call.tell("native", "I can neither hear nor answer any more in this call: "+why+" `/clank leave` and `/clank join` begin anew.")
+	if n.call.spent(nil, err) {
+		why = "The budget is spent."
+	} else {
+		n.call.log.Error("native conversation ended", "error", err)
+	}
+	n.call.tell("native", "I can neither hear words nor answer any more in this call. "+why+" `/clank leave` and `/clank join` begin anew.")
 }
 
 // hear gives the model what is said to us, with what came just before our name.
-func (n *native) hear(p *person, s voice.Sound) {
+func (n *native) hear(ctx context.Context, p *person, s voice.Sound) {
 	now := time.Now()
 	if !n.call.room.alone(p) && !now.Before(p.openUntil) && (p.woken.IsZero() || now.Sub(p.woken) > wakeFor) {
 		b := append(n.before[p.ID], s)
 		n.before[p.ID] = b[max(0, len(b)-keepBefore):]
 		return
 	}
-	n.wake(p)
-	n.model.Hear(s)
+	if n.wake(ctx, p) {
+		n.model.Hear(s)
+	}
 }
 
-// wake is told that p speaks to us: the model gets what they have said just before, too.
-func (n *native) wake(p *person) {
+// may reports whether p may ask for anything now. Why not is told once, until they may again.
+func (n *native) may(ctx context.Context, p *person) bool {
+	c := n.call
+	if c.Disabled == nil {
+		return true
+	}
+	now := time.Now()
+	if now.Sub(p.judged) < judgedFor {
+		return !p.refused
+	}
+	why := c.Disabled(ctx, c.origin(p))
+	told := p.refused
+	p.judged, p.refused = now, why != ""
+	if p.refused && !told {
+		c.write(Message{Text: words.Name(p.name()) + ": " + words.Sentence(why)})
+		c.sayShort(words.Sentence(why))
+	}
+	return !p.refused
+}
+
+// wake is told that p speaks to us: the model gets what they have said just before, too. It reports whether it may hear them.
+func (n *native) wake(ctx context.Context, p *person) bool {
 	if n == nil {
-		return
+		return false
+	}
+	if !n.may(ctx, p) {
+		delete(n.before, p.ID)
+		return false
 	}
 	n.asker = p
 	n.mu.Lock()
@@ -188,6 +207,7 @@ func (n *native) wake(p *person) {
 		n.model.Hear(s)
 	}
 	delete(n.before, p.ID)
+	return true
 }
 
 func (n *native) forget(id string) { delete(n.before, id) }

@@ -154,22 +154,14 @@ func TestANativeConversationEndsWithItsBudgetAndItsErrors(t *testing.T) {
 	for _, spent := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			p, m := nativeParty(t)
-			p.Spend = func(_ context.Context, u llm.Usage) error {
-				if u.InputTokens > 100 {
-					return errors.New("the day's budget is spent")
-				}
-				return nil
-			}
 			p.begin("ada")
-			m.on.Used(llm.Usage{InputTokens: 10})
-			p.wait(time.Second)
 			if strings.Contains(p.chat.text(), "neither hear") {
 				t.Fatalf("ended early: %q", p.chat.text())
 			}
 			want := "The key was refused"
 			if spent {
-				want = "The day's budget is spent"
-				m.on.Used(llm.Usage{InputTokens: 1000})
+				want = "I may not spend more today"
+				m.fails <- &llm.Error{Kind: llm.ErrSpent, Message: "budget spent: 1 of 1 USD for today"}
 			} else {
 				m.fails <- errors.New("the key was refused")
 			}

@@ -48,9 +48,8 @@ func TestARealtimeModelHearsUsesToolsAndKnowsWhatWasHeardOfIt(t *testing.T) {
 			return "seen for " + o.UserName, nil, nil
 		},
 	}
-	used := make(chan llm.Usage, 2)
-	p.Spend = func(_ context.Context, u llm.Usage) error { used <- u; return nil }
-	session := &realtime.Session{BaseURL: srv.URL(), Key: "k"}
+	used := make(chan realtime.Usage, 2)
+	session := &realtime.Session{BaseURL: srv.URL(), Key: "k", Used: func(u realtime.Usage) { used <- u }}
 	p.NewNative = talk.Natively(session, func(talk.NativeEvents) []brain.Tool { return []brain.Tool{look} })
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)

@@ -31,9 +31,11 @@ type person struct {
 	lastLoud time.Time // when they spoke last
 	echoes   int       // how often their sound ended when we fell silent
 
-	late    *heard  // the last utterance that seemed not to be for us, until it is clear that our name was not in it
-	unheard []heard // utterances that wait to be put into words
-	busy    bool    // one is being put into words
+	late    *heard    // the last utterance that seemed not to be for us, until it is clear that our name was not in it
+	judged  time.Time // when it was asked whether a native model may hear them
+	refused bool      // it may not
+	unheard []heard   // utterances that wait to be put into words
+	busy    bool      // one is being put into words
 }
 
 // room is who is in the call.

@@ -149,6 +149,7 @@ func (c *call) next(ctx context.Context) {
 		return
 	}
 	over := func() {}
+	ctx = c.account(ctx, p.to, "speak")
 	if p.answer && p.to != nil { // so that it can be stopped from the chat, too
 		said, handle := c.Scopes.Begin(ctx, c.scopes[0], cancel.Work{ID: rand.Text(), Owner: p.to.ID, Label: "speaking"})
 		ctx, over = said, handle.End

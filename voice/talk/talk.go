@@ -89,8 +89,9 @@ type Talk struct {
 	// Disabled says why somebody may not ask for anything now, in words for people; empty if they may. nil: never.
 	Disabled func(ctx context.Context, o sessions.Origin) string
 
-	// Spend is called with what each response of a Native has used, which its own calls do not count. An error ends it. nil: nothing.
-	Spend func(ctx context.Context, u llm.Usage) error
+	// Account says to whom it is put down what is asked of models for the person at o, and that it was for a purpose ("transcribe",
+	// "speak"). nil: to nobody. o is the call's own where something is said to all.
+	Account func(o sessions.Origin, purpose string) llm.Account
 
 	// Keep is given what was said in words. nil, the default, keeps nothing. It must not block.
 	Keep func(Said)

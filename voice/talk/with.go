@@ -2,8 +2,10 @@ package talk
 
 import (
 	"context"
+	"iter"
 	"time"
 
+	"clank/llm"
 	"clank/voice/ear"
 	"clank/voice/mouth"
 )
@@ -32,7 +34,7 @@ func (l lips) Run(ctx context.Context) error { return l.mouth.Run(ctx) }
 func (l lips) Say(ctx context.Context, sentences []string) (said int, err error) {
 	all := make([]*mouth.Saying, len(sentences))
 	for i, s := range sentences {
-		all[i] = l.mouth.Queue(mouth.Sentence{Text: s})
+		all[i] = l.mouth.Queue(l.sentence(s, llm.AccountOf(ctx)))
 	}
 	for i, s := range all {
 		if _, err := s.Wait(ctx); err != nil {
@@ -41,6 +43,17 @@ func (l lips) Say(ctx context.Context, sentences []string) (said int, err error)
 		}
 	}
 	return len(all), nil
+}
+
+// sentence is text whose sound is put down to a.
+func (l lips) sentence(text string, a llm.Account) mouth.Sentence {
+	s := mouth.Sentence{Text: text}
+	if l.mouth.Speaker != nil {
+		s.Sound = func(ctx context.Context) iter.Seq2[[]byte, error] {
+			return l.mouth.Speaker.Speak(llm.WithAccount(ctx, a), text)
+		}
+	}
+	return s
 }
 
 // Play implements [Mouth].
