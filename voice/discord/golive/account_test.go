@@ -66,6 +66,9 @@ func newCity(t *testing.T) city {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if got := s.Voice.Violations(); len(got) > 0 {
+			t.Errorf("what Discord would not take: %v", got)
+		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
