@@ -53,7 +53,12 @@ func aTown(t *testing.T, cfg voiceserver.Config) *town {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Close() })
+	t.Cleanup(func() {
+		if got := s.Voice.Violations(); len(got) > 0 {
+			t.Errorf("what Discord would not take: %v", got)
+		}
+		_ = s.Close()
+	})
 	w := &town{Server: s, bot: s.CreateBot("clank", "secret"), ada: s.CreateUser("ada"), bob: s.CreateUser("bob")}
 	w.guild = s.CreateGuild("home", w.ada)
 	s.AddMember(w.guild, w.bob)

@@ -50,13 +50,15 @@ type client struct {
 	addr              netip.AddrPort
 	codecs            []codec
 
+	met      map[string]bool // users of whom it has been told that they are there
 	speaking *speaking       // nil before the first op 5
 	camera   json.RawMessage // its last op 12
 	wants    map[string]int  // its last op 15
 	wanted   string          // what it was last told by op 15
-	counter  uint32          // of its last packet
-	held     *latePacket     // to it, until the next packet has overtaken it
-	early    [][]byte        // packets that came before op 5 or op 12
+	conduct  conduct
+	acked    int         // the last number it has confirmed
+	held     *latePacket // to it, until the next packet has overtaken it
+	early    [][]byte    // packets that came before op 5 or op 12
 	counts   Counts
 }
 
@@ -95,20 +97,26 @@ func (s *Server) deliver(cl *client, seq int, o outgoing) {
 	}
 }
 
-// acknowledge forgets what the client has. It reports whether the number is possible.
+// acknowledge forgets what the client has. It reports whether the number is possible: what it has once had it cannot ask for.
 func (cl *client) acknowledge(seq int) bool {
-	if seq < -1 || seq > cl.seq {
+	if seq < cl.acked || seq > cl.seq {
 		return false
 	}
+	cl.acked = seq
 	cl.backlog = slices.DeleteFunc(cl.backlog, func(m outgoingSeq) bool { return m.seq <= seq })
 	return true
 }
 
 // others lists the clients of the same room that have come as far as to hear, in a stable order.
 func (s *Server) others(cl *client) []*client {
+	return slices.DeleteFunc(s.room(cl), func(other *client) bool { return !other.ready })
+}
+
+// room lists all other clients of the same room.
+func (s *Server) room(cl *client) []*client {
 	var list []*client
 	for _, other := range s.clients {
-		if other != cl && other.ready && other.ticket.room() == cl.ticket.room() {
+		if other != cl && other.ticket.room() == cl.ticket.room() {
 			list = append(list, other)
 		}
 	}
@@ -123,17 +131,26 @@ func (s *Server) broadcast(cl *client, op int, data any) {
 	}
 }
 
-// announce tells a client who has just come as far as to hear of the others, and them of it.
-func (s *Server) announce(cl *client) {
-	others := s.others(cl)
+// greet tells a client of those in the room that it has not been told of. The first time comes as soon as it is known, before it
+// has selected a protocol.
+func (s *Server) greet(cl *client) {
 	users := []string{}
-	for _, other := range others {
-		users = append(users, other.seat.User)
+	for _, other := range s.others(cl) {
+		if user := other.seat.User; !cl.met[user] {
+			cl.met[user] = true
+			users = append(users, user)
+		}
 	}
 	if len(users) > 0 {
 		s.send(cl, OpConnected, map[string]any{"user_ids": users})
 	}
-	for _, other := range others {
+}
+
+// announce tells a client who has just come as far as to hear of the others, and them of it.
+func (s *Server) announce(cl *client) {
+	s.greet(cl)
+	for _, other := range s.others(cl) {
+		other.met[cl.seat.User] = true
 		s.introduce(cl, other)
 		s.send(other, OpConnected, map[string]any{"user_ids": []string{cl.seat.User}})
 		s.introduce(other, cl)
@@ -180,7 +197,12 @@ func (s *Server) remove(cl *client) {
 	if !cl.ready {
 		return
 	}
-	s.broadcast(cl, OpDisconnected, map[string]any{"user_id": cl.seat.User})
+	for _, other := range s.room(cl) {
+		if user := cl.seat.User; other.met[user] {
+			delete(other.met, user)
+			s.send(other, OpDisconnected, map[string]any{"user_id": user})
+		}
+	}
 	for _, other := range s.others(cl) {
 		s.tellWants(other)
 	}

@@ -39,8 +39,8 @@ func (s *Server) identify(c *conn, data json.RawMessage) {
 		s.remove(old)
 	}
 	cl := &client{
-		seat: ticket.Seat, ticket: ticket, conn: c, dave: min(d.DAVE, s.cfg.DAVE), seq: -1, offered: s.cfg.Modes,
-		audio: s.newSSRC(), video: s.newSSRC(), rtx: s.newSSRC(), wants: map[string]int{},
+		seat: ticket.Seat, ticket: ticket, conn: c, dave: min(d.DAVE, s.cfg.DAVE), seq: -1, acked: -1, offered: s.cfg.Modes,
+		audio: s.newSSRC(), video: s.newSSRC(), rtx: s.newSSRC(), wants: map[string]int{}, met: map[string]bool{},
 	}
 	s.clients[cl.seat], c.client = cl, cl
 	streams := []map[string]any{}
@@ -65,6 +65,7 @@ func (s *Server) identify(c *conn, data json.RawMessage) {
 		// This is not the interval of hello, as in the real service: nobody may take it.
 		"heartbeat_interval": 1,
 	})
+	s.greet(cl)
 }
 
 // check finds the ticket that a client shows, or the close code it deserves.

@@ -62,6 +62,7 @@ func (s *Server) discover(p []byte, from netip.AddrPort) {
 		s.deaf--
 		return
 	}
+	s.sources[binary.BigEndian.Uint32(p[4:])].conduct.discovered = from
 	answer := make([]byte, discoverySize)
 	binary.BigEndian.PutUint16(answer, 2)
 	copy(answer[2:8], p[2:8])
@@ -106,6 +107,9 @@ func (s *Server) receiveRTP(p []byte, from netip.AddrPort) {
 	}
 	ssrc := binary.BigEndian.Uint32(p[8:])
 	cl := s.sources[ssrc]
+	if cl == nil && ssrc > firstID && ssrc <= s.lastID {
+		return // of somebody who has just gone
+	}
 	if cl == nil || cl.box == nil {
 		s.violate(Seat{}, fmt.Sprintf("media of SSRC %d, which nobody has", ssrc))
 		return
@@ -115,17 +119,18 @@ func (s *Server) receiveRTP(p []byte, from netip.AddrPort) {
 	case err != nil:
 		s.violate(cl.seat, "media that does not open")
 		return
-	case counter == cl.counter:
+	case !cl.conduct.nonces.spend(counter):
 		s.violate(cl.seat, fmt.Sprintf("the nonce %d twice", counter))
 		return
 	}
-	cl.counter, cl.addr = counter, from
+	cl.addr = from
 	s.take(cl, ssrc, plain)
 }
 
 // take deals with a packet of media that was opened.
 func (s *Server) take(cl *client, ssrc uint32, plain []byte) {
 	cl.counts.Received++
+	s.judgePacket(cl, ssrc, plain)
 	if !cl.announced(ssrc) {
 		s.keepEarly(cl, ssrc, plain)
 		return
@@ -171,7 +176,7 @@ func (s *Server) sendEarly(cl *client) {
 
 func (s *Server) forwardAll(cl *client, ssrc uint32, plain []byte) {
 	for _, other := range s.others(cl) {
-		if ssrc == cl.audio || other.wantOf(ssrc) > 0 {
+		if ssrc == cl.audio || other.wantOf(cl.video) > 0 { // what is sent again goes to those who want the pictures
 			s.forward(other, plain)
 		}
 	}
@@ -183,12 +188,16 @@ func (s *Server) receiveRTCP(p []byte, from netip.AddrPort) {
 		s.violate(Seat{}, "control packets of nobody")
 		return
 	}
-	plain, _, err := cl.box.Open(p, clearRTCP)
+	plain, counter, err := cl.box.Open(p, clearRTCP)
 	if err != nil {
-		plain, _, err = cl.box.Open(p, 4)
+		plain, counter, err = cl.box.Open(p, 4)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		s.violate(cl.seat, "a control packet that does not open")
+		return
+	case !cl.conduct.nonces.spend(counter):
+		s.violate(cl.seat, fmt.Sprintf("the nonce %d twice, for a control packet", counter))
 		return
 	}
 	s.takeRTCP(cl, plain)

@@ -54,6 +54,9 @@ func (s *Server) pass(room string, m delivery.Message) {
 		if cl.ticket.room() != room || cl.seat.User != user {
 			continue
 		}
+		if t, ok := m.Data.(delivery.PrepareTransition); ok && t.Version == 0 {
+			cl.conduct.plain = true
+		}
 		if m.Data != nil {
 			s.send(cl, int(m.Op), m.Data)
 		} else {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -32,6 +33,7 @@ func (s *Server) selectProtocol(c *conn, data json.RawMessage) bool {
 	if json.Unmarshal(data, &d) != nil {
 		return false
 	}
+	s.judgeCodecs(c.client, d.Codecs)
 	c.client.codecs = d.Codecs
 	switch d.Protocol {
 	case "udp":
@@ -74,6 +76,10 @@ func (s *Server) selectUDP(c *conn, data json.RawMessage) bool {
 		numbers[i] = int(b)
 	}
 	cl.addr, cl.mode, cl.box = netip.AddrPortFrom(addr, udp.Port), udp.Mode, box
+	cl.conduct.nonces = nonces{} // the key is another
+	if seen := cl.conduct.discovered; seen.IsValid() && seen != cl.addr {
+		s.violate(cl.seat, fmt.Sprintf("selects %s, and was told that it is %s", cl.addr, seen))
+	}
 	s.enter(cl, map[string]any{"mode": cl.mode, "secret_key": numbers})
 	return true
 }
@@ -106,6 +112,7 @@ func (s *Server) updateSession(cl *client, data json.RawMessage) bool {
 	if json.Unmarshal(data, &d) != nil {
 		return false
 	}
+	s.judgeCodecs(cl, d.Codecs)
 	cl.codecs = d.Codecs
 	return true
 }

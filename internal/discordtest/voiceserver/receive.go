@@ -67,6 +67,7 @@ func (s *Server) receiveBinary(c *conn, data []byte) {
 	case c.client == nil:
 		s.shut(c, CloseNotAuthenticated, "Not authenticated.")
 	default:
+		s.judgeOrder(c.client, op)
 		s.agreeBinary(c.client, op, slices.Clone(data[1:]))
 	}
 }
@@ -82,7 +83,7 @@ func (s *Server) heartbeat(c *conn, data json.RawMessage) {
 		return
 	}
 	if cl := c.client; cl != nil && !cl.acknowledge(*d.Seq) {
-		s.violate(cl.seat, fmt.Sprintf("heartbeat acknowledges %d, and %d is the last number", *d.Seq, cl.seq))
+		s.violate(cl.seat, fmt.Sprintf("heartbeat acknowledges %d, after %d and with %d as the last number", *d.Seq, cl.acked, cl.seq))
 		s.shut(c, CloseBadRequest, "Bad request.")
 		return
 	}
@@ -95,6 +96,7 @@ func (s *Server) heartbeat(c *conn, data json.RawMessage) {
 // command deals with what only a client that is signed in may send.
 func (s *Server) command(c *conn, op int, data json.RawMessage) {
 	cl := c.client
+	s.judgeOrder(cl, op)
 	ok := true
 	switch op {
 	case OpSelectProtocol:
@@ -127,6 +129,9 @@ func (s *Server) speak(c *conn, data json.RawMessage) bool {
 		s.violate(cl.seat, fmt.Sprintf("speaks with SSRC %d, and %d is its own", d.SSRC, cl.audio))
 		s.shut(c, CloseBadRequest, "Bad request.")
 		return true
+	}
+	if d.Mask&^7 != 0 || d.Delay != 0 {
+		s.violate(cl.seat, "speaks by "+string(data))
 	}
 	cl.speaking = &d
 	s.broadcast(cl, OpSpeaking, spoken(cl))

@@ -79,7 +79,7 @@ func Start(cfg Config) (*Server, error) {
 		changed: make(chan struct{}),
 		tickets: map[string]Ticket{}, clients: map[Seat]*client{}, sources: map[uint32]*client{},
 		groups: map[string]*delivery.Service{}, peers: map[*rtcpeer.Peer]bool{},
-		lastID: 1000, dice: rand.New(rand.NewPCG(cfg.Seed, 8)),
+		lastID: firstID, dice: rand.New(rand.NewPCG(cfg.Seed, 8)),
 		post: post{wake: make(chan struct{}, 1)},
 	}
 	s.http = &http.Server{
@@ -94,6 +94,9 @@ func Start(cfg Config) (*Server, error) {
 	s.tasks.Go(func() { s.deliverLate(ctx) })
 	return s, nil
 }
+
+// firstID is below the number of every source.
+const firstID = 1000
 
 // socketKey finds the TCP connection of a request, for cutting it.
 type socketKey struct{}

@@ -66,6 +66,9 @@ func newCity(t *testing.T) city {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if got := s.Voice.Violations(); len(got) > 0 {
+			t.Errorf("what Discord would not take: %v", got)
+		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
@@ -199,6 +202,9 @@ func TestAnAccountGoesLiveForThoseWhoWatch(t *testing.T) {
 	again.Want(100)
 	whole(t, again)
 
+	if v := w.VoiceStates(w.guild)[eve.ID]; !v.SelfDeaf || !v.SelfMute {
+		t.Errorf("got voice state %+v, want an account that shows that it neither listens nor speaks", v)
+	}
 	if err := s.Stop(ctx); err != nil {
 		t.Fatal(err)
 	}
