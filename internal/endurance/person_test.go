@@ -199,6 +199,16 @@ func (p *person) follow(s *stream, data []byte, now time.Time) {
 	}
 }
 
+// forget forgets somebody who has left.
+func (p *person) forget(user string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.streams[user]; s != nil {
+		p.heard.holes += s.holes()
+		delete(p.streams, user)
+	}
+}
+
 // total is what came in all, with the holes of streams that go on.
 func (p *person) total() heard {
 	p.mu.Lock()

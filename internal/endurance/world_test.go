@@ -332,6 +332,10 @@ func (t *town) visit(ctx context.Context, room string, stay time.Duration) {
 	defer leave()
 	p.live(here)
 	got := p.total()
+	rest(context.WithoutCancel(ctx), time.Second) // for packets that are under way
+	for _, other := range t.stays {
+		other.forget(user)
+	}
 	t.add(func() {
 		delete(t.people, user)
 		delete(t.voices, user)
