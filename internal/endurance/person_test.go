@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	tooLong = 200 * time.Millisecond // of a gap in what somebody says
-	ring    = 1024                   // sequence numbers that are told apart
+	tooLong  = 200 * time.Millisecond // of a gap in what somebody says
+	settling = 3 * time.Second        // after somebody has come, until everybody has keys for them
+	ring     = 64                     // sequence numbers that are of one stream; farther ones begin another
 )
 
 // person is one of the others in a call. They say things, and notice what is wrong with what they hear.
@@ -25,6 +26,7 @@ type person struct {
 	room string
 	user string
 	m    *member.Member
+	came time.Time
 	wg   sync.WaitGroup
 
 	mu      sync.Mutex
@@ -61,7 +63,7 @@ func (t *town) enter(ctx context.Context, room, user string) (*person, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.m = m
+	p.m, p.came = m, time.Now()
 	t.world.hall.person(t.guild, room, user)
 	return p, nil
 }
@@ -142,7 +144,8 @@ func (p *person) hear(f member.Frame, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.heard.frames++
-	if f.Err != nil && !strings.Contains(f.Err.Error(), "came before") { // copies are the network's
+	stranger := now.Sub(p.came) < settling                                            // to whom others still speak with the keys of before
+	if f.Err != nil && !stranger && !strings.Contains(f.Err.Error(), "came before") { // copies are the network's
 		p.heard.unread++
 		p.town.world.note("%s cannot read %s: %v", p.user, f.From, f.Err)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// measureSizes adds up how many elements maps, slices and channels of ours have, by where they are. Nothing may run meanwhile.
+// measureSizes adds up how many elements maps and slices of ours have, by where they are. Nothing may run meanwhile.
 func measureSizes(sizes map[string]int, name string, root any) {
 	walk(sizes, name, reflect.ValueOf(root), map[uintptr]bool{})
 }
@@ -35,7 +35,5 @@ func walk(sizes map[string]int, name string, v reflect.Value, seen map[uintptr]b
 		for i := range v.Len() {
 			walk(sizes, name, v.Index(i), seen)
 		}
-	case reflect.Chan:
-		sizes[name] += v.Len()
 	}
 }

@@ -61,11 +61,57 @@ type world struct {
 	hall   *hall
 	joiner *discord.Joiner
 	towns  []*town
+	life   context.Context //nolint:containedctx // of all that runs in a test
 	stop   context.CancelCauseFunc
 	wg     sync.WaitGroup
 
-	mu    sync.Mutex
-	notes map[string]int
+	mu     sync.Mutex
+	notes  map[string]int
+	stalls []stall
+}
+
+// stall is a time in which the machine did not let this program run.
+type stall struct{ from, to time.Time }
+
+// watch notices where the machine has no time for us, until ctx ends.
+func (w *world) watch(ctx context.Context) {
+	const step = 10 * time.Millisecond
+	for last := time.Now(); rest(ctx, step); {
+		now := time.Now()
+		if now.Sub(last) > 5*step {
+			w.mu.Lock()
+			w.stalls = append(w.stalls, stall{last.Add(step), now})
+			w.mu.Unlock()
+		}
+		last = now
+	}
+}
+
+// stalled is for how much of a time the machine had none for us.
+func (w *world) stalled(from, to time.Time) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var sum time.Duration
+	for _, s := range w.stalls {
+		if late, soon := maxTime(from, s.from), minTime(to, s.to); soon.After(late) {
+			sum += soon.Sub(late)
+		}
+	}
+	return sum
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func minTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return b
+	}
+	return a
 }
 
 // note counts what was strange.
@@ -119,7 +165,7 @@ func (g gap) String() string {
 	return fmt.Sprintf("%s hears nothing of %s for %v at %s, %d packets missing", g.who, g.of, g.to.Sub(g.from), g.from.Format("15:04:05.000"), g.packets)
 }
 
-// gap takes a gap. One in which we changed the server or the channel is the network's.
+// gap takes a gap. One in which we changed the server or the channel is the network's, one in which nothing ran the machine's.
 func (t *town) gap(g gap) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -131,8 +177,11 @@ func (t *town) gap(g gap) {
 			return
 		}
 	}
+	if g.to.Sub(g.from)-t.world.stalled(g.from, g.to) <= tooLong {
+		t.events["the machine's"]++
+		return
+	}
 	t.gaps = append(t.gaps, g)
-	t.world.note("%v", g)
 }
 
 func newWorld(t testing.TB, network *endurance.Network, towns int) *world {
@@ -154,7 +203,7 @@ func newWorld(t testing.TB, network *endurance.Network, towns int) *world {
 	}
 	w.hall.joiner = w.joiner
 	ctx, stop := context.WithCancelCause(context.Background())
-	w.stop = stop
+	w.life, w.stop = ctx, stop
 	for i := range towns {
 		if err := w.build(ctx, 10*(i+1)); err != nil {
 			t.Fatal(err)
@@ -331,7 +380,6 @@ func (t *town) visit(ctx context.Context, room string, stay time.Duration) {
 	here, leave := context.WithTimeoutCause(ctx, stay, errOver)
 	defer leave()
 	p.live(here)
-	got := p.total()
 	rest(context.WithoutCancel(ctx), time.Second) // for packets that are under way
 	for _, other := range t.stays {
 		other.forget(user)
@@ -339,7 +387,6 @@ func (t *town) visit(ctx context.Context, room string, stay time.Duration) {
 	t.add(func() {
 		delete(t.people, user)
 		delete(t.voices, user)
-		t.events["visitors' unread"] += got.unread
 	})
 }
 
