@@ -14,7 +14,7 @@ const (
 	defaultMaxOutage = time.Minute
 	maxDoublings     = 5
 	// stable is how long a socket must have lived for its end to count as a first failure.
-	stable = 10 * time.Second
+	stable = 3 * time.Second
 	// bridging is how long media goes on when the gateway's socket has broken: packets have a way of their own, and mostly
 	// the session is resumed before anybody would notice. Keys that may have changed meanwhile are kept by the others for longer.
 	bridging = 2 * time.Second
