@@ -1,17 +1,17 @@
 package endurance_test
 
 import (
-	"context"
 	"math"
 	"net"
 	"slices"
-	"strconv"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/pion/rtp"
 
+	"clank/internal/discordtest/member"
 	"clank/voice"
 	"clank/voice/audio"
 	"clank/voice/discord/media"
@@ -25,7 +25,6 @@ const second = 50 // packets
 type tap struct {
 	media.Transport
 	received func([]byte)
-	ssrc     uint32
 	cipher   *rtpsize.Cipher // nil: packets go on to the server
 	sink     net.Conn
 	buf      []byte
@@ -80,54 +79,21 @@ func BenchmarkOneSecondHeard(b *testing.B) {
 	defer p.close(b)
 	sounds := make(chan struct{}, 10*second)
 	e := &ear.Ear{Sound: func(voice.Sound) { sounds <- struct{}{} }}
-	ctx, cancel := context.WithCancel(context.Background())
-	ran := make(chan struct{})
-	go func() {
-		defer close(ran)
-		_ = e.Run(ctx) // its rate is good
-	}()
-	defer func() { cancel(); <-ran }()
-	known := make(chan struct{}, 1)
+	var live atomic.Bool
 	p.conn.Handle = func(ev media.Event) {
-		if ev.Kind == media.Sound {
+		if ev.Kind == media.Sound && live.Load() {
 			e.Take(ev.Packet)
-			return
-		}
-		select {
-		case known <- struct{}{}:
-		default:
 		}
 	}
 	p.open(b)
-	p.other.Speak(1)
-	ssrc, _ := p.other.SSRC()
+	p.wg.Go(func() { _ = e.Run(p.life) }) // its rate is good
+	p.introduce(b)
+	live.Store(true)
 	seal, open := cipher(b), cipher(b)
-	seq := 0
 	var used time.Duration
-	for b.Loop() {
+	for n := 0; b.Loop(); n++ {
 		b.StopTimer()
-		sealed := make([][]byte, 0, second)
-		for range second {
-			frame, err := p.other.Private().Encrypt("opus", spoken[seq%len(spoken)])
-			if err != nil {
-				b.Fatal(err)
-			}
-			h := rtp.Header{Version: 2, PayloadType: 120, SequenceNumber: uint16(seq), Timestamp: uint32(seq * 960), SSRC: ssrc} //nolint:gosec // they wrap
-			data, err := (&rtp.Packet{Header: h, Payload: frame}).Marshal()
-			if err != nil {
-				b.Fatal(err)
-			}
-			data, err = seal.Seal(nil, data)
-			if err != nil {
-				b.Fatal(err)
-			}
-			sealed, seq = append(sealed, data), seq+1
-		}
-		if seq == second { // until it is known whose packets these are
-			for p.voice.Received(5) == nil || !heardOf(p, known) {
-				time.Sleep(time.Millisecond)
-			}
-		}
+		sealed := p.second(b, seal, 1000+n*second)
 		before := cpu()
 		b.StartTimer()
 		for _, data := range sealed {
@@ -145,15 +111,38 @@ func BenchmarkOneSecondHeard(b *testing.B) {
 	b.ReportMetric(float64(used.Microseconds())/float64(b.N), "cpu-µs/s")
 }
 
-// heardOf reports whether our connection has been told of the other person.
-func heardOf(p *pair, known chan struct{}) bool {
-	select {
-	case <-known:
-		time.Sleep(50 * time.Millisecond) // who speaks is told right after who is there
-		return true
-	default:
-		return false
+// introduce waits until our connection knows whose the other's packets are.
+func (p *pair) introduce(b *testing.B) {
+	b.Helper()
+	p.other.Speak(1)
+	for end := time.Now().Add(30 * time.Second); p.conn.Stats().Received == 0; rest(p.life, time.Millisecond) {
+		if err := p.other.Send(member.Silence); err != nil || time.Now().After(end) {
+			b.Fatalf("nothing is heard of the other: %v", err)
+		}
 	}
+}
+
+// second makes a second of the other's packets, as they come from the network.
+func (p *pair) second(b *testing.B, seal *rtpsize.Cipher, seq int) [][]byte {
+	b.Helper()
+	ssrc, _ := p.other.SSRC()
+	sealed := make([][]byte, 0, second)
+	for i := range second {
+		frame, err := p.other.Private().Encrypt("opus", spoken[(seq+i)%len(spoken)])
+		if err != nil {
+			b.Fatal(err)
+		}
+		h := rtp.Header{Version: 2, PayloadType: 120, SequenceNumber: uint16(seq + i), Timestamp: uint32((seq + i) * 960), SSRC: ssrc}
+		data, err := (&rtp.Packet{Header: h, Payload: frame}).Marshal()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if data, err = seal.Seal(nil, data); err != nil {
+			b.Fatal(err)
+		}
+		sealed = append(sealed, data)
+	}
+	return sealed
 }
 
 // BenchmarkOneSecondSaid takes a second of samples at 24 kHz to datagrams: encoding, both encryptions, the socket.
@@ -166,7 +155,7 @@ func BenchmarkOneSecondSaid(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer silent.Close()
-	if tp.sink, err = net.Dial("udp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(silent.LocalAddr().(*net.UDPAddr).Port))); err != nil {
+	if tp.sink, err = p.dial(b.Context(), "udp4", silent.LocalAddr().String()); err != nil {
 		b.Fatal(err)
 	}
 	defer tp.sink.Close()

@@ -31,12 +31,12 @@ const (
 	somebody            = "901"
 )
 
-func newPair(t testing.TB, network *endurance.Network, transport media.NewTransport) *pair {
-	t.Helper()
-	p := &pair{world: newWorld(t, network, 0)}
+func newPair(tb testing.TB, network *endurance.Network, transport media.NewTransport) *pair {
+	tb.Helper()
+	p := &pair{world: newWorld(tb, network, 0)}
 	p.voice.SetNetwork(voiceserver.Network{})
 	if err := p.hall.open(pairGuild); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if transport == nil {
 		transport = media.UDPOver(p.dial)
@@ -57,35 +57,35 @@ func newPair(t testing.TB, network *endurance.Network, transport media.NewTransp
 	defer cancel()
 	var err error
 	if p.other, err = member.Join(ctx, member.Options{Endpoint: at, Ticket: them, Privacy: private.Ours, Dial: p.dial}); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p
 }
 
 // open connects us and waits until both have the keys.
-func (p *pair) open(t testing.TB) {
-	t.Helper()
+func (p *pair) open(tb testing.TB) {
+	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if err := p.conn.Open(ctx); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	err := p.voice.Wait(ctx, "keys", func() bool { return p.voice.Settled(pairGuild, pairRoom) })
 	for err == nil && (p.conn.PrivacyCode() == "" || errors.Is(p.conn.SendAudio(member.Silence), voice.ErrMute)) {
-		time.Sleep(10 * time.Millisecond)
+		rest(p.life, 10*time.Millisecond)
 		err = ctx.Err()
 	}
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
-func (p *pair) close(t testing.TB) {
-	t.Helper()
+func (p *pair) close(tb testing.TB) {
+	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := errors.Join(p.conn.Close(ctx), p.other.Close()); err != nil {
-		t.Error(err)
+		tb.Error(err)
 	}
 	p.world.close()
 }
@@ -106,7 +106,7 @@ func TestSpeechGoesOnWhileTheGatewayIsAway(t *testing.T) {
 		if err := p.voice.CloseSeat(seatOf(pairGuild, us), 4015, "crashed"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second)
+		rest(p.life, time.Second)
 		got, _ := p.voice.Client(seatOf(pairGuild, us))
 		before := got.Received
 		if err := p.conn.SendAudio(mark(1, 1)); err != nil {
@@ -126,7 +126,7 @@ func TestSpeechGoesOnWhileTheGatewayIsAway(t *testing.T) {
 			t.Errorf("the server thinks that we speak as %d, want 1 until it can be told", got)
 		}
 		p.away.Store(false)
-		time.Sleep(10 * time.Second)
+		rest(p.life, 10*time.Second)
 		if got := p.mask(); got != 0 {
 			t.Errorf("after the resume the server thinks that we speak as %d, want 0", got)
 		}
@@ -152,7 +152,7 @@ func TestASpeakingStateThatWasLostIsToldAgain(t *testing.T) {
 		if err := p.voice.Drop(seatOf(pairGuild, us)); err != nil { // before what we speak as could be read
 			t.Fatal(err)
 		}
-		time.Sleep(10 * time.Second)
+		rest(p.life, 10*time.Second)
 		if got := p.mask(); got != 1 {
 			t.Errorf("the server thinks that we speak as %d, want 1", got)
 		}
@@ -169,7 +169,7 @@ func TestSpeechStopsWhenTheGatewayStaysAway(t *testing.T) {
 		if err := p.voice.Drop(seatOf(pairGuild, us)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(4 * time.Second)
+		rest(p.life, 4*time.Second)
 		if err := p.conn.SendAudio(mark(1, 1)); !errors.Is(err, voice.ErrMute) {
 			t.Errorf("four seconds after the gateway went away: %v, want ErrMute", err)
 		}

@@ -163,7 +163,7 @@ func (p *person) hear(f member.Frame, now time.Time) {
 
 // count takes a sequence number, and returns how many holes a stream had that ended before it.
 func (s *stream) count(seq int) (holes int) {
-	at := s.highest + int(int16(seq-s.highest)) //nolint:gosec // numbers wrap
+	at := s.highest + int(int16(seq-s.highest))
 	if !s.began || at > s.highest+ring || at < s.highest-ring {
 		holes = s.holes()
 		s.began, s.first, s.highest, s.distinct = true, seq, seq, 0
@@ -227,8 +227,8 @@ func (p *person) total() heard {
 func mark(speech, index int) []byte {
 	p := make([]byte, 80)
 	p[0] = 'E'
-	binary.BigEndian.PutUint32(p[1:], uint32(speech)) //nolint:gosec // small
-	binary.BigEndian.PutUint32(p[5:], uint32(index))  //nolint:gosec // small
+	binary.BigEndian.PutUint32(p[1:], uint32(speech))
+	binary.BigEndian.PutUint32(p[5:], uint32(index))
 	return p
 }
 

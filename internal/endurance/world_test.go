@@ -61,57 +61,13 @@ type world struct {
 	hall   *hall
 	joiner *discord.Joiner
 	towns  []*town
-	life   context.Context //nolint:containedctx // of all that runs in a test
+	life   context.Context // of all that runs in a test
 	stop   context.CancelCauseFunc
 	wg     sync.WaitGroup
 
 	mu     sync.Mutex
 	notes  map[string]int
 	stalls []stall
-}
-
-// stall is a time in which the machine did not let this program run.
-type stall struct{ from, to time.Time }
-
-// watch notices where the machine has no time for us, until ctx ends.
-func (w *world) watch(ctx context.Context) {
-	const step = 10 * time.Millisecond
-	for last := time.Now(); rest(ctx, step); {
-		now := time.Now()
-		if now.Sub(last) > 5*step {
-			w.mu.Lock()
-			w.stalls = append(w.stalls, stall{last.Add(step), now})
-			w.mu.Unlock()
-		}
-		last = now
-	}
-}
-
-// stalled is for how much of a time the machine had none for us.
-func (w *world) stalled(from, to time.Time) time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var sum time.Duration
-	for _, s := range w.stalls {
-		if late, soon := maxTime(from, s.from), minTime(to, s.to); soon.After(late) {
-			sum += soon.Sub(late)
-		}
-	}
-	return sum
-}
-
-func maxTime(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func minTime(a, b time.Time) time.Time {
-	if a.After(b) {
-		return b
-	}
-	return a
 }
 
 // note counts what was strange.
@@ -145,7 +101,6 @@ type town struct {
 	packets  int // of ours that went out
 	visitors int
 	events   map[string]int
-	moving   time.Time
 }
 
 // speaker is what our ear last had of somebody.
@@ -184,16 +139,16 @@ func (t *town) gap(g gap) {
 	t.gaps = append(t.gaps, g)
 }
 
-func newWorld(t testing.TB, network *endurance.Network, towns int) *world {
-	t.Helper()
+func newWorld(tb testing.TB, network *endurance.Network, towns int) *world {
+	tb.Helper()
 	cfg := voiceserver.Config{DAVE: 1, Seed: 7}
-	w := &world{t: t, net: network, dial: (&net.Dialer{}).DialContext, notes: map[string]int{}}
+	w := &world{t: tb, net: network, dial: (&net.Dialer{}).DialContext, notes: map[string]int{}}
 	if network != nil {
 		cfg.Listen, cfg.ListenPacket, w.dial = network.Listen, network.ListenPacket, network.Dial
 	}
 	s, err := voiceserver.Start(cfg)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	s.SetNetwork(bad)
 	w.voice, w.hall = s, newHall(s)
@@ -206,7 +161,7 @@ func newWorld(t testing.TB, network *endurance.Network, towns int) *world {
 	w.life, w.stop = ctx, stop
 	for i := range towns {
 		if err := w.build(ctx, 10*(i+1)); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	return w
