@@ -172,7 +172,11 @@ func (m *Member) ready(ctx context.Context, data json.RawMessage) error {
 	if err := json.Unmarshal(data, &d); err != nil || len(d.Modes) == 0 {
 		return fmt.Errorf("read ready: %s", data)
 	}
-	udp, err := (&net.Dialer{}).DialContext(ctx, "udp", net.JoinHostPort(d.IP, strconv.Itoa(d.Port)))
+	dial := m.o.Dial
+	if dial == nil {
+		dial = (&net.Dialer{}).DialContext
+	}
+	udp, err := dial(ctx, "udp", net.JoinHostPort(d.IP, strconv.Itoa(d.Port)))
 	if err != nil {
 		return fmt.Errorf("open the media port: %w", err)
 	}

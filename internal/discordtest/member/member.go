@@ -60,6 +60,8 @@ type Options struct {
 	// Video asks for a source of video. Codecs is the list of op 1; nil leaves it out.
 	Video  bool
 	Codecs any
+	// Dial connects to the gateway ("tcp") and to the media port ("udp"); nil means the network of the machine.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Frame is what somebody sent: a packet of sound, or all packets of one picture put together.
@@ -169,11 +171,13 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 // dial connects to the gateway.
 func (o Options) dial(ctx context.Context) (*websocket.Conn, error) {
 	scheme, client := "ws", &http.Client{}
+	if o.Roots != nil || o.Dial != nil {
+		client.Transport = &http.Transport{
+			TLSClientConfig: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true, DialContext: o.Dial,
+		}
+	}
 	if o.Roots != nil {
 		scheme = "wss"
-		client.Transport = &http.Transport{
-			TLSClientConfig: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true,
-		}
 	}
 	ws, resp, err := websocket.Dial(ctx, scheme+"://"+o.Endpoint+"/?v=8", &websocket.DialOptions{HTTPClient: client})
 	if resp != nil && resp.Body != nil {

@@ -21,6 +21,9 @@ type Network struct {
 	Dress bool
 }
 
+// longestHold is how long a packet waits for the one that is to overtake it. Nobody spoke meanwhile, and it counts as lost.
+const longestHold = 2 * time.Second
+
 // SetNetwork changes what the network does from now on.
 func (s *Server) SetNetwork(n Network) {
 	s.mu.Lock()
@@ -51,7 +54,12 @@ func (s *Server) forward(to *client, plain []byte) {
 	if n.Jitter > 0 {
 		delay += time.Duration(s.dice.Int64N(int64(n.Jitter)))
 	}
-	packet := latePacket{to: to.addr, data: sealed}
+	packet := latePacket{to: to.addr, data: sealed, due: time.Now().Add(delay)}
+	if to.held != nil && time.Since(to.held.due) > longestHold {
+		to.held = nil
+		to.counts.Forwarded--
+		to.counts.Lost++
+	}
 	if s.dice.Float64() < n.Reorder && to.held == nil {
 		to.held = &packet
 		return

@@ -31,6 +31,9 @@ type Config struct {
 	Optional bool
 	// Seed makes the choices of the network the same each time.
 	Seed uint64
+	// Listen opens a port of the gateway, and ListenPacket that of media, whose addresses are of UDP; nil means loopback.
+	Listen       func() (net.Listener, error)
+	ListenPacket func() (net.PacketConn, error)
 }
 
 // A Server is one voice server. Its methods may be called from any goroutine. Values it returns are copies.
@@ -69,7 +72,13 @@ func Start(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start a voice server: %w", err)
 	}
-	udp, err := (&net.ListenConfig{}).ListenPacket(context.Background(), "udp4", "127.0.0.1:0")
+	if cfg.Listen == nil {
+		cfg.Listen = func() (net.Listener, error) { return net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}) }
+	}
+	if cfg.ListenPacket == nil {
+		cfg.ListenPacket = func() (net.PacketConn, error) { return net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}) }
+	}
+	udp, err := cfg.ListenPacket()
 	if err != nil {
 		return nil, fmt.Errorf("start a voice server: %w", err)
 	}
@@ -106,7 +115,7 @@ var errClosed = errors.New("the voice server was closed")
 // Endpoint opens another port of the gateway and returns it as VOICE_SERVER_UPDATE names it, host:port. Both "wss" (see
 // Certificate) and "ws" are spoken there.
 func (s *Server) Endpoint() (string, error) {
-	ln, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	ln, err := s.cfg.Listen()
 	if err != nil {
 		return "", fmt.Errorf("open a port of the voice gateway: %w", err)
 	}

@@ -31,7 +31,7 @@ type EventKind string
 // The kinds of event.
 const (
 	Up        EventKind = "up"        // what we send goes out, for the first time or again
-	Down      EventKind = "down"      // it does not for now; Text says why
+	Down      EventKind = "down"      // the gateway is away, and soon it does not; Text says why
 	Connected EventKind = "connected" // Users are in the call; may come again
 	Gone      EventKind = "gone"      // Users have left it
 	Sound     EventKind = "sound"     // Packet is set
@@ -82,9 +82,10 @@ type Conn struct {
 	handling sync.Mutex // one call of Handle at a time; never taken with mu held
 
 	mu        sync.Mutex
-	last      error // why the last try failed
-	link      *link // nil while there is none
-	seq       int   // newest number of the gateway's messages, of the socket that was last
+	last      error     // why the last try failed
+	link      *link     // nil while there is none
+	bridge    time.Time // until when media goes on without a link that works
+	seq       int       // newest number of the gateway's messages, of the socket that was last
 	session   *session
 	announced bool // Up was told and no Down since
 	strange   map[int]bool

@@ -104,6 +104,7 @@ func (c *Conn) handle(ctx context.Context, l *link, p payload) error {
 	case opResumed:
 		if l.resumed {
 			c.settled(l)
+			c.restate()
 		}
 		return nil
 	case opHeartbeatAck:
@@ -309,7 +310,21 @@ func (c *Conn) settle() {
 	c.tell(Event{Kind: Up})
 }
 
-// usable is the session over which media can go; nil while there is none. It is called with mu held.
+// restate tells a session that is resumed what may have changed while nobody could be told.
+func (c *Conn) restate() {
+	c.sending.Lock()
+	if s := c.attended(); s != nil && c.out.told {
+		mask := 0
+		if c.out.speaking {
+			mask = c.mask()
+		}
+		c.speak(s, mask)
+	}
+	c.sending.Unlock()
+	c.announceVideo()
+}
+
+// usable is the session with a gateway that listens; nil while there is none. It is called with mu held.
 func (c *Conn) usable() *session {
 	if c.link == nil || !c.link.usable || c.session == nil {
 		return nil

@@ -31,6 +31,7 @@ func isSilence(opus []byte) bool { return string(opus) == string(silence) }
 type output struct {
 	sound, pictures  track
 	speaking, marked bool
+	told             bool      // the session knows whether we speak
 	last             time.Time // when the last packet of sound went
 	began            time.Time
 	picture          uint16
@@ -73,6 +74,9 @@ func (c *Conn) SendAudio(opus []byte) error {
 		t.timestamp += uint32(gap/voice.FrameTime-1) * opusTicks //nolint:gosec // timestamps wrap
 	}
 	if !c.out.speaking {
+		if c.attended() == nil {
+			return voice.ErrMute // who begins has to say so before
+		}
 		c.out.speaking, c.out.marked = true, true
 		c.speak(s, c.mask())
 	}
@@ -101,7 +105,7 @@ func (c *Conn) Hush() error {
 	c.sending.Lock()
 	defer c.sending.Unlock()
 	c.out.speaking = false
-	if s := c.sendable(); s != nil {
+	if s := c.attended(); s != nil {
 		c.speak(s, 0)
 	}
 	return failed
@@ -137,7 +141,7 @@ func (c *Conn) announceVideo() {
 	}
 	c.sending.Lock()
 	defer c.sending.Unlock()
-	s := c.sendable()
+	s := c.attended()
 	if s == nil {
 		return
 	}
@@ -239,6 +243,17 @@ func (c *Conn) sendPacket(s *session, t *track, h rtp.Header, body []byte, at ti
 func (c *Conn) sendable() *session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	s := c.usable()
+	if s == nil && c.session != nil && c.session.described && time.Now().Before(c.bridge) {
+		return c.session
+	}
+	return s
+}
+
+// attended is the session if its gateway listens, too.
+func (c *Conn) attended() *session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return c.usable()
 }
 
@@ -250,5 +265,6 @@ func (c *Conn) mask() int {
 }
 
 func (c *Conn) speak(s *session, mask int) {
+	c.out.told = true
 	c.sendJSON(opSpeaking, speaking{Speaking: mask, SSRC: s.ready.SSRC})
 }

@@ -14,7 +14,10 @@ const (
 	defaultMaxOutage = time.Minute
 	maxDoublings     = 5
 	// stable is how long a socket must have lived for its end to count as a first failure.
-	stable = 10 * time.Second
+	stable = 3 * time.Second
+	// bridging is how long media goes on when the gateway's socket has broken: packets have a way of their own, and mostly
+	// the session is resumed before anybody would notice. Keys that may have changed meanwhile are kept by the others for longer.
+	bridging = 2 * time.Second
 )
 
 // run connects again and again until ctx ends or trying again cannot help, and returns why it ended.
@@ -93,7 +96,7 @@ func (c *Conn) drop() {
 	c.session, c.seq, c.announced = nil, -1, false
 	c.mu.Unlock()
 	c.sending.Lock()
-	c.out.speaking = false
+	c.out.speaking, c.out.told = false, false
 	c.sending.Unlock()
 	if s != nil && s.transport != nil {
 		_ = s.transport.Close() // of a socket that is not used any more
@@ -122,6 +125,9 @@ func (c *Conn) connect(ctx context.Context, opened func()) (time.Duration, error
 	c.mu.Unlock()
 	err = l.run(ctx, c)
 	c.mu.Lock()
+	if l.usable {
+		c.bridge = time.Now().Add(bridging)
+	}
 	c.link, c.seq = nil, int(l.seq.Load())
 	c.mu.Unlock()
 	if settled.IsZero() {

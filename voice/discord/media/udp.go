@@ -35,7 +35,8 @@ type udp struct {
 	failed   func(error)
 	ssrc     uint32
 	mode     string
-	conn     *net.UDPConn
+	dial     func(ctx context.Context, network, address string) (net.Conn, error)
+	conn     net.Conn
 	cipher   *rtpsize.Cipher
 	answered atomic.Bool // something came since the last keep-alive
 	answers  atomic.Bool // the server answers keep-alives
@@ -50,7 +51,16 @@ type udp struct {
 
 // UDP makes the transport that Discord documents for bots.
 func UDP(received func([]byte), failed func(error)) Transport {
-	u := &udp{received: received, failed: failed, every: keepAliveEvery, done: make(chan struct{})}
+	return UDPOver((&net.Dialer{}).DialContext)(received, failed)
+}
+
+// UDPOver makes the same transport over a network of one's own choosing, whose connections carry datagrams.
+func UDPOver(dial func(ctx context.Context, network, address string) (net.Conn, error)) NewTransport {
+	return func(received func([]byte), failed func(error)) Transport { return newUDP(dial, received, failed) }
+}
+
+func newUDP(dial func(context.Context, string, string) (net.Conn, error), received func([]byte), failed func(error)) *udp {
+	u := &udp{received: received, failed: failed, dial: dial, every: keepAliveEvery, done: make(chan struct{})}
 	u.close = sync.OnceValue(func() error {
 		close(u.done)
 		var err error
@@ -69,14 +79,15 @@ func (u *udp) Select(ctx context.Context, r Ready) (string, any, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "udp", net.JoinHostPort(r.IP, strconv.Itoa(r.Port)))
+	conn, err := u.dial(ctx, "udp", net.JoinHostPort(r.IP, strconv.Itoa(r.Port)))
 	if err != nil {
 		return "", nil, fmt.Errorf("open a socket to the voice server: %w", err)
 	}
-	u.ssrc, u.mode, u.conn = r.SSRC, mode, conn.(*net.UDPConn)
-	_ = u.conn.SetReadBuffer(socketBuffer)  // what the system grants
-	_ = u.conn.SetWriteBuffer(socketBuffer) // a picture goes out at once
+	u.ssrc, u.mode, u.conn = r.SSRC, mode, conn
+	if socket, ok := conn.(*net.UDPConn); ok {
+		_ = socket.SetReadBuffer(socketBuffer)  // what the system grants
+		_ = socket.SetWriteBuffer(socketBuffer) // a picture goes out at once
+	}
 	seen, err := u.discover(ctx)
 	if err != nil {
 		return "", nil, err
