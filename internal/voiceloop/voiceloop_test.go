@@ -53,7 +53,7 @@ func TestVoiceLoop(t *testing.T) {
 	voices := voiceloop.Voices()
 	for len(voices) > 0 {
 		n := min(6, len(voices))
-		play(t, voices[:n], len(voiceloop.Sentences), spotter, &score)
+		play(t, voices[:n], voiceloop.Tuned, spotter, &score)
 		voices = voices[n:]
 	}
 	for _, n := range score.Notes {
@@ -64,14 +64,14 @@ func TestVoiceLoop(t *testing.T) {
 }
 
 // play lets voices speak at once, to one spotter, over a way that loses 5 % of all packets.
-func play(t *testing.T, voices []voiceloop.Voice, sentences int, spotter voice.Spotter, score *voiceloop.Score) {
+func play(t *testing.T, voices []voiceloop.Voice, text voiceloop.Text, spotter voice.Spotter, score *voiceloop.Score) {
 	t.Helper()
 	var takes []voiceloop.Take
 	for i, v := range voices {
 		if *only != "" && v.String() != *only {
 			continue
 		}
-		take, err := voiceloop.Record(t.Context(), v, sentences, uint64(i))
+		take, err := voiceloop.Record(t.Context(), v, text, uint64(i))
 		if err != nil {
 			t.Fatal(err)
 		}
