@@ -156,11 +156,11 @@ func Record(ctx context.Context, v Voice, text Text, seed uint64) (Take, error) 
 }
 
 func (t *Take) pause(random *rand.Rand) {
-	t.Samples = append(t.Samples, make([]int16, int(between(random).Seconds()*voice.RateOpus))...)
+	t.Samples = append(t.Samples, make([]int16, int(Between(random).Seconds()*voice.RateOpus))...)
 }
 
-// between is how long somebody pauses between two sentences.
-func between(random *rand.Rand) time.Duration {
+// Between is how long somebody pauses between two sentences.
+func Between(random *rand.Rand) time.Duration {
 	return time.Duration(500+random.IntN(600)) * time.Millisecond
 }
 

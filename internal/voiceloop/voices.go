@@ -48,8 +48,12 @@ func Voices() []Voice {
 // HeldOutVoices are six others, with which nothing was tuned.
 func HeldOutVoices() []Voice {
 	return []Voice{
-		{"flite", "kal", 1}, {"flite", "slt", 0.85}, {"flite", "rms", 1.3},
-		{"espeak-ng", "en-us+f3", 1}, {"espeak-ng", "en-gb-scotland", 1}, {"espeak-ng", "en-gb-x-rp", 1.1},
+		{"flite", "kal", 1},
+		{"flite", "slt", 0.85},
+		{"flite", "rms", 1.3},
+		{"espeak-ng", "en-us+f3", 1},
+		{"espeak-ng", "en-gb-scotland", 1},
+		{"espeak-ng", "en-gb-x-rp", 1.1},
 	}
 }
 
