@@ -52,7 +52,7 @@ func parseHit(line string) (hit, bool) {
 // Slack between what the process and the gate take for the start and the end of a word, in seconds.
 const (
 	slackStart = 0.15
-	slackOrder = 0.08 // at the start of a stop phrase: a short word such as "I" before it takes more
+	slackOrder = 0.08 // at the start of a stop phrase: even the word "I" before it takes more
 	slackEnd   = 0.28
 	slackVowel = 0.50 // at the end of a phrase whose last sound people draw out
 	slackAlike = 0.22 // of words that sound alike, on either side
