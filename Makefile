@@ -56,9 +56,9 @@ bench-overhead: chromium ## what a step costs beside its model and Chromium (TAS
 	@$(GO) test ./cmd/clank -count=1 -timeout 30m -run '^TestOverheadOfAStep$$' -v -overhead.tasks=$(or $(TASKS),20) \
 		| awk '/^(---|FAIL|panic)/ {print} /^(fair|overhead): / {print}'
 
-voice-loop: ## how well spoken stop words are heard, and how soon
+voice-loop: chromium build ## how well spoken stop words are heard in calls, and how soon a browse ends
 	@scripts/ensure-speech
-	@$(GO) test ./internal/voiceloop -count=1 -timeout 30m -run '^TestVoiceLoop$$' -v -voice.whole \
+	@$(GO) test ./internal/voiceloop -count=1 -timeout 30m -run '^TestVoiceLoop$$' -v -voice.bin $(abspath $(BIN)) \
 		| awk '/^(---|FAIL|panic)/ {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print}'
 
 endurance: ## two hours of calls in simulated time, then minutes over sockets, with all that goes wrong

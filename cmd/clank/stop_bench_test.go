@@ -173,6 +173,9 @@ func newRange(tb testing.TB) *range_ {
 			tb.Error(err)
 		}
 	})
+	if err := r.app.openCalls(tb.Context(), "127.0.0.1:0"); err != nil {
+		tb.Fatal(err)
+	}
 	r.configure(map[string]any{
 		"agentStack.runtimeConfig.models.compatibleBaseUrl":                        r.model.BaseURL(),
 		"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model":       "compatible:scripted",

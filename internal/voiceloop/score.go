@@ -66,6 +66,16 @@ func (s *Score) Add(t Take, heard []Heard, wake string) {
 	}
 }
 
+// And is the score of both.
+func (s Score) And(o Score) Score {
+	s.Hits, s.Misses, s.False = s.Hits+o.Hits, s.Misses+o.Misses, s.False+o.False
+	s.Calls, s.Uncalled, s.Wrong = s.Calls+o.Calls, s.Uncalled+o.Uncalled, s.Wrong+o.Wrong
+	s.Delays = slices.Concat(s.Delays, o.Delays)
+	s.Notes = slices.Concat(s.Notes, o.Notes)
+	s.Speech += o.Speech
+	return s
+}
+
 func (s *Score) note(t Take, format string, args ...any) {
 	s.Notes = append(s.Notes, t.Voice.String()+": "+fmt.Sprintf(format, args...))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"clank/voice"
@@ -40,6 +41,41 @@ var Sentences = []string{
 // Orders are what must be heard, one after every second sentence.
 var Orders = []string{"stop", "stop it", "stop", "clank stop", "stop", "please stop", "stop", "stop now", "stop", "cancel that"}
 
+// Tuned is what the thresholds of the spotter were found with, and HeldOut is what they were not.
+var (
+	Tuned   = Text{Sentences, Orders}
+	HeldOut = Text{heldSentences, heldOrders}
+)
+
+var heldSentences = []string{
+	"could you find out when the museum opens on Sunday",
+	"the top shelf is where we keep the cups",
+	"she stopped by the office to pick up the keys",
+	"I would rather take the second train",
+	"there is a bus stop right in front of the house",
+	"what do you think about the new neighbour",
+	"no wait that is the wrong street",
+	"clank what does the blue one cost",
+	"he dropped the phone and it still works",
+	"stop and go traffic all the way to the bridge",
+	"okay",
+	"it would be nice if the rain stopped for a while",
+	"read me the first three results please",
+	"the shop has a big stock of paper",
+	"maybe",
+	"we could eat something on top of the hill",
+	"I cannot stop thinking about that song",
+	"how long does the trip take by boat",
+	"well done",
+	"so far so good",
+	"the last stop is near the harbour",
+	"give me a second",
+	"let us talk about dinner",
+	"that was step number four of nine",
+}
+
+var heldOrders = []string{"stop", "stop now", "stop", "please stop", "clank stop", "stop", "cancel that", "stop", "stop it", "stop"}
+
 // Said is something in a [Take].
 type Said struct {
 	Text       string
@@ -60,40 +96,72 @@ const (
 	noiseRMS  = speechRMS / 10
 )
 
-// Record makes a take of the first n sentences. The same seed gives the same take.
-func Record(ctx context.Context, v Voice, n int, seed uint64) (Take, error) {
+// Line is something that one voice says, without noise.
+type Line struct {
+	Text    string
+	Order   bool
+	Samples []int16 // at [voice.RateOpus]
+}
+
+// Text is what there is to say: sentences, and after every second one an order.
+type Text struct {
+	Sentences, Orders []string
+}
+
+// Lines has a voice say a text, all in one loudness.
+func Lines(ctx context.Context, v Voice, t Text) ([]Line, error) {
+	var lines []Line
+	for i, s := range t.Sentences {
+		lines = append(lines, Line{Text: s})
+		if i%2 == 1 {
+			lines = append(lines, Line{Text: t.Orders[i/2%len(t.Orders)], Order: true})
+		}
+	}
+	said := map[string][]int16{}
+	for i, l := range lines {
+		samples, known := said[l.Text]
+		if !known {
+			var err error
+			if samples, err = v.Say(ctx, l.Text); err != nil {
+				return nil, err
+			}
+			said[l.Text] = samples
+		}
+		lines[i].Samples = slices.Clone(samples)
+	}
+	level(lines)
+	return lines, nil
+}
+
+// Record makes a take of a text. The same seed gives the same take.
+func Record(ctx context.Context, v Voice, text Text, seed uint64) (Take, error) {
+	lines, err := Lines(ctx, v, text)
+	if err != nil {
+		return Take{}, err
+	}
 	t := Take{Voice: v}
 	random := rand.New(rand.NewPCG(seed, 1))
-	pause := func() {
-		d := time.Duration(500+random.IntN(600)) * time.Millisecond
-		t.Samples = append(t.Samples, make([]int16, int(d.Seconds()*voice.RateOpus))...)
-	}
-	say := func(text string, order bool) error {
-		samples, err := v.Say(ctx, text)
-		if err != nil {
-			return err
-		}
+	for _, l := range lines {
+		t.pause(random)
 		start := at(len(t.Samples))
-		t.Samples = append(t.Samples, samples...)
-		t.Said = append(t.Said, Said{Text: text, Order: order, Start: start, End: at(len(t.Samples))})
-		pause()
-		return nil
+		t.Samples = append(t.Samples, l.Samples...)
+		t.Said = append(t.Said, Said{Text: l.Text, Order: l.Order, Start: start, End: at(len(t.Samples))})
 	}
-	pause()
-	for i, s := range Sentences[:n] {
-		if err := say(s, false); err != nil {
-			return Take{}, err
-		}
-		if i%2 == 0 {
-			continue
-		}
-		if err := say(Orders[i/2%len(Orders)], true); err != nil {
-			return Take{}, err
-		}
+	t.pause(random)
+	t.pause(random)
+	for i, s := range t.Samples {
+		t.Samples[i] = clip(float64(s) + random.NormFloat64()*noiseRMS)
 	}
-	pause()
-	t.mix(random)
 	return t, nil
+}
+
+func (t *Take) pause(random *rand.Rand) {
+	t.Samples = append(t.Samples, make([]int16, int(Between(random).Seconds()*voice.RateOpus))...)
+}
+
+// Between is how long somebody pauses between two sentences.
+func Between(random *rand.Rand) time.Duration {
+	return time.Duration(500+random.IntN(600)) * time.Millisecond
 }
 
 func at(samples int) time.Duration {
@@ -109,18 +177,25 @@ func (t Take) Speech() time.Duration {
 	return d
 }
 
-// mix brings the speech to one loudness and puts noise under it.
-func (t Take) mix(random *rand.Rand) {
+// level brings lines to the loudness of speech, together.
+func level(lines []Line) {
 	sum, n := 0.0, 0
-	for _, s := range t.Samples {
-		if s > 100 || s < -100 {
-			sum += float64(s) * float64(s)
-			n++
+	for _, l := range lines {
+		for _, s := range l.Samples {
+			if s > 100 || s < -100 {
+				sum += float64(s) * float64(s)
+				n++
+			}
 		}
 	}
 	gain := speechRMS / math.Sqrt(sum/float64(max(n, 1)))
-	for i, s := range t.Samples {
-		v := float64(s)*gain + random.NormFloat64()*noiseRMS
-		t.Samples[i] = int16(max(math.MinInt16, min(math.MaxInt16, v)))
+	for _, l := range lines {
+		for i, s := range l.Samples {
+			l.Samples[i] = clip(float64(s) * gain)
+		}
 	}
+}
+
+func clip(v float64) int16 {
+	return int16(max(math.MinInt16, min(math.MaxInt16, v)))
 }

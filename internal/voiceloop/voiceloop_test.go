@@ -4,19 +4,24 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"log/slog"
 	"os/exec"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"clank/internal/discordtest"
 	"clank/internal/voiceloop"
 	"clank/voice"
 	"clank/voice/speech/spot"
 )
 
 var (
-	whole = flag.Bool("voice.whole", false, "let all voices say everything, in real time")
+	bin   = flag.String("voice.bin", "", "the program that people talk to in emulated calls")
+	path  = flag.Bool("voice.path", false, "let all voices say everything to an ear and a spotter alone")
+	held  = flag.Bool("voice.held", false, "the same with the voices that are held out")
 	only  = flag.String("voice.only", "", "the one voice to use")
 	debug = flag.Bool("voice.debug", false, "log what the spotter thinks")
 )
@@ -44,17 +49,82 @@ func open(t *testing.T) *spot.Spotter {
 	return s
 }
 
+// TestVoiceLoop is the whole way: people in emulated calls, encryption, loss, the real program, its browser.
 func TestVoiceLoop(t *testing.T) {
-	if !*whole {
+	if *bin == "" {
 		t.Skip("takes minutes; make voice-loop runs it")
+	}
+	open(t)
+	w := newTown(t, *bin)
+	var tuned, held voiceloop.Score
+	for n, voices := range slices.Collect(slices.Chunk(voiceloop.Voices(), 6)) {
+		w.converse(fmt.Sprintf("t%d", n), voices, voiceloop.Tuned, &tuned)
+	}
+	w.converse("h", voiceloop.HeldOutVoices(), voiceloop.HeldOut, &held)
+	all := tuned.And(held)
+	for _, n := range all.Notes {
+		t.Log(n)
+	}
+	if got := w.discord.Voice.Violations(); len(got) > 0 {
+		t.Errorf("got violations %v, want none", got)
+	}
+	t.Logf("tuned voices: %s in %v of speech", tuned.String(), tuned.Speech.Round(time.Second))
+	t.Logf("held-out voices: %s in %v of speech", held.String(), held.Speech.Round(time.Second))
+	t.Log(all.String())
+}
+
+// converse lets voices speak at once, each in a call of its own.
+func (w *town) converse(id string, voices []voiceloop.Voice, text voiceloop.Text, score *voiceloop.Score) {
+	w.t.Helper()
+	var calls []*call
+	var lines [][]voiceloop.Line
+	for i, v := range voices {
+		l, err := voiceloop.Lines(w.t.Context(), v, text)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		c, err := w.call(fmt.Sprint(id, i), v)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		calls, lines = append(calls, c), append(lines, l)
+	}
+	ctx, cancel := context.WithTimeout(w.t.Context(), 5*time.Minute)
+	defer cancel()
+	var (
+		wg sync.WaitGroup
+		mu sync.Mutex
+	)
+	for i, c := range calls {
+		wg.Go(func() {
+			take, heard, err := c.play(ctx, lines[i], uint64(i))
+			if err != nil {
+				w.t.Error(c.voice, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			score.Add(take, heard, spot.Wake)
+		})
+	}
+	wg.Wait()
+	for _, c := range calls {
+		c.discord.LeaveVoice(discordtest.Guild{ID: c.room.GuildID}, w.bot.User)
+		_ = c.member.Close()
+	}
+}
+
+// TestSoundPath is the part of the way that thresholds are found with: packets, losses, the ear, the spotter.
+func TestSoundPath(t *testing.T) {
+	if !*path {
+		t.Skip("takes minutes; it is for tuning: -voice.path")
 	}
 	spotter := open(t)
 	var score voiceloop.Score
-	voices := voiceloop.Voices()
-	for len(voices) > 0 {
-		n := min(6, len(voices))
-		play(t, voices[:n], len(voiceloop.Sentences), spotter, &score)
-		voices = voices[n:]
+	for voices := range slices.Chunk(voiceloop.Voices(), 6) {
+		play(t, voices, voiceloop.Tuned, spotter, &score)
+	}
+	if *held {
+		play(t, voiceloop.HeldOutVoices(), voiceloop.HeldOut, spotter, &score)
 	}
 	for _, n := range score.Notes {
 		t.Log(n)
@@ -64,14 +134,14 @@ func TestVoiceLoop(t *testing.T) {
 }
 
 // play lets voices speak at once, to one spotter, over a way that loses 5 % of all packets.
-func play(t *testing.T, voices []voiceloop.Voice, sentences int, spotter voice.Spotter, score *voiceloop.Score) {
+func play(t *testing.T, voices []voiceloop.Voice, text voiceloop.Text, spotter voice.Spotter, score *voiceloop.Score) {
 	t.Helper()
 	var takes []voiceloop.Take
 	for i, v := range voices {
 		if *only != "" && v.String() != *only {
 			continue
 		}
-		take, err := voiceloop.Record(t.Context(), v, sentences, uint64(i))
+		take, err := voiceloop.Record(t.Context(), v, text, uint64(i))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -45,6 +45,18 @@ func Voices() []Voice {
 	return all
 }
 
+// HeldOutVoices are six others, with which nothing was tuned.
+func HeldOutVoices() []Voice {
+	return []Voice{
+		{"flite", "kal", 1},
+		{"flite", "slt", 0.85},
+		{"flite", "rms", 1.3},
+		{"espeak-ng", "en-us+f3", 1},
+		{"espeak-ng", "en-gb-scotland", 1},
+		{"espeak-ng", "en-gb-x-rp", 1.1},
+	}
+}
+
 const usualWords = 165 // a minute
 
 // Say returns what the voice makes of text, at [voice.RateOpus], without the silence around it.

@@ -52,6 +52,7 @@ func parseHit(line string) (hit, bool) {
 // Slack between what the process and the gate take for the start and the end of a word, in seconds.
 const (
 	slackStart = 0.15
+	slackOrder = 0.08 // at the start of a stop phrase: even the word "I" before it takes more
 	slackEnd   = 0.28
 	slackVowel = 0.50 // at the end of a phrase whose last sound people draw out
 	slackAlike = 0.22 // of words that sound alike, on either side
@@ -114,7 +115,7 @@ func (h hit) covers(start, end float64, hits []hit) bool {
 	if h.end < end-slack {
 		return false
 	}
-	if h.start <= start+slackStart {
+	if h.start <= start+slackOrder {
 		return true
 	}
 	for _, n := range hits {

@@ -72,6 +72,7 @@ func TestAStopPhraseMustBeAllOfWhatWasSaid(t *testing.T) {
 		want          string
 	}{
 		{"it is", "stop  1.00 1.40 0.87", 1, 1.4, true, "stop"},
+		{"after a short word that is none of ours", "stop  1.11 1.40 0.87", 1, 1.4, true, ""},
 		{"in the other pronunciation", "stop(2)  1.00 1.40 0.87", 1, 1.4, true, "stop"},
 		{"something before it", "stop  1.30 1.70 0.87", 1, 1.7, true, ""},
 		{"something after it", "stop  1.00 1.40 0.87", 1, 1.9, true, ""},
