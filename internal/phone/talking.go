@@ -23,7 +23,7 @@ import (
 func (x *Exchange) conversation(line voice.Line, place talk.Place, chat talk.Chat, call sharing.Call) calls.Session {
 	v := x.Settings().Voice
 	t := &talk.Talk{
-		Line: line, Place: place, Chat: chat, Scopes: x.Scopes, Privacy: x.left, Disabled: x.Disabled, Logger: x.Logger,
+		Line: line, Place: place, Chat: chat, Scopes: x.Scopes, Disabled: x.Disabled, Logger: x.Logger,
 		Brain: x.Brain(x.Tools),
 		NewEar: talk.Through(&ear.Ear{
 			Rate: voice.RateSpeech, Logger: x.Logger,
@@ -46,8 +46,13 @@ func (x *Exchange) conversation(line voice.Line, place talk.Place, chat talk.Cha
 	} else if s != nil {
 		t.Mouth = talk.With(&mouth.Mouth{Line: line, Speaker: s, Logger: x.Logger})
 	}
-	if place.Guild == "" {
+	if place.Guild != "" {
+		t.Privacy = x.left
+	} else {
 		t.Origin = func(voice.Person) sessions.Origin { return pageOrigin }
+	}
+	if page, ok := chat.(pageChat); ok {
+		t.Show = page.show
 	}
 	return t
 }
@@ -166,9 +171,21 @@ type pageChat struct{ call *webcall.Call }
 // Write implements [talk.Chat].
 func (p pageChat) Write(_ context.Context, m talk.Message) error {
 	n := webcall.Note{Kind: webcall.Chat, Text: m.Text}
+	if m.Notice {
+		n.Kind = webcall.Notice
+	}
 	for _, im := range m.Images {
 		n.Images = append(n.Images, webcall.Image(im))
 	}
 	p.call.Write(n)
 	return nil
+}
+
+// show has what is said in the call read on the page.
+func (p pageChat) show(s talk.Said) {
+	if s.By.ID == "" {
+		p.call.Write(webcall.Note{Kind: webcall.Said, Text: s.Text})
+		return
+	}
+	p.call.Write(webcall.Note{Kind: webcall.Heard, From: s.By.Name, Text: s.Text})
 }
