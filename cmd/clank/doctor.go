@@ -17,8 +17,8 @@ import (
 const doctorIntro = `clank doctor [flags]
 
 Says how things stand: which keys are there, which runtimes can be used with them,
-how the web is searched, what the budget of today has left. It asks no vendor and
-costs nothing. "clank browser doctor" examines the browser.
+how the web is searched, what of calls and shares works, what the budget of today has
+left. It asks no vendor and costs nothing. "clank browser doctor" examines the browser.
 
 Exit codes: 0 tasks can be done, 1 the runtime that is chosen for them cannot be used.`
 
@@ -50,7 +50,8 @@ func examine(ctx context.Context, e *env, args []string) error {
 			}
 			list = append(list, s)
 		}
-		list, task = append(list, searchStands(v)), v.live.Now().Budget.Task
+		list = append(append(list, searchStands(v)), callsStand(ctx, v)...)
+		task = v.live.Now().Budget.Task
 		return nil
 	})
 	if err != nil {
