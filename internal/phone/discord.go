@@ -107,7 +107,7 @@ func (x *Exchange) Share(ctx context.Context, o sessions.Origin, session string)
 	if session == "" || session == "last" {
 		s, err := x.Sessions.LastSession(ctx, o)
 		if err != nil {
-			return "", errors.New("you have no browser session here: begin one with /clank browse")
+			return "", errors.New("there is no browser session of yours here yet: ask for something first, or begin one with /clank browse")
 		}
 		session = s.ID
 	}

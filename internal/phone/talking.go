@@ -3,6 +3,7 @@ package phone
 import (
 	"context"
 	"errors"
+	"time"
 
 	"clank/brain"
 	"clank/cancel"
@@ -16,8 +17,12 @@ import (
 	"clank/voice/speech/remote"
 	"clank/voice/talk"
 	"clank/voice/talk/calls"
+	"clank/voice/talk/words"
 	"clank/voice/webcall"
 )
+
+// shareTimeout bounds the beginning of a share, which may have to wake a page.
+const shareTimeout = 30 * time.Second
 
 // conversation is what happens in a call.
 func (x *Exchange) conversation(line voice.Line, place talk.Place, chat talk.Chat, call sharing.Call) calls.Session {
@@ -163,6 +168,23 @@ func (x *Exchange) answerPage(c *webcall.Call) {
 
 func (x *Exchange) stopByPage(_ *webcall.Call, p voice.Person) {
 	x.Scopes.Stop(cancel.Scope{Channel: pageOrigin.Channel}, cancel.Actor{ID: pageOrigin.User, Name: p.Name, Moderator: true}, false)
+}
+
+// shareByPage shows what was browsed last on the call page, or shows it no more. What comes of it is told on the page.
+func (x *Exchange) shareByPage(c *webcall.Call, _ voice.Person, on bool) {
+	x.work.Go(func() {
+		ctx, cancel := context.WithTimeout(x.life, shareTimeout)
+		defer cancel()
+		do := x.Unshare
+		if on {
+			do = func(ctx context.Context, o sessions.Origin) (string, error) { return x.Share(ctx, o, "") }
+		}
+		if _, err := do(ctx, pageOrigin); err != nil {
+			c.Write(webcall.Note{Kind: webcall.Status, Text: words.Sentence(err.Error())})
+			return
+		}
+		c.Write(webcall.Note{Kind: webcall.Status})
+	})
 }
 
 // pageChat writes on the call page.
