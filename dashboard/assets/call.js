@@ -191,9 +191,14 @@ function hear(message) {
   }
 }
 
+// follow shows the end of what was said, unless somebody reads further up.
+let pinned = true;
+function follow() {
+  if (pinned) $("log").scrollTop = $("log").scrollHeight;
+}
+
 function line(kind, who, text, images) {
   const log = $("log");
-  const follow = log.scrollTop + log.clientHeight >= log.scrollHeight - 40;
   const last = log.lastElementChild;
   if (kind === "said" && last?.className === "said") {
     last.append(" ", ...linked(text));
@@ -202,10 +207,8 @@ function line(kind, who, text, images) {
       ...images.filter((name) => /^pictures\/\d+$/.test(name)).map((name) => picture(`/api/call/${name}`))));
   }
   while (log.children.length > lines) log.firstElementChild.remove();
-  const end = () => { log.scrollTop = log.scrollHeight; };
-  if (!follow) return;
-  end();
-  for (const image of log.lastElementChild.querySelectorAll("img")) image.addEventListener("load", end, { once: true });
+  for (const image of log.lastElementChild.querySelectorAll("img")) image.addEventListener("load", follow, { once: true });
+  follow();
 }
 
 // present shows in the lobby who is in the call.
@@ -228,6 +231,8 @@ $("mute").addEventListener("click", () => setMuted(!muted));
 $("stop").addEventListener("click", stop);
 $("share").addEventListener("click", () => link?.say({ type: "share", on: $("shared").hidden }));
 $("leave").addEventListener("click", leave);
+$("log").addEventListener("scroll", ({ target }) => { pinned = target.scrollTop + target.clientHeight >= target.scrollHeight - 40; });
+new ResizeObserver(follow).observe($("log"));
 addEventListener("keydown", (event) => {
   if (document.body.dataset.state === "out" || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   if (event.target.closest?.("input, textarea, select")) return;

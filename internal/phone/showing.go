@@ -12,6 +12,7 @@ import (
 	"clank/sharing/viewer"
 	"clank/voice/discord/golive"
 	"clank/voice/rtc"
+	"clank/voice/talk/words"
 	"clank/voice/webcall"
 )
 
@@ -123,7 +124,7 @@ func (p pageStage) End(context.Context, sharing.Show) error {
 
 // tell lets the people of a call know what becomes of a share.
 func (x *Exchange) tell(n sharing.Notice) {
-	text := n.Text
+	text := words.Sentence(n.Text)
 	if n.Link != "" {
 		text += "\n" + n.Link
 	}
