@@ -173,5 +173,5 @@ func Summary(list []Ability) string {
 	if len(lacks) == 0 {
 		return "on the page Call, and in voice channels with Discord"
 	}
-	return "on the page Call; " + strings.Join(lacks, "; ")
+	return "on the page Call, and in voice channels with Discord; " + strings.Join(lacks, "; ")
 }
