@@ -2,6 +2,7 @@ package phone_test
 
 import (
 	"net"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,14 +18,7 @@ func abilities(t *testing.T, dir string, change func(*settings.Settings), secret
 	if change != nil {
 		change(&s)
 	}
-	present := func(name string) bool {
-		for _, have := range secrets {
-			if name == have {
-				return true
-			}
-		}
-		return false
-	}
+	present := func(name string) bool { return slices.Contains(secrets, name) }
 	all := map[string]phone.Ability{}
 	for _, a := range phone.Abilities(t.Context(), s, present, true) {
 		all[a.Name] = a
