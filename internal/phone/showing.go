@@ -12,7 +12,6 @@ import (
 	"clank/sharing/viewer"
 	"clank/voice/discord/golive"
 	"clank/voice/rtc"
-	"clank/voice/talk/words"
 	"clank/voice/webcall"
 )
 
@@ -124,7 +123,7 @@ func (p pageStage) End(context.Context, sharing.Show) error {
 
 // tell lets the people of a call know what becomes of a share.
 func (x *Exchange) tell(n sharing.Notice) {
-	text := words.Sentence(n.Text)
+	text := n.Text
 	if n.Link != "" {
 		text += "\n" + n.Link
 	}
