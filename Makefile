@@ -6,7 +6,7 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop endurance corpus bench-peers conformance range chromium clean help
+.PHONY: run build test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop endurance corpus bench-peers conformance range chromium speech clean help
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -17,16 +17,19 @@ run: chromium build ## find or install Chromium, build, start
 chromium: ## find or install Chromium
 	@scripts/ensure-chromium >/dev/null
 
+speech: ## find or install what tests of calls speak and hear with
+	@scripts/ensure-speech --tests
+
 build: ## build the one static binary, bin/clank
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/clank
 
-test: chromium ## run all tests
+test: chromium speech ## run all tests
 	$(GO) test -p 3 -parallel 4 ./...
 
 test-peers: chromium ## the tests against programs of others, which npm installs
 	CLANK_PEERS=1 $(GO) test -count=1 ./mcpserver ./internal/aimock ./internal/callpeers ./voice/discord/dave
 
-race: chromium ## run the tests with the race detector, without the longest tables of cases (SKIP=packages, a regular expression)
+race: chromium speech ## run the tests with the race detector, without the longest tables of cases (SKIP=packages, a regular expression)
 	GORACE=atexit_sleep_ms=100 $(GO) test -race -short -p 3 -parallel 4 $$($(GO) list ./... | grep -vE '$(or $(SKIP),^$$)')
 
 lint: ## run the linters

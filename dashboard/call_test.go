@@ -68,15 +68,17 @@ type callRig struct {
 	host  *webcall.Host
 	calls chan *webcall.Call
 	stops chan voice.Person
+	wants chan bool // to have the browser shown
 }
 
 func startCalls(t *testing.T) *callRig {
 	t.Helper()
-	c := &callRig{calls: make(chan *webcall.Call, 4), stops: make(chan voice.Person, 4)}
+	c := &callRig{calls: make(chan *webcall.Call, 4), stops: make(chan voice.Person, 4), wants: make(chan bool, 4)}
 	c.host = &webcall.Host{
 		Engine: rtctest.Engine(t, new(rtc.Engine)),
 		Begin:  func(call *webcall.Call) { c.calls <- call },
 		Stop:   func(_ *webcall.Call, p voice.Person) { c.stops <- p },
+		Share:  func(_ *webcall.Call, _ voice.Person, on bool) { c.wants <- on },
 	}
 	c.rig = startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) { s.Call = c.host.Handler() })
 	t.Cleanup(func() {
@@ -230,6 +232,10 @@ func (r *callRig) showsWhatIsSaid(tb *tab, call *webcall.Call) {
 func (r *callRig) showsThePicture(tb *tab, call *webcall.Call) {
 	tb.t.Helper()
 	var screen rtctest.Screen
+	tb.click("#share")
+	if !rtctest.Next(tb.t, r.wants) {
+		tb.t.Error("the button hides what is not shown")
+	}
 	screen.Show(rtctest.Red())
 	call.Show("A shop for lamps", screen.Watch)
 	pixel := `(() => {
@@ -239,6 +245,10 @@ func (r *callRig) showsThePicture(tb *tab, call *webcall.Call) {
 	})()`
 	tb.waitFor(`!document.getElementById("shared").hidden && ` + pixel + ` === "100"`)
 	tb.shot("call-wide-light-picture")
+	tb.click("#share")
+	if rtctest.Next(tb.t, r.wants) {
+		tb.t.Error("the button shows what is shown already")
+	}
 	call.Unshow()
 	tb.waitFor(`document.getElementById("shared").hidden`)
 	eventually(tb.t, "nobody looks", func() bool { return screen.Looks() == 0 })

@@ -138,7 +138,7 @@ var voiceFields = []Field{
 	},
 	{
 		Key: callKeys + "transcription.baseUrl", Group: groupCalls, Label: "Server that hears words",
-		Effect: "Base address of a server with OpenAI's transcription API. Empty means OpenAI, if there is a key. Without either, only stop words are understood.",
+		Effect: "Base address of a server with OpenAI's transcription API. Empty means OpenAI, if there is a key. Without either, only stop words and the name are understood.",
 		Kind:   URL, Default: "", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.Voice.Transcription.URL },
 	},
 	{
@@ -266,7 +266,7 @@ var voiceFields = []Field{
 var shareFields = []Field{
 	{
 		Key: shareKeys + "publicUrl", Group: groupShare, Label: "Address of the viewer's page",
-		Effect: "Under which address people outside reach the page of a shared browser, such as https://clank.example.org/watch: a reverse proxy passes it on to /watch here. Empty gives links that work on this machine.",
+		Effect: "Under which address people outside reach the page of a shared browser, such as https://clank.example.org/watch: a reverse proxy there passes everything below it on to what clank serve --watch-addr serves. Empty gives links that work on this machine.",
 		Kind:   URL, Default: "", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.Share.PublicURL },
 	},
 	{

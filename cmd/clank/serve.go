@@ -137,6 +137,7 @@ func (a *app) greet(ctx context.Context, e *command.Env, d doors) {
 		fmt.Fprintf(&b, "  lent at  %s\n", d.lent)
 	}
 	fmt.Fprintf(&b, "  discord  %s\n", d.discord)
+	fmt.Fprintf(&b, "  calls    %s\n", a.callsLine(ctx, e))
 	fmt.Fprintf(&b, "  try      open the demo shop, type \"lamp\" into Search, press Enter, read\n")
 	fmt.Fprint(&b, "Ctrl-C ends it.\n")
 	fmt.Fprint(e.Stdout, b.String())

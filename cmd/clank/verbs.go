@@ -34,5 +34,5 @@ func workConfig(ctx context.Context, e *command.Env, args []string) error {
 }
 
 func examine(ctx context.Context, e *command.Env, args []string) error {
-	return doctorcli.Command{Env: e, Rules: settingsRules(), Engine: searchEngine}.Run(ctx, args)
+	return doctorcli.Command{Env: e, Rules: settingsRules(), Engine: searchEngine, Calls: callsStand}.Run(ctx, args)
 }

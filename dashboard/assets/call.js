@@ -84,7 +84,7 @@ async function comeBack(attempt) {
     return;
   }
   state("joining", "Connection lost. Trying again…");
-  $("shared").hidden = true;
+  hideShared();
   await new Promise((resolve) => setTimeout(resolve, tries[attempt]));
   if (mine !== round) return;
   try {
@@ -92,6 +92,11 @@ async function comeBack(attempt) {
   } catch {
     if (document.body.dataset.state !== "out") comeBack(attempt + 1);
   }
+}
+
+function hideShared() {
+  $("shared").hidden = $("sharing").hidden = true;
+  $("share").textContent = "Show browser";
 }
 
 // out ends everything and shows the lobby.
@@ -104,7 +109,7 @@ function out() {
   for (const track of mic?.getTracks() ?? []) track.stop();
   mic = null;
   $("sound").srcObject = $("shared").srcObject = null;
-  $("shared").hidden = $("sharing").hidden = true;
+  hideShared();
   delete document.body.dataset.speaks;
   state("out");
   present();
@@ -168,8 +173,9 @@ function hear(message) {
       $("status").textContent = text;
       break;
     case "share":
-      $("shared").hidden = !message.on;
-      $("sharing").hidden = !message.on;
+      hideShared();
+      $("shared").hidden = $("sharing").hidden = !message.on;
+      $("share").textContent = message.on ? "Hide browser" : "Show browser";
       $("sharing").textContent = text ? `clank shows: ${text}` : "clank shows its browser.";
       break;
     case "ended":
@@ -185,9 +191,14 @@ function hear(message) {
   }
 }
 
+// follow shows the end of what was said, unless somebody reads further up.
+let pinned = true;
+function follow() {
+  if (pinned) $("log").scrollTop = $("log").scrollHeight;
+}
+
 function line(kind, who, text, images) {
   const log = $("log");
-  const follow = log.scrollTop + log.clientHeight >= log.scrollHeight - 40;
   const last = log.lastElementChild;
   if (kind === "said" && last?.className === "said") {
     last.append(" ", ...linked(text));
@@ -196,7 +207,8 @@ function line(kind, who, text, images) {
       ...images.filter((name) => /^pictures\/\d+$/.test(name)).map((name) => picture(`/api/call/${name}`))));
   }
   while (log.children.length > lines) log.firstElementChild.remove();
-  if (follow) log.scrollTop = log.scrollHeight;
+  for (const image of log.lastElementChild.querySelectorAll("img")) image.addEventListener("load", follow, { once: true });
+  follow();
 }
 
 // present shows in the lobby who is in the call.
@@ -217,7 +229,10 @@ $("join-form").addEventListener("submit", (event) => {
 $("join-quiet").addEventListener("click", () => join(false));
 $("mute").addEventListener("click", () => setMuted(!muted));
 $("stop").addEventListener("click", stop);
+$("share").addEventListener("click", () => link?.say({ type: "share", on: $("shared").hidden }));
 $("leave").addEventListener("click", leave);
+$("log").addEventListener("scroll", ({ target }) => { pinned = target.scrollTop + target.clientHeight >= target.scrollHeight - 40; });
+new ResizeObserver(follow).observe($("log"));
 addEventListener("keydown", (event) => {
   if (document.body.dataset.state === "out" || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   if (event.target.closest?.("input, textarea, select")) return;

@@ -38,7 +38,7 @@ func (x *Exchange) changed(c calls.Call, open bool, why error) {
 	}
 	x.Logger.Info("call ended", "guild", c.Guild, "channel", c.Channel, "reason", why)
 	x.work.Go(func() {
-		if err := x.shares.EndCall(context.WithoutCancel(x.life), callOn(c.Guild, c.Channel)); err != nil {
+		if err := x.shares.EndCall(context.WithoutCancel(x.life), callOn(c.Guild, c.Channel)); err != nil && x.life.Err() == nil {
 			x.Logger.Warn("share not ended with its call", "guild", c.Guild, "error", err)
 		}
 	})
@@ -107,7 +107,7 @@ func (x *Exchange) Share(ctx context.Context, o sessions.Origin, session string)
 	if session == "" || session == "last" {
 		s, err := x.Sessions.LastSession(ctx, o)
 		if err != nil {
-			return "", errors.New("you have no browser session here: begin one with /clank browse")
+			return "", errors.New("there is no browser session of yours here yet: ask for something first, or begin one with /clank browse")
 		}
 		session = s.ID
 	}

@@ -118,7 +118,7 @@ func (x *Exchange) Open(ctx context.Context) (err error) {
 	if err := x.openDiscord(); err != nil {
 		return err
 	}
-	x.host = &webcall.Host{Engine: x.engine, Begin: x.answerPage, Stop: x.stopByPage, Logger: x.Logger}
+	x.host = &webcall.Host{Engine: x.engine, Begin: x.answerPage, Stop: x.stopByPage, Share: x.shareByPage, Logger: x.Logger}
 	x.onClose(x.host.Close)
 	return nil
 }

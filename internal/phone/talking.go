@@ -3,6 +3,7 @@ package phone
 import (
 	"context"
 	"errors"
+	"time"
 
 	"clank/brain"
 	"clank/cancel"
@@ -16,14 +17,18 @@ import (
 	"clank/voice/speech/remote"
 	"clank/voice/talk"
 	"clank/voice/talk/calls"
+	"clank/voice/talk/words"
 	"clank/voice/webcall"
 )
+
+// shareTimeout bounds the beginning of a share, which may have to wake a page.
+const shareTimeout = 30 * time.Second
 
 // conversation is what happens in a call.
 func (x *Exchange) conversation(line voice.Line, place talk.Place, chat talk.Chat, call sharing.Call) calls.Session {
 	v := x.Settings().Voice
 	t := &talk.Talk{
-		Line: line, Place: place, Chat: chat, Scopes: x.Scopes, Privacy: x.left, Disabled: x.Disabled, Logger: x.Logger,
+		Line: line, Place: place, Chat: chat, Scopes: x.Scopes, Disabled: x.Disabled, Logger: x.Logger,
 		Brain:   x.Brain(x.Tools),
 		Account: accountOf,
 		Manners: talk.Manners{
@@ -51,8 +56,13 @@ func (x *Exchange) conversation(line voice.Line, place talk.Place, chat talk.Cha
 	} else if s != nil {
 		t.Mouth = talk.With(&mouth.Mouth{Line: line, Speaker: x.paidSpeech(s, v.Speech, chat), Logger: x.Logger})
 	}
-	if place.Guild == "" {
+	if place.Guild != "" {
+		t.Privacy = x.left
+	} else {
 		t.Origin = func(voice.Person) sessions.Origin { return pageOrigin }
+	}
+	if page, ok := chat.(pageChat); ok {
+		t.Show = page.show
 	}
 	return kept{t, x}
 }
@@ -155,7 +165,7 @@ func (x *Exchange) answerPage(c *webcall.Call) {
 		if err := x.conversation(c, place, pageChat{c}, pageCall).Run(x.life); err != nil && cancel.CauseOf(x.life, err) == nil {
 			x.Logger.Info("call on the page ended", "reason", err)
 		}
-		if err := x.shares.EndCall(context.WithoutCancel(x.life), pageCall); err != nil {
+		if err := x.shares.EndCall(context.WithoutCancel(x.life), pageCall); err != nil && x.life.Err() == nil { // at the end of the program, all shares end
 			x.Logger.Warn("share not ended with its call", "error", err)
 		}
 	})
@@ -165,15 +175,44 @@ func (x *Exchange) stopByPage(_ *webcall.Call, p voice.Person) {
 	x.Scopes.Stop(cancel.Scope{Channel: pageOrigin.Channel}, cancel.Actor{ID: pageOrigin.User, Name: p.Name, Moderator: true}, false)
 }
 
+// shareByPage shows what was browsed last on the call page, or shows it no more. What comes of it is told on the page.
+func (x *Exchange) shareByPage(c *webcall.Call, _ voice.Person, on bool) {
+	x.work.Go(func() {
+		ctx, cancel := context.WithTimeout(x.life, shareTimeout)
+		defer cancel()
+		do := x.Unshare
+		if on {
+			do = func(ctx context.Context, o sessions.Origin) (string, error) { return x.Share(ctx, o, "") }
+		}
+		if _, err := do(ctx, pageOrigin); err != nil {
+			c.Write(webcall.Note{Kind: webcall.Status, Text: words.Sentence(err.Error())})
+			return
+		}
+		c.Write(webcall.Note{Kind: webcall.Status})
+	})
+}
+
 // pageChat writes on the call page.
 type pageChat struct{ call *webcall.Call }
 
 // Write implements [talk.Chat].
 func (p pageChat) Write(_ context.Context, m talk.Message) error {
 	n := webcall.Note{Kind: webcall.Chat, Text: m.Text}
+	if m.Notice {
+		n.Kind = webcall.Notice
+	}
 	for _, im := range m.Images {
 		n.Images = append(n.Images, webcall.Image(im))
 	}
 	p.call.Write(n)
 	return nil
+}
+
+// show has what is said in the call read on the page.
+func (p pageChat) show(s talk.Said) {
+	if s.By.ID == "" {
+		p.call.Write(webcall.Note{Kind: webcall.Said, Text: s.Text})
+		return
+	}
+	p.call.Write(webcall.Note{Kind: webcall.Heard, From: s.By.Name, Text: s.Text})
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"clank/internal/discordtest"
+	"clank/internal/discordtest/voiceserver"
 )
 
 // serveAgain starts the server with a token, on an emulated Discord.
@@ -14,16 +17,21 @@ func (s *scene) serveAgain(ctx context.Context) (string, error) {
 	if s.server != nil {
 		return "", errors.New("the server still runs")
 	}
-	d, err := discordtest.Start(discordtest.Config{}) //nolint:contextcheck // it lives until it is closed
+	d, err := discordtest.Start(discordtest.Config{Voice: &voiceserver.Config{DAVE: 1}}) //nolint:contextcheck // it lives until it is closed
 	if err != nil {
 		return "", err
 	}
 	r := &room{Server: d, clank: d.CreateBot("clank", "secret"), ada: d.CreateUser("ada")}
-	guild := d.CreateGuild("home", r.ada)
-	d.AddMember(guild, r.clank.User)
-	r.channel = d.CreateChannel(guild, "general")
+	r.guild = d.CreateGuild("home", r.ada)
+	d.AddMember(r.guild, r.clank.User)
+	r.channel, r.call = d.CreateChannel(r.guild, "general"), d.CreateVoiceChannel(r.guild, "Evening")
 	s.discord = r
-	note, err := s.startServer(ctx, []string{"DISCORD_TOKEN=" + r.clank.Token, "CLANK_DISCORD_API=" + d.URL}, "discord  connected")
+	trust := filepath.Join(s.root, "trust.pem")
+	if err := os.WriteFile(trust, d.Voice.Certificate(), 0o600); err != nil {
+		return "", fmt.Errorf("write the certificate of the voice server: %w", err)
+	}
+	env := []string{"DISCORD_TOKEN=" + r.clank.Token, "CLANK_DISCORD_API=" + d.URL, "SSL_CERT_FILE=" + trust}
+	note, err := s.startServer(ctx, env, "discord  connected")
 	if err != nil {
 		return "", err
 	}

@@ -1,5 +1,5 @@
 // Command smoke runs the real clank as an ordinary user would: in a terminal,
-// on the chat page, with the settings, and from an emulated Discord, all in a
+// on the chat page, in a call, with the settings, and from an emulated Discord, all in a
 // new home that is thrown away. It prints a line for each check and ends with
 // "smoke: N passed, N failed". The exit code is 1 if any failed.
 //
@@ -83,6 +83,7 @@ func (s *scene) checks() []check {
 		{"the first try on the chat page: steps, pictures, answer", s.chatFirstTry},
 		{"the Stop button stops", s.stopButton},
 		{"the word stop stops, on the page", s.stopOnPage},
+		{"the call page: joined, told that clank listens, left", s.callPage},
 		{"settings are changed on their page", s.changeSettings},
 		{"a model on a server of one's own works the browser", s.ownModel},
 		{"an interrupt ends the server and all it started", s.interrupt},
@@ -92,6 +93,8 @@ func (s *scene) checks() []check {
 		{"a browse in Discord: deferred, edited, answer with a picture", s.discordBrowse},
 		{"the first try by a mention in Discord", s.discordMention},
 		{"the word stop stops, in Discord", s.discordStop},
+		{"clank joins a voice channel and writes that it listens", s.joinCall},
+		{"clank leaves it", s.leaveCall},
 		{"an interrupt ends it all again", s.interrupt},
 		{"nothing of this run is left", s.close},
 	}

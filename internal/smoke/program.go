@@ -25,7 +25,7 @@ func (s *scene) environ(more ...string) []string {
 		name, _, _ := strings.Cut(kv, "=")
 		switch name {
 		case "DISCORD_TOKEN", "DISCORD_TOKEN_FILE", "OPENAI_API_KEY", "OPENAI_API_KEY_FILE", "OPENAI_BASE_URL",
-			"COMPATIBLE_API_KEY", "COMPATIBLE_API_KEY_FILE", "CLANK_DISCORD_API", "DISPLAY", "WAYLAND_DISPLAY":
+			"COMPATIBLE_API_KEY", "COMPATIBLE_API_KEY_FILE", "TRANSCRIPTION_API_KEY", "SPEECH_API_KEY", "DISCORD_GOLIVE_TOKEN", "CLANK_DISCORD_API", "DISPLAY", "WAYLAND_DISPLAY":
 		default:
 			env = append(env, kv)
 		}

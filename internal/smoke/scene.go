@@ -32,12 +32,14 @@ type scene struct {
 	discord    *room
 }
 
-// room is a channel of an emulated Discord with clank in it.
+// room is a text channel and a voice channel of an emulated Discord with clank in it.
 type room struct {
 	*discordtest.Server
 	clank   discordtest.Bot
 	ada     discordtest.User
+	guild   discordtest.Guild
 	channel discordtest.Channel
+	call    discordtest.Channel
 }
 
 func newScene(bin string) (*scene, error) {

@@ -44,12 +44,12 @@ func (s *scene) offline(ctx context.Context) (string, error) {
 
 // serve starts the server as one does who has no account anywhere.
 func (s *scene) serve(ctx context.Context) (string, error) {
-	return s.startServer(ctx, nil, "set OPENAI_API_KEY", "set DISCORD_TOKEN", firstTry)
+	return s.startServer(ctx, nil, "set OPENAI_API_KEY", "set DISCORD_TOKEN", "calls    on the page Call", firstTry)
 }
 
 func (s *scene) startServer(ctx context.Context, env []string, wants ...string) (string, error) {
 	begin := time.Now()
-	p, err := s.start(s.environ(env...), "serve", "--addr", s.addr, "--shop-addr", s.shop, "--control-addr", "127.0.0.1:0")
+	p, err := s.start(s.environ(env...), "serve", "--addr", s.addr, "--shop-addr", s.shop, "--control-addr", "127.0.0.1:0", "--watch-addr", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}

@@ -148,9 +148,11 @@ func (c *call) understood(ctx context.Context, p *person, h heard, text string, 
 		c.notOurs(p)
 		return
 	}
+	s := Said{By: p.Person, Text: text, At: h.Began}
 	if c.Keep != nil {
-		c.Keep(Said{By: p.Person, Text: text, At: h.Began})
+		c.Keep(s)
 	}
+	c.show(s)
 	named, rest := words.Named(text, c.Manners.Names)
 	switch {
 	case cancel.IsStop(text), named && cancel.IsStop(rest): // our name may be misheard
@@ -180,6 +182,7 @@ func (c *call) stillStops() string {
 // leaveOut has p not be heard any more, because they said so.
 func (c *call) leaveOut(ctx context.Context, p *person) {
 	if c.Privacy == nil {
+		c.answerShort(p, "Mute your microphone, and I do not hear you.")
 		return
 	}
 	p.out = true

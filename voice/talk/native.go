@@ -277,4 +277,5 @@ func (n *native) keep(text string, ours bool) {
 	if n.call.Keep != nil {
 		n.call.Keep(s)
 	}
+	n.call.show(s)
 }

@@ -13,6 +13,9 @@ const (
 
 // howOut is how to be left out. Saying so helps only where words are understood.
 func (c *call) howOut() string {
+	if c.Privacy == nil {
+		return "mute your microphone not to be heard"
+	}
 	if c.Transcriber == nil && c.NewNative == nil {
 		return "use `/clank privacy` to be left out"
 	}
@@ -28,20 +31,23 @@ func (c *call) notice() {
 	for _, p := range c.room.people {
 		p.told = true
 	}
-	kept := "nothing that is said is stored"
+	kept := "Nothing that is said is stored"
 	if c.Keep != nil {
-		kept = "what is said to me is stored as text, and no sound"
+		kept = "What is said to me is stored as text, and no sound"
 	}
 	text := "I have joined the call and listen: call me by name (“clank, …”) to ask for something, and say “clank, stop” to stop it. " +
-		"Who does not want to be heard: " + c.howOut() + "; " + kept + "."
-	c.write(Message{Text: text})
+		words.Sentence(c.howOut()) + " " + kept + "."
+	c.write(Message{Text: text, Notice: true})
 	aloud := "Hello, I am clank, and I am listening. Nothing is stored."
 	if c.Keep != nil {
 		aloud = "Hello, I am clank, and I am listening. What is said to me is stored as text."
 	}
 	if c.Mouth != nil {
 		out := "Say: clank privacy, to be left out."
-		if c.Transcriber == nil && c.NewNative == nil {
+		switch {
+		case c.Privacy == nil:
+			out = "Mute your microphone, and I do not hear you."
+		case c.Transcriber == nil && c.NewNative == nil:
 			out = "The chat says how to be left out."
 		}
 		c.say(&part{sentences: []string{aloud, out}})
@@ -49,10 +55,10 @@ func (c *call) notice() {
 	switch {
 	case c.NewNative != nil:
 	case c.Transcriber == nil:
-		c.tell("hear", "I cannot hear words: no transcription is configured. Set one up in the settings under voice."+c.stillStops())
+		c.tell("hear", "I cannot understand words, as no transcription is configured: set one up in the settings under Calls."+c.stillStops())
 	case c.Spotter == nil && !c.Manners.TranscribeAll:
 		c.tell("spot", "Without the Debian package pocketsphinx I do not hear my name while several people are here, only answers to what I "+
-			"say and somebody who is here alone. Install it, or have everything transcribed (settings, voice).")
+			"say and somebody who is here alone. Install it, or have everything put into words (in the settings under Calls).")
 	}
 }
 

@@ -64,6 +64,7 @@ type Playing interface {
 type Message struct {
 	Text   string // Markdown
 	Images []sessions.Image
+	Notice bool // that we listen, and how to be left out: for those who come later, too
 }
 
 // Chat is where the call writes: the text chat of the voice channel, or the page of the call.
@@ -77,7 +78,7 @@ type Privacy interface {
 	Set(ctx context.Context, guild, user string, out bool) error
 }
 
-// Said is something that was understood, for those who keep transcripts.
+// Said is something that was understood or said.
 type Said struct {
 	By   voice.Person // zero if we said it
 	Text string

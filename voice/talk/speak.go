@@ -87,11 +87,29 @@ func (c *call) unspoken(p *part) {
 
 // sayShort acknowledges something.
 func (c *call) sayShort(text string) {
+	c.showOurs(text)
 	c.say(&part{sentences: []string{text}, short: true, text: text})
 }
 
 // sayFor is news of a job, which goes with it.
-func (c *call) sayFor(j *job, text string) { c.say(&part{to: j.by, job: j, sentences: []string{text}}) }
+func (c *call) sayFor(j *job, text string) {
+	c.showOurs(text)
+	c.say(&part{to: j.by, job: j, sentences: []string{text}})
+}
+
+// show has something read that was understood or said.
+func (c *call) show(s Said) {
+	if c.Show != nil {
+		c.Show(s)
+	}
+}
+
+// showOurs has something read that we say; where we cannot speak, it is written or left out.
+func (c *call) showOurs(text string) {
+	if c.Mouth != nil {
+		c.show(Said{Text: text, At: time.Now()})
+	}
+}
 
 // answerShort answers with words of our own.
 func (c *call) answerShort(p *person, text string) {
@@ -112,6 +130,8 @@ func (c *call) answer(p *person, a brain.Answer) {
 	if more || len(images) > 0 {
 		c.write(Message{Text: a.Text, Images: images})
 		text = ""
+	} else {
+		c.showOurs(a.Text)
 	}
 	if c.Keep != nil {
 		c.Keep(Said{Text: a.Text, At: time.Now()})

@@ -80,7 +80,9 @@ type Talk struct {
 	// none.
 	NewNative func(NativeEvents) Native
 
-	Scopes  *cancel.Scopes
+	Scopes *cancel.Scopes
+
+	// Privacy is who does not want to be heard. nil: people mute themselves for that, as on a page of our own.
 	Privacy Privacy
 
 	// Origin is who somebody is to those who do what they ask. nil: what [Place] and the person tell.
@@ -95,6 +97,10 @@ type Talk struct {
 
 	// Keep is given what was said in words. nil, the default, keeps nothing. It must not block.
 	Keep func(Said)
+
+	// Show is given what was understood, and what we say without writing it, to be read by those in the call now. nil: nothing. It must
+	// not block.
+	Show func(Said)
 
 	Manners Manners
 	Logger  *slog.Logger

@@ -40,6 +40,9 @@ type Host struct {
 	// Stop is called when somebody presses the stop button of a page; it must not wait. nil: there is nothing to stop.
 	Stop func(*Call, voice.Person)
 
+	// Share is called when somebody on a page wants the browser shown in the call, or not any more; it must not wait. nil: it is not shown.
+	Share func(call *Call, p voice.Person, on bool)
+
 	Linger time.Duration // 0: [DefaultLinger]
 	Logger *slog.Logger
 

@@ -68,7 +68,7 @@ func (p *page) hear(packet voice.Packet) {
 
 // wish is what a page's script asks for.
 type wish struct {
-	Type string `json:"type"` // stop, mute, leave
+	Type string `json:"type"` // stop, share, mute, leave
 	On   bool   `json:"on"`
 }
 
@@ -82,6 +82,10 @@ func (p *page) message(data []byte) {
 	case "stop":
 		if p.host.Stop != nil {
 			p.host.Stop(call, p.person)
+		}
+	case "share":
+		if p.host.Share != nil {
+			p.host.Share(call, p.person, w.On)
 		}
 	case "mute":
 		p.mu.Lock()

@@ -23,7 +23,8 @@ function shows(element, way) {
   $("message").hidden = true;
   $("video").hidden = element !== $("video");
   $("canvas").hidden = element !== $("canvas");
-  $("way").textContent = `Live over ${way}`;
+  $("way").textContent = "Live";
+  $("way").title = `Pictures come over ${way}`;
   $("way").hidden = false;
   $("full").hidden = !document.fullscreenEnabled;
 }
