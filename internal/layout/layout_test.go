@@ -47,8 +47,9 @@ var table = map[string][]string{
 	"sharing/viewer":              {"videosource", "voice/rtc"},
 	"sharing":                     {"llm", "sessions", "videosource"},
 	"voice/discord/golive": {
-		"sharing", "videosource", "voice", "voice/discord", "voice/discord/dave", "voice/discord/media",
+		"sharing", "videosource", "voice", "voice/discord", "voice/discord/dave", "voice/discord/golive/rtcmode", "voice/discord/media",
 	},
+	"voice/discord/golive/rtcmode": {"voice/discord/media"},
 
 	"voice/discord/dave":            {"voice/discord/dave/mls"},
 	"voice/discord/dave/mls":        {},

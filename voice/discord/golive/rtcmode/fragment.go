@@ -43,6 +43,7 @@ func parse(text string) (remote, error) {
 		line = strings.TrimSpace(line)
 		name, value, _ := strings.Cut(line, ":")
 		switch {
+		case strings.ContainsRune(line, '\r'): // would be two lines of the answer
 		case strings.HasPrefix(line, "c=IN IP"):
 			if _, rest, ok := strings.Cut(line[len("c=IN IP"):], " "); ok {
 				host, _, _ = strings.Cut(rest, "/")
