@@ -24,7 +24,7 @@ test: chromium ## run all tests
 	$(GO) test -p 3 -parallel 4 ./...
 
 test-peers: chromium ## the tests against programs of others, which npm installs
-	CLANK_PEERS=1 $(GO) test -count=1 ./mcpserver ./internal/aimock
+	CLANK_PEERS=1 $(GO) test -count=1 ./mcpserver ./internal/aimock ./internal/callpeers ./voice/discord/dave
 
 race: chromium ## run the tests with the race detector, without the longest tables of cases (SKIP=packages, a regular expression)
 	GORACE=atexit_sleep_ms=100 $(GO) test -race -short -p 3 -parallel 4 $$($(GO) list ./... | grep -vE '$(or $(SKIP),^$$)')

@@ -191,6 +191,7 @@ var table = map[string][]string{
 	"internal/discordtest/aead":        {},
 	"internal/discordtest/member":      {"internal/discordtest/aead", "internal/discordtest/voiceserver"},
 	"internal/discordtest/private":     {"internal/discordtest/member", "voice/discord/dave"},
+	"internal/callpeers":               {},
 	"internal/discordtest/rtcpeer":     {},
 	"internal/discordtest/voiceserver": {"internal/discordtest/aead", "internal/discordtest/delivery", "internal/discordtest/rtcpeer"},
 	"internal/injection":               {},

@@ -35,6 +35,10 @@ type Joiner struct {
 	Logger     *slog.Logger  // nil is silent
 	Patience   time.Duration // for each answer of the main gateway; 10 s when zero
 
+	// Deaf and Mute are what we show people in our voice state, of an account that neither listens nor speaks. Nothing is held
+	// back by them.
+	Deaf, Mute bool
+
 	MinWait   time.Duration // see [media.Conn]
 	MaxOutage time.Duration
 
@@ -184,7 +188,7 @@ func (j *Joiner) seat(r *rooms) seat {
 
 // state sends our voice state; a nil channel leaves.
 func (j *Joiner) state(ctx context.Context, guild string, channel *string) error {
-	return j.Send(ctx, opVoiceState, map[string]any{"guild_id": guild, "channel_id": channel, "self_mute": false, "self_deaf": false})
+	return j.Send(ctx, opVoiceState, map[string]any{"guild_id": guild, "channel_id": channel, "self_mute": j.Mute, "self_deaf": j.Deaf})
 }
 
 // vacate leaves whatever channel of the guild we are in, also when ctx has ended, and waits a moment until Discord has done it, so

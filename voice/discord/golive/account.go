@@ -51,7 +51,7 @@ func (a *Account) Open(ctx context.Context) error {
 		return fmt.Errorf("make a key for Go Live: %w", err)
 	}
 	send := func(ctx context.Context, op int, d any) error { return a.gate.Send(ctx, op, d) }
-	a.joiner = &discord.Joiner{Send: send, Key: key, HTTPClient: a.HTTPClient, Logger: log}
+	a.joiner = &discord.Joiner{Send: send, Key: key, HTTPClient: a.HTTPClient, Logger: log, Deaf: true, Mute: true}
 	a.pub = &Publisher{Send: send, Sit: a.sit, Key: key, Logger: log, HTTP: a.HTTPClient, Format: a.Format}
 	a.gate = a.Dial(func(kind string, data json.RawMessage) {
 		a.joiner.Dispatch(kind, data)

@@ -199,6 +199,9 @@ func TestAnAccountGoesLiveForThoseWhoWatch(t *testing.T) {
 	again.Want(100)
 	whole(t, again)
 
+	if v := w.VoiceStates(w.guild)[eve.ID]; !v.SelfDeaf || !v.SelfMute {
+		t.Errorf("got voice state %+v, want an account that shows that it neither listens nor speaks", v)
+	}
 	if err := s.Stop(ctx); err != nil {
 		t.Fatal(err)
 	}
