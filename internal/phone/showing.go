@@ -10,7 +10,6 @@ import (
 
 	"clank/sharing"
 	"clank/sharing/viewer"
-	"clank/voice/discord/golive"
 	"clank/voice/rtc"
 	"clank/voice/webcall"
 )
@@ -91,8 +90,8 @@ func (x *Exchange) stages(c sharing.Call) []sharing.Stage {
 	if c == pageCall {
 		return []sharing.Stage{pageStage{x}, link}
 	}
-	if x.live != nil {
-		return []sharing.Stage{&golive.Stage{Publisher: x.live.Publisher()}, link}
+	if x.live.wanted {
+		return []sharing.Stage{&liveStage{live: &x.live}, link}
 	}
 	return []sharing.Stage{link}
 }

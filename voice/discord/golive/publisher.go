@@ -24,7 +24,7 @@ const (
 )
 
 const (
-	defaultPatience = 10 * time.Second
+	defaultPatience = 8 * time.Second
 	closeLimit      = 3 * time.Second // for saying goodbye to each of the parties
 )
 
@@ -59,7 +59,7 @@ type Publisher struct {
 	Logger *slog.Logger     // nil is silent
 	HTTP   *http.Client     // opens the sockets of the stream's gateway; nil is the default client
 	Format media.Format     // the rates that are announced; the size is that of the pictures
-	Wait   time.Duration    // for each answer of Discord; 10 s when zero
+	Wait   time.Duration    // for each answer of Discord; 8 s when zero
 
 	// Ways are tried one after the other until one gets through; nil is UDP, then WebRTC.
 	Ways []Way
