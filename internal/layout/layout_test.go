@@ -214,6 +214,7 @@ var table = map[string][]string{
 	"internal/terminal":    {"consent", "sessions"},
 	"internal/tokencli":    {"internal/cmdline", "tokens"},
 	"internal/vaultcli":    {"internal/cmdline", "vault"},
+	"internal/shareloop":   {},
 	"internal/voiceloop":   {"voice", "voice/audio", "voice/ear"},
 	"internal/playwright":  {},
 	"internal/peers":       {"browsermgr/chrome", "internal/playwright", "internal/running"},
