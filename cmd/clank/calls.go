@@ -16,10 +16,10 @@ import (
 )
 
 // openCalls makes calls possible, on Discord and on the call page.
-func (a *app) openCalls(ctx context.Context, discord, watchAddr string) error {
+func (a *app) openCalls(ctx context.Context, watchAddr string) error {
 	x := &phone.Exchange{
 		Dir: a.place, Settings: a.settings.Now, Secret: a.models.secret, Sessions: a.manager, Scopes: &a.scopes, LeftOut: a.db,
-		Screen: a.screen, Disabled: a.refusalFor, WatchAddr: watchAddr, DiscordBase: discord, Logger: a.logger,
+		Screen: a.screen, Disabled: a.refusalFor, WatchAddr: watchAddr, DiscordBase: a.models.baseURL("CLANK_DISCORD_API"), Logger: a.logger,
 		Brain: func(tools func(context.Context, sessions.Origin) []brain.Tool) talk.Replier {
 			return a.brain(tools)
 		},

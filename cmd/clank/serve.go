@@ -77,7 +77,7 @@ func withoutTime(_ []string, a slog.Attr) slog.Attr {
 
 // serve opens the doors, says where they are, and waits for the end.
 func (a *app) serve(ctx context.Context, e *env, f serveFlags) error {
-	if err := a.openCalls(ctx, e.getenv("CLANK_DISCORD_API"), f.watchAddr); err != nil {
+	if err := a.openCalls(ctx, f.watchAddr); err != nil {
 		return err
 	}
 	board, err := a.openDashboard(ctx, e, f.addr)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,12 +14,14 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
 	"clank/internal/browsertest"
 	"clank/internal/discordtest"
 	"clank/internal/discordtest/member"
 	"clank/internal/discordtest/private"
 	"clank/internal/discordtest/voiceserver"
+	"clank/sessions"
 )
 
 // theatre is the real program in an emulated Discord with calls: ada sits in one, and clank was brought there.
@@ -31,8 +34,31 @@ type theatre struct {
 	ada, bob discordtest.User
 	guild    discordtest.Guild
 	call     discordtest.Channel
-	colour   atomic.Value // of the page that is shown
-	site     string
+	site     *colours
+}
+
+// colours is a page that has the colour that it is told, red at first.
+type colours struct {
+	*httptest.Server
+
+	now atomic.Value
+}
+
+func newColours(t *testing.T) *colours {
+	t.Helper()
+	c := &colours{}
+	c.now.Store("#ff0000")
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/colour" {
+			io.WriteString(w, c.now.Load().(string))
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, `<!doctype html><title>Colours</title><script>
+			setInterval(async () => { document.documentElement.style.background = await (await fetch("/colour")).text() }, 50)</script>`)
+	}))
+	t.Cleanup(c.Close)
+	return c
 }
 
 func newTheatre(t *testing.T) *theatre {
@@ -49,18 +75,7 @@ func newTheatre(t *testing.T) *theatre {
 	}
 	h.call = d.CreateVoiceChannel(h.guild, "call")
 	d.JoinVoice(h.call, h.ada)
-	h.colour.Store("#ff0000")
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/colour" {
-			io.WriteString(w, h.colour.Load().(string))
-			return
-		}
-		w.Header().Set("Content-Type", "text/html")
-		io.WriteString(w, `<!doctype html><title>Colours</title><script>
-			setInterval(async () => { document.documentElement.style.background = await (await fetch("/colour")).text() }, 50)</script>`)
-	}))
-	t.Cleanup(site.Close)
-	h.site = site.URL
+	h.site = newColours(t)
 
 	home, environ := newPlace(t)
 	trust := filepath.Join(t.TempDir(), "trust.pem")
@@ -122,15 +137,17 @@ func (h *theatre) told() (texts []string) {
 
 var viewerLink = regexp.MustCompile(`http://127\.0\.0\.1:\d+/\S+`)
 
-// seen is the colour in the middle of what the viewer's page shows, if one frame at least was decoded.
-const seen = `async () => {
-	if (typeof viewerConnection === "undefined" || !viewerConnection) return "nothing";
-	const video = document.getElementById("video"), to = new OffscreenCanvas(1, 1).getContext("2d");
-	const s = [...(await viewerConnection.getStats()).values()].find((s) => s.type === "inbound-rtp" && s.framesDecoded > 0);
-	if (!s) return "nothing";
+// seen is the colour in the middle of what a video shows, if one frame at least was decoded by the page's connection.
+func seen(video, connection string) string {
+	return `async () => {
+	if (typeof ` + connection + ` === "undefined" || !` + connection + `) return "nothing";
+	const video = document.getElementById("` + video + `"), to = new OffscreenCanvas(1, 1).getContext("2d");
+	const s = [...(await ` + connection + `.getStats()).values()].find((s) => s.type === "inbound-rtp" && s.framesDecoded > 0);
+	if (!s || !video.videoWidth) return "nothing";
 	to.drawImage(video, video.videoWidth / 2, video.videoHeight / 2, 1, 1, 0, 0, 1, 1);
 	return [...to.getImageData(0, 0, 1, 1).data].slice(0, 3).map((v) => v > 200 ? "high" : v < 50 ? "low" : v).join();
 }`
+}
 
 func looksAt(t *testing.T, tab *page.Tab, state string) {
 	t.Helper()
@@ -148,7 +165,7 @@ func TestASharedBrowserIsSeenByLinkAndByGoLive(t *testing.T) {
 	if got := h.command(h.call, h.ada, "clank share", nil); !strings.Contains(got, "no browser session") {
 		t.Errorf("sharing without a session is answered by %q", got)
 	}
-	h.command(h.call, h.ada, "clank browse", discordtest.Args{"task": "open " + h.site})
+	h.command(h.call, h.ada, "clank browse", discordtest.Args{"task": "open " + h.site.URL})
 	if got := h.command(h.call, h.ada, "clank share", nil); !strings.Contains(got, "/clank join") {
 		t.Errorf("sharing outside of a call is answered by %q", got)
 	}
@@ -180,9 +197,10 @@ func (h *theatre) byLink(t *testing.T) {
 	browser := browsertest.Connect(t, browsertest.Launch(t), page.Options{})
 	tab := browsertest.Tab(t, browser, page.TabOptions{})
 	browsertest.Navigate(t, tab, link)
-	browsertest.Eventually(t, "red", func() bool { return browsertest.JS(t, tab, seen) == `"high,low,low"` })
-	h.colour.Store("#0000ff")
-	browsertest.Eventually(t, "blue", func() bool { return browsertest.JS(t, tab, seen) == `"low,low,high"` })
+	probe := seen("video", "viewerConnection")
+	browsertest.Eventually(t, "red", func() bool { return browsertest.JS(t, tab, probe) == `"high,low,low"` })
+	h.site.now.Store("#0000ff")
+	browsertest.Eventually(t, "blue", func() bool { return browsertest.JS(t, tab, probe) == `"low,low,high"` })
 
 	if got := h.command(h.call, h.ada, "clank unshare", nil); !strings.Contains(got, "not shared any more") {
 		t.Errorf("the end is answered by %q", got)
@@ -231,7 +249,7 @@ var sessionID = regexp.MustCompile("session `(\\w+)` stays open")
 
 func (h *theatre) notPrivate(t *testing.T) {
 	h.t = t
-	told := h.command(h.call, h.ada, "clank browse", discordtest.Args{"task": "open " + h.site, "private": true})
+	told := h.command(h.call, h.ada, "clank browse", discordtest.Args{"task": "open " + h.site.URL, "private": true})
 	id := sessionID.FindStringSubmatch(told)
 	if id == nil {
 		t.Fatalf("got %q, want it to name the session", told)
@@ -242,4 +260,90 @@ func (h *theatre) notPrivate(t *testing.T) {
 	if got := h.command(h.call, h.ada, "clank unshare", nil); !strings.Contains(got, "othing is shared") {
 		t.Errorf("ending nothing is answered by %q", got)
 	}
+}
+
+// visitor is a real browser with a microphone.
+func visitor(t *testing.T) *page.Tab {
+	t.Helper()
+	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := chrome.Launch(waiting(t), chrome.Options{Executable: exe.Path, Headless: true, Args: []string{
+		"--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--mute-audio",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Stop(context.Background()) })
+	return browsertest.Tab(t, browsertest.Connect(t, p, page.Options{}), page.TabOptions{})
+}
+
+// arrives waits until an expression is true on a page that may be about to become another one.
+func arrives(t *testing.T, tab *page.Tab, expression string) {
+	t.Helper()
+	browsertest.Eventually(t, expression, func() bool {
+		got, err := tab.Act(waiting(t), page.Action{Kind: page.KindEvaluate, Fn: "() => Boolean(" + expression + ")"})
+		return err == nil && string(got.Value) == "true"
+	})
+}
+
+func TestASharedBrowserIsSeenOnTheCallPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts two browsers")
+	}
+	t.Parallel()
+	home, _ := newPlace(t)
+	vars := map[string]string{"CLANK_HOME": home, allowVariable: "127.0.0.1"}
+	e := &env{stdout: io.Discard, stderr: io.Discard, hurry: context.Background(), getenv: func(name string) string { return vars[name] }}
+	in, err := openHome(e.getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	a, err := openApp(t.Context(), e, in, log, appOptions{shopAddr: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := a.openCalls(t.Context(), "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	board, err := a.openDashboard(t.Context(), e, "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := newColours(t)
+	operator := sessions.Origin{Kind: sessions.FromDashboard, Channel: "dashboard", Moderator: true}
+	done, err := a.manager.Run(waiting(t), sessions.Task{Prompt: "open " + site.URL, Origin: operator}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.phone.Share(t.Context(), operator, done.SessionID); err == nil {
+		t.Error("it was shared without a call")
+	}
+	tab := visitor(t)
+	browsertest.Navigate(t, tab, board.LoginURL())
+	arrives(t, tab, `location.pathname === "/"`)
+	browsertest.Navigate(t, tab, board.URL()+"/call")
+	arrives(t, tab, `document.getElementById("join")`)
+	browsertest.JS(t, tab, `() => { document.getElementById("name").value = "Ada"; document.getElementById("join").click() }`)
+	looksAt(t, tab, "in")
+	if told, err := a.phone.Share(waiting(t), operator, done.SessionID); err != nil || !strings.Contains(told, "on this page") {
+		t.Fatalf("told %q, error %v", told, err)
+	}
+	probe := seen("shared", "callConnection")
+	browsertest.Eventually(t, "red", func() bool { return browsertest.JS(t, tab, probe) == `"high,low,low"` })
+	site.now.Store("#0000ff")
+	browsertest.Eventually(t, "blue", func() bool { return browsertest.JS(t, tab, probe) == `"low,low,high"` })
+	if _, err := a.phone.Unshare(waiting(t), operator); err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Eventually(t, "the end of the picture", func() bool {
+		return browsertest.JS(t, tab, `() => document.getElementById("shared").hidden`) == "true"
+	})
 }
