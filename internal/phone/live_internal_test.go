@@ -8,7 +8,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
+	"clank/internal/discordtest"
 	"clank/settings"
 	"clank/sharing"
 )
@@ -84,5 +86,41 @@ func TestTheGatewayIsFoundWithoutSigningIn(t *testing.T) {
 		if got, err := x.gatewayURL(t.Context()); err == nil {
 			t.Errorf("got %q for the answer %q, want an error", got, bad)
 		}
+	}
+}
+
+func TestTheAccountForGoLiveSignsInOrSaysWhyNot(t *testing.T) {
+	d, err := discordtest.Start(discordtest.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	eve := d.CreateAccount("eve", "of eve")
+	for token, want := range map[string]string{eve.Token: "", "of nobody": "4004"} {
+		x := exchange(t, true, map[string]string{botToken: "of the bot", liveToken: token})
+		x.DiscordBase = d.URL
+		x.openLive()
+		if want == "" {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if err := d.WaitConnected(ctx, eve); err != nil {
+				t.Fatal(err)
+			}
+		}
+		late := time.After(time.Minute)
+		for done := false; !done; {
+			_, err := x.live.now()
+			done = (want == "" && err == nil) || (want != "" && err != nil && strings.Contains(err.Error(), want))
+			select {
+			case <-time.After(5 * time.Millisecond):
+			case <-late:
+				t.Fatalf("with the token %q it says %v, want %q", token, err, want)
+			}
+		}
+		x.end(context.Canceled)
+		x.work.Wait()
+	}
+	if d.Connected(eve) {
+		t.Error("the account stays when the program ends")
 	}
 }
