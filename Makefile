@@ -6,7 +6,7 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop endurance corpus bench-peers conformance range chromium speech clean help
+.PHONY: run build test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop endurance corpus bench-peers conformance range chromium speech clean help
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -67,6 +67,10 @@ voice-loop: chromium build ## how well spoken stop words are heard in calls, and
 endurance: ## two hours of calls in simulated time, then minutes over sockets, with all that goes wrong
 	@CLANK_ENDURE=1 $(GO) test ./internal/endurance -count=1 -timeout 30m -run '^Test(TwoHours|CallsOver)' -v \
 		| awk '/^(---|FAIL|panic)/ {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); if (/^endurance: /) last = last $$0 "\n"; else print} END {printf "%s", last}'
+
+share-loop: chromium ## how pictures shared by Go Live come out, how late, and what they cost
+	@$(GO) test ./internal/shareloop -count=1 -timeout 10m -run '^TestShareLoop$$' -v -share.whole \
+		| awk '/^(---|FAIL|panic)/ {print; next} /^[a-z].*=[0-9]/ && !/^share: / {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print} /^decrypted/ {print} /^share: / {last=$$0} END {print last}'
 
 corpus: chromium ## every task of the corpus through every backend
 	@$(GO) test ./internal/minds -count=1 -timeout 30m -run '^TestTheCorpusIsDoneByEveryBackend$$' -v -whole \

@@ -134,9 +134,12 @@ func (m *Manager) Stop(ctx context.Context, c Call, by sessions.Origin) (Result,
 	return Result{OK: true, Stopped: true, SessionID: sh.session.ID, Message: "The page is not shared any more."}, nil
 }
 
-// EndCall ends the share of a call that has ended, if it has one, and waits for that.
+// EndCall ends the share of a call that has ended, if it has one, and waits for that. After Close, which ends all of them, it does nothing.
 func (m *Manager) EndCall(ctx context.Context, c Call) error {
 	s, err := m.enter(ctx, c)
+	if no, ok := errors.AsType[*Refusal](err); ok && no.Code == ShuttingDown {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -311,6 +311,36 @@ func TestNothingIsSharedAfterTheEnd(t *testing.T) {
 	if r, _ := h.Share(t.Context(), call, "s1", ada); r.Error != sharing.ShuttingDown {
 		t.Errorf("got %+v, want %q", r, sharing.ShuttingDown)
 	}
+	if err := h.EndCall(t.Context(), call); err != nil {
+		t.Errorf("the end of a call after the end: %v", err)
+	}
+}
+
+func TestALossThatIsToldTooLateEndsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		live, link := &stage{name: "Go Live"}, &stage{name: "a link"}
+		h := newHall(t, live, link)
+		h.share(t, call, "s1", ada)
+		_, old := live.showing()
+		h.share(t, call, "s2", ada)
+		h.news()
+		old.Lost(errors.New("the first one has ended"))
+		pass(time.Second)
+		if st, _ := h.Current(call); st.SessionID != "s2" || st.Stage != "Go Live" {
+			t.Errorf("got %+v, want the second share where it was", st)
+		}
+		_, now := live.showing()
+		now.Lost(errors.New("ended"))
+		pass(time.Second)
+		now.Lost(errors.New("ended, and told again when another stage has it"))
+		pass(time.Second)
+		if st, _ := h.Current(call); st.Stage != "a link" {
+			t.Errorf("got %+v, want it on the next stage", st)
+		}
+		if told := h.news(); len(told) != 1 {
+			t.Errorf("told %+v, want one loss", told)
+		}
+	})
 }
 
 func TestManyWishesAtOnceLeaveOneShare(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 func (a *app) openCalls(ctx context.Context, watchAddr string) error {
 	x := &phone.Exchange{
 		Dir: a.place, Settings: a.settings.Now, Secret: a.models.Secret, Sessions: a.manager, Scopes: &a.scopes, LeftOut: a.db,
-		Screen: a.screen, Disabled: a.refusalFor, WatchAddr: watchAddr, Logger: a.logger,
+		Screen: a.screen, Disabled: a.refusalFor, WatchAddr: watchAddr, DiscordBase: a.models.BaseURL("CLANK_DISCORD_API"), Logger: a.logger,
 		Brain: func(tools func(context.Context, sessions.Origin) []brain.Tool) talk.Replier {
 			return a.brain(tools)
 		},

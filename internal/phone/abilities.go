@@ -39,7 +39,7 @@ func Abilities(ctx context.Context, s settings.Settings, present func(name strin
 			list[i].Ready, list[i].Says = false, off
 		}
 	}
-	return append(list, port(ctx, s.Share, try), viewerPage(s.Share), live(s.Share, present))
+	return append(list, port(ctx, s.Share, try), viewerPage(s.Share), goesLive(s.Share, present))
 }
 
 // ownServer is the server that is set up for something to do with sound: its own address, or OpenAI's with a key.
@@ -149,7 +149,7 @@ func viewerPage(s settings.Share) Ability {
 	return a
 }
 
-func live(s settings.Share, present func(string) bool) Ability {
+func goesLive(s settings.Share, present func(string) bool) Ability {
 	a := Ability{Name: ShareLive, Says: "off; links are given instead"}
 	if !s.GoLive {
 		return a

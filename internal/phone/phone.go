@@ -25,7 +25,6 @@ import (
 	"clank/videosource"
 	"clank/voice/discord"
 	"clank/voice/discord/dave"
-	"clank/voice/discord/golive"
 	"clank/voice/privacy"
 	"clank/voice/rtc"
 	"clank/voice/speech/spot"
@@ -71,6 +70,9 @@ type Exchange struct {
 	// WatchAddr is where the viewer's page is served.
 	WatchAddr string
 
+	// DiscordBase is Discord's scheme and host; empty is https://discord.com.
+	DiscordBase string
+
 	HTTPClient *http.Client
 	Logger     *slog.Logger
 
@@ -83,7 +85,7 @@ type Exchange struct {
 	key     *dave.SigningKey
 	joiner  *discord.Joiner
 	bot     atomic.Pointer[Discord]
-	live    *golive.Account // nil: not wanted
+	live    live
 	calls   *calls.Registry
 	engine  *rtc.Engine
 	host    *webcall.Host
@@ -120,6 +122,7 @@ func (x *Exchange) Open(ctx context.Context) (err error) {
 	}
 	x.host = &webcall.Host{Engine: x.engine, Begin: x.answerPage, Stop: x.stopByPage, Share: x.shareByPage, Logger: x.Logger}
 	x.onClose(x.host.Close)
+	x.openLive() //nolint:contextcheck // the account stays for as long as there are calls
 	return nil
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"clank/sharing"
 	"clank/sharing/viewer"
-	"clank/voice/discord/golive"
 	"clank/voice/rtc"
 	"clank/voice/webcall"
 )
@@ -23,7 +22,7 @@ func (x *Exchange) openSharing(ctx context.Context) error {
 	}
 	x.onClose(x.shares.Close)
 	x.viewer = &viewer.Viewer{Links: x, Engine: x.engine, Logger: x.Logger}
-	if err := x.viewer.Open(); err != nil {
+	if err := x.viewer.Open(); err != nil { //nolint:contextcheck // it only reads its own files
 		return err
 	}
 	x.onClose(x.viewer.Close)
@@ -91,8 +90,8 @@ func (x *Exchange) stages(c sharing.Call) []sharing.Stage {
 	if c == pageCall {
 		return []sharing.Stage{pageStage{x}, link}
 	}
-	if x.live != nil {
-		return []sharing.Stage{&golive.Stage{Publisher: x.live.Publisher()}, link}
+	if x.live.wanted {
+		return []sharing.Stage{&liveStage{live: &x.live}, link}
 	}
 	return []sharing.Stage{link}
 }

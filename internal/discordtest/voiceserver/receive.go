@@ -156,6 +156,10 @@ func (s *Server) show(c *conn, data json.RawMessage) bool {
 		return false
 	}
 	cl := c.client
+	if cl.mode == "webrtc" && d.RTX != 0 && s.sources[d.RTX] == nil { // there the client chooses it
+		delete(s.sources, cl.rtx)
+		cl.rtx, s.sources[d.RTX] = d.RTX, cl
+	}
 	foreign := (d.Video != 0 && d.Video != cl.video) || (d.RTX != 0 && d.RTX != cl.rtx)
 	for _, stream := range d.Streams {
 		foreign = foreign || stream.SSRC != cl.video

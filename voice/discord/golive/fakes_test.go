@@ -154,6 +154,9 @@ type town struct {
 	refuse error // of opening a leg
 	slow   bool  // opening a leg takes until its context ends
 	keys   bool  // a leg has keys at once
+
+	blocked string   // way that does not get through
+	tried   []string // ways
 }
 
 // newTown has Discord agree to everything. It is called in a bubble.
@@ -218,10 +221,15 @@ func newTown(t *testing.T) *town {
 	return w
 }
 
-func (w *town) connect(ctx context.Context, to media.Target, handle func(media.Event)) (golive.Leg, error) {
+func (w *town) connect(ctx context.Context, to media.Target, way golive.Way, handle func(media.Event)) (golive.Leg, error) {
 	w.mu.Lock()
 	refuse, slow, keys := w.refuse, w.slow, w.keys
+	w.tried = append(w.tried, way.Name)
+	blocked := w.blocked == way.Name
 	w.mu.Unlock()
+	if blocked {
+		return nil, errors.New("nothing comes back")
+	}
 	if slow {
 		<-ctx.Done()
 		return nil, context.Cause(ctx)

@@ -22,6 +22,7 @@ type loop struct {
 	pending  chan opened // of the leg that is being opened; nil if none is
 	giveUp   context.CancelFunc
 	number   int // of the leg; what older ones tell is passed over
+	way      int // of the publisher's ways; what did not get through once is not tried again
 	viewer   *videosource.Viewer
 	wanted   int
 	paused   bool
@@ -34,8 +35,10 @@ type loop struct {
 
 // opened is what became of opening a leg.
 type opened struct {
-	leg Leg
-	err error
+	leg    Leg
+	way    int
+	detour error // why it is not the way that was tried first
+	err    error
 }
 
 // run returns why the stream has ended.
@@ -156,15 +159,14 @@ func (l *loop) settle(ctx context.Context) error {
 	l.set(Connecting, "")
 	l.expect(l.pub.patience(), fmt.Errorf("the stream's voice connection was not ready within %s", l.pub.patience()))
 	ctx, l.giveUp = context.WithCancel(ctx)
-	result := make(chan opened, 1)
+	result, from := make(chan opened, 1), l.way
 	l.pending = result
 	go func() {
-		leg, err := l.pub.connect(ctx, t, func(e media.Event) {
+		result <- l.pub.connect(ctx, t, from, func(e media.Event) {
 			if e.Kind != media.Sound {
 				l.post(func(_ context.Context, l *loop) error { return l.heard(this, e) })
 			}
 		})
-		result <- opened{leg, err}
 	}()
 	return nil
 }
@@ -181,7 +183,13 @@ func (l *loop) connected(r opened) error {
 		l.set(NoTransport, r.err.Error())
 		return fmt.Errorf("the stream's voice connection could not be opened: %w", r.err)
 	}
-	l.leg = r.leg
+	l.leg, l.way = r.leg, r.way
+	l.note(func(st *State) {
+		st.Way = l.pub.ways()[r.way].Name
+		if r.detour != nil {
+			st.Detour = r.detour.Error()
+		}
+	})
 	l.width, l.height = 0, 0
 	l.watch()
 	return nil

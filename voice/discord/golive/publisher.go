@@ -24,7 +24,7 @@ const (
 )
 
 const (
-	defaultPatience = 10 * time.Second
+	defaultPatience = 8 * time.Second
 	closeLimit      = 3 * time.Second // for saying goodbye to each of the parties
 )
 
@@ -59,10 +59,13 @@ type Publisher struct {
 	Logger *slog.Logger     // nil is silent
 	HTTP   *http.Client     // opens the sockets of the stream's gateway; nil is the default client
 	Format media.Format     // the rates that are announced; the size is that of the pictures
-	Wait   time.Duration    // for each answer of Discord; 10 s when zero
+	Wait   time.Duration    // for each answer of Discord; 8 s when zero
 
-	// Connect opens a connection; nil is a [media.Conn]. handle is called as [media.Conn.Handle] is.
-	Connect func(ctx context.Context, t media.Target, handle func(media.Event)) (Leg, error)
+	// Ways are tried one after the other until one gets through; nil is UDP, then WebRTC.
+	Ways []Way
+
+	// Connect opens a connection in one of the ways; nil is a [media.Conn]. handle is called as [media.Conn.Handle] is.
+	Connect func(ctx context.Context, t media.Target, w Way, handle func(media.Event)) (Leg, error)
 
 	mu      sync.Mutex
 	self    string
@@ -188,17 +191,6 @@ func (p *Publisher) Broken(err error) {
 			return fmt.Errorf("the account for Go Live has lost its connection to Discord: %w", err)
 		})
 	}
-}
-
-func (p *Publisher) connect(ctx context.Context, t media.Target, handle func(media.Event)) (Leg, error) {
-	if p.Connect != nil {
-		return p.Connect(ctx, t, handle)
-	}
-	c := &media.Conn{Target: t, Mask: media.MaskSound, Video: true, Key: p.Key, Handle: handle, HTTPClient: p.HTTP, Logger: p.Logger}
-	if err := c.Open(ctx); err != nil {
-		return nil, err
-	}
-	return c, nil
 }
 
 func (p *Publisher) patience() time.Duration {

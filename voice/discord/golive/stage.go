@@ -3,6 +3,7 @@ package golive
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"clank/sharing"
@@ -34,7 +35,11 @@ func (s *Stage) Begin(ctx context.Context, show sharing.Show) (sharing.Place, er
 		s.streams = map[string]*Stream{}
 	}
 	s.streams[show.ID] = stream
-	return sharing.Place{Text: "Open the stream in the voice channel to watch."}, nil
+	text := "Open the stream in the voice channel to watch."
+	if st := stream.State(); st.Detour != "" {
+		text += fmt.Sprintf(" It goes over %s, as %s.", st.Way, st.Detour)
+	}
+	return sharing.Place{Text: text}, nil
 }
 
 // End implements [sharing.Stage].

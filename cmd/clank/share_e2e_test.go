@@ -1,0 +1,349 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"clank/browsermgr/chrome"
+	"clank/browsermgr/page"
+	"clank/internal/browsertest"
+	"clank/internal/discordtest"
+	"clank/internal/discordtest/member"
+	"clank/internal/discordtest/private"
+	"clank/internal/discordtest/voiceserver"
+	"clank/sessions"
+)
+
+// theatre is the real program in an emulated Discord with calls: ada sits in one, and clank was brought there.
+type theatre struct {
+	*discordtest.Server
+
+	t        *testing.T
+	bot      discordtest.Bot
+	eve      discordtest.Bot // the account that goes live
+	ada, bob discordtest.User
+	guild    discordtest.Guild
+	call     discordtest.Channel
+	site     *colours
+}
+
+// colours is a page that has the colour that it is told, red at first.
+type colours struct {
+	*httptest.Server
+
+	now atomic.Value
+}
+
+func newColours(t *testing.T) *colours {
+	t.Helper()
+	c := &colours{}
+	c.now.Store("#ff0000")
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/colour" {
+			io.WriteString(w, c.now.Load().(string))
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, `<!doctype html><title>Colours</title><script>
+			setInterval(async () => { document.documentElement.style.background = await (await fetch("/colour")).text() }, 50)</script>`)
+	}))
+	t.Cleanup(c.Close)
+	return c
+}
+
+func newTheatre(t *testing.T) *theatre {
+	t.Helper()
+	d, err := discordtest.Start(discordtest.Config{Voice: &voiceserver.Config{DAVE: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	h := &theatre{Server: d, t: t, bot: d.CreateBot("clank", "secret"), eve: d.CreateAccount("eve", "of eve"), ada: d.CreateUser("ada"), bob: d.CreateUser("bob")}
+	h.guild = d.CreateGuild("home", h.bob)
+	for _, u := range []discordtest.User{h.bot.User, h.eve.User, h.ada} {
+		d.AddMember(h.guild, u)
+	}
+	h.call = d.CreateVoiceChannel(h.guild, "call")
+	d.JoinVoice(h.call, h.ada)
+	h.site = newColours(t)
+
+	home, environ := newPlace(t)
+	trust := filepath.Join(t.TempDir(), "trust.pem")
+	if err := os.WriteFile(trust, d.Voice.Certificate(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environ = append(environ, "DISCORD_TOKEN="+h.bot.Token, "DISCORD_GOLIVE_TOKEN="+h.eve.Token, "CLANK_DISCORD_API="+d.URL, "SSL_CERT_FILE="+trust)
+	if got := start(t, home, environ, "config", "set", "interaction.share.goLive", "true").code(t); got != exitDone {
+		t.Fatalf("exit code = %d", got)
+	}
+	serving(t, home, environ, "--watch-addr", "127.0.0.1:0")
+	if err := d.WaitConnected(waiting(t), h.bot); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.WaitConnected(waiting(t), h.eve); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// command uses a command in a channel and returns what it says in the end.
+func (h *theatre) command(in discordtest.Channel, who discordtest.User, path string, args discordtest.Args) string {
+	h.t.Helper()
+	it, err := h.SlashCommand(in, who, path, args)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if it, err = h.WaitAnswer(waiting(h.t), it); err != nil {
+		h.t.Fatal(err)
+	}
+	m, err := h.WaitEdit(waiting(h.t), it.Original.ID, func(m discordtest.Message) bool {
+		return m.Flags&discordtest.FlagLoading == 0 && len(m.Buttons()) == 0
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return m.Content
+}
+
+// said waits for a message of clank's in the call's chat that has a text, and was not there before.
+func (h *theatre) said(text string) discordtest.Message {
+	h.t.Helper()
+	m, err := h.WaitMessage(waiting(h.t), h.call, func(m discordtest.Message) bool {
+		return m.Author.ID == h.bot.ID && strings.Contains(m.Content, text)
+	})
+	if err != nil {
+		h.t.Fatalf("%v; there are %q", err, h.told())
+	}
+	return m
+}
+
+// told is what the call's chat has.
+func (h *theatre) told() (texts []string) {
+	for _, m := range h.Messages(h.call) {
+		texts = append(texts, m.Content)
+	}
+	return texts
+}
+
+var viewerLink = regexp.MustCompile(`http://127\.0\.0\.1:\d+/\S+`)
+
+// seen is the colour in the middle of what a video shows, if one frame at least was decoded by the page's connection.
+func seen(video, connection string) string {
+	return `async () => {
+	if (typeof ` + connection + ` === "undefined" || !` + connection + `) return "nothing";
+	const video = document.getElementById("` + video + `"), to = new OffscreenCanvas(1, 1).getContext("2d");
+	const s = [...(await ` + connection + `.getStats()).values()].find((s) => s.type === "inbound-rtp" && s.framesDecoded > 0);
+	if (!s || !video.videoWidth) return "nothing";
+	to.drawImage(video, video.videoWidth / 2, video.videoHeight / 2, 1, 1, 0, 0, 1, 1);
+	return [...to.getImageData(0, 0, 1, 1).data].slice(0, 3).map((v) => v > 200 ? "high" : v < 50 ? "low" : v).join();
+}`
+}
+
+func looksAt(t *testing.T, tab *page.Tab, state string) {
+	t.Helper()
+	browsertest.Eventually(t, state, func() bool {
+		return browsertest.JS(t, tab, `() => document.body.dataset.state === "`+state+`"`) == "true"
+	})
+}
+
+func TestASharedBrowserIsSeenByLinkAndByGoLive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts two browsers")
+	}
+	t.Parallel()
+	h := newTheatre(t)
+	if got := h.command(h.call, h.ada, "clank share", nil); !strings.Contains(got, "no browser session") {
+		t.Errorf("sharing without a session is answered by %q", got)
+	}
+	h.command(h.call, h.ada, "clank browse", discordtest.Args{"task": "open " + h.site.URL})
+	if got := h.command(h.call, h.ada, "clank share", nil); !strings.Contains(got, "/clank join") {
+		t.Errorf("sharing outside of a call is answered by %q", got)
+	}
+	if got := h.command(h.call, h.ada, "clank join", nil); !strings.Contains(got, "I am in") {
+		t.Fatalf("joining is answered by %q", got)
+	}
+
+	_ = t.Run("what Go Live is refused is seen by link", h.byLink) &&
+		t.Run("Go Live is seen by those who watch", h.byGoLive) &&
+		t.Run("a private session stays with its owner", h.notPrivate)
+	for _, v := range h.Voice.Violations() {
+		t.Errorf("the voice server does not like: %v", v)
+	}
+}
+
+func (h *theatre) byLink(t *testing.T) {
+	h.t = t
+	h.RefuseStream("unauthorized")
+	began := time.Now()
+	h.command(h.call, h.ada, "clank share", nil)
+	m := h.said("cannot be shown by Go Live")
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("the refusal was told after %s", took)
+	}
+	link := viewerLink.FindString(m.Content)
+	if link == "" {
+		t.Fatalf("the call is told %q, want a link", m.Content)
+	}
+	browser := browsertest.Connect(t, browsertest.Launch(t), page.Options{})
+	tab := browsertest.Tab(t, browser, page.TabOptions{})
+	browsertest.Navigate(t, tab, link)
+	probe := seen("video", "viewerConnection")
+	browsertest.Eventually(t, "red", func() bool { return browsertest.JS(t, tab, probe) == `"high,low,low"` })
+	h.site.now.Store("#0000ff")
+	browsertest.Eventually(t, "blue", func() bool { return browsertest.JS(t, tab, probe) == `"low,low,high"` })
+
+	if got := h.command(h.call, h.ada, "clank unshare", nil); !strings.Contains(got, "not shared any more") {
+		t.Errorf("the end is answered by %q", got)
+	}
+	looksAt(t, tab, "ended")
+	late := browsertest.Tab(t, browser, page.TabOptions{})
+	browsertest.Navigate(t, late, link)
+	looksAt(t, late, "gone")
+}
+
+func (h *theatre) byGoLive(t *testing.T) {
+	h.t = t
+	h.command(h.call, h.ada, "clank share", nil)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	s, err := h.WaitStream(ctx, h.call, h.eve.User)
+	if err != nil {
+		t.Fatalf("%v; the call is told %q", err, h.told())
+	}
+	h.said("The page is shown by Go Live")
+	ada, err := h.WatchStream(ctx, s.Key, h.ada, member.Options{Privacy: private.Ours})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ada.Close()
+	ada.Want(100)
+	for {
+		f, err := ada.Next(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Video && f.Err == nil { // it begins as a key frame of VP8 does
+			if len(f.Data) < 10 || string(f.Data[3:6]) != "\x9d\x01\x2a" {
+				t.Errorf("got a picture of %d bytes that is none", len(f.Data))
+			}
+			break
+		}
+	}
+	h.command(h.call, h.ada, "clank unshare", nil)
+	if err := h.Wait(ctx, "the end of the stream", func() bool { return len(h.Streams()) == 0 }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var sessionID = regexp.MustCompile("session `(\\w+)` stays open")
+
+func (h *theatre) notPrivate(t *testing.T) {
+	h.t = t
+	told := h.command(h.call, h.ada, "clank browse", discordtest.Args{"task": "open " + h.site.URL, "private": true})
+	id := sessionID.FindStringSubmatch(told)
+	if id == nil {
+		t.Fatalf("got %q, want it to name the session", told)
+	}
+	if got := h.command(h.call, h.bob, "clank share", discordtest.Args{"session": id[1]}); !strings.Contains(got, "belongs to ada") {
+		t.Errorf("a moderator who shares it is answered by %q", got)
+	}
+	if got := h.command(h.call, h.ada, "clank unshare", nil); !strings.Contains(got, "othing is shared") {
+		t.Errorf("ending nothing is answered by %q", got)
+	}
+}
+
+// visitor is a real browser with a microphone.
+func visitor(t *testing.T) *page.Tab {
+	t.Helper()
+	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := chrome.Launch(waiting(t), chrome.Options{Executable: exe.Path, Headless: true, Args: []string{
+		"--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--mute-audio",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Stop(context.Background()) })
+	return browsertest.Tab(t, browsertest.Connect(t, p, page.Options{}), page.TabOptions{})
+}
+
+// arrives waits until an expression is true on a page that may be about to become another one.
+func arrives(t *testing.T, tab *page.Tab, expression string) {
+	t.Helper()
+	browsertest.Eventually(t, expression, func() bool {
+		got, err := tab.Act(waiting(t), page.Action{Kind: page.KindEvaluate, Fn: "() => Boolean(" + expression + ")"})
+		return err == nil && string(got.Value) == "true"
+	})
+}
+
+func TestASharedBrowserIsSeenOnTheCallPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts two browsers")
+	}
+	t.Parallel()
+	home, _ := newPlace(t)
+	vars := map[string]string{"CLANK_HOME": home, allowVariable: "127.0.0.1"}
+	e := &env{stdout: io.Discard, stderr: io.Discard, hurry: context.Background(), getenv: func(name string) string { return vars[name] }}
+	in, err := openHome(e.getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	a, err := openApp(t.Context(), e, in, log, appOptions{shopAddr: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := a.openCalls(t.Context(), "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	board, err := a.openDashboard(t.Context(), e, "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := newColours(t)
+	operator := sessions.Origin{Kind: sessions.FromDashboard, Channel: "dashboard", Moderator: true}
+	done, err := a.manager.Run(waiting(t), sessions.Task{Prompt: "open " + site.URL, Origin: operator}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.phone.Share(t.Context(), operator, done.SessionID); err == nil {
+		t.Error("it was shared without a call")
+	}
+	tab := visitor(t)
+	browsertest.Navigate(t, tab, board.LoginURL())
+	arrives(t, tab, `location.pathname === "/"`)
+	browsertest.Navigate(t, tab, board.URL()+"/call")
+	arrives(t, tab, `document.getElementById("join")`)
+	browsertest.JS(t, tab, `() => { document.getElementById("name").value = "Ada"; document.getElementById("join").click() }`)
+	looksAt(t, tab, "in")
+	if told, err := a.phone.Share(waiting(t), operator, done.SessionID); err != nil || !strings.Contains(told, "on this page") {
+		t.Fatalf("told %q, error %v", told, err)
+	}
+	probe := seen("shared", "callConnection")
+	browsertest.Eventually(t, "red", func() bool { return browsertest.JS(t, tab, probe) == `"high,low,low"` })
+	site.now.Store("#0000ff")
+	browsertest.Eventually(t, "blue", func() bool { return browsertest.JS(t, tab, probe) == `"low,low,high"` })
+	if _, err := a.phone.Unshare(waiting(t), operator); err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Eventually(t, "the end of the picture", func() bool {
+		return browsertest.JS(t, tab, `() => document.getElementById("shared").hidden`) == "true"
+	})
+}
