@@ -42,7 +42,10 @@ func (x *Exchange) serveViewer(ctx context.Context) error {
 		return fmt.Errorf("serve the viewer's page: %w", err)
 	}
 	x.watchAt = "http://" + ln.Addr().String() + "/"
-	x.watch = &http.Server{Handler: x.viewer.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	x.watch = &http.Server{ // strangers come here: none of them may hold a connection without using it
+		Handler: x.viewer.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: time.Minute,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
