@@ -2,6 +2,7 @@ package talk
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ type heard struct {
 // sound is told of live sound.
 func (c *call) sound(ctx context.Context, s voice.Sound) {
 	p := c.room.people[s.From]
-	if p == nil || p.out {
+	if p == nil || c.heed(p) {
 		return
 	}
 	if c.Spotter != nil {
@@ -65,7 +66,7 @@ func (c *call) at(with **audio.Resampler, s voice.Sound, rate int) voice.Sound {
 // said is told of a whole utterance.
 func (c *call) said(ctx context.Context, u voice.Utterance) {
 	p := c.room.people[u.From]
-	if p == nil || p.out {
+	if p == nil || c.heed(p) {
 		return
 	}
 	long := u.Ended.Sub(u.Began)
@@ -105,17 +106,21 @@ func stopped(p *person, u voice.Utterance) bool {
 
 // transcribe puts the next utterance of p into words. One at a time, so that they come in order.
 func (c *call) transcribe(ctx context.Context, p *person) {
-	if p.busy || len(p.unheard) == 0 {
+	if p.busy || c.heed(p) || len(p.unheard) == 0 {
 		return
 	}
 	h := p.unheard[0]
 	p.unheard, p.busy = p.unheard[1:], true
+	one, done := context.WithTimeout(ctx, hearTimeout)
+	one, p.unhear = context.WithCancelCause(one)
 	c.work.Go(func() {
-		one, done := context.WithTimeout(ctx, hearTimeout)
 		defer done()
 		tr, err := c.Transcriber.Transcribe(one, h.Utterance)
 		c.post(func(ctx context.Context) {
-			p.busy = false
+			if p.busy, p.unhear = false, nil; errors.Is(context.Cause(one), errLeftOut) {
+				c.transcribe(ctx, p) // they may have come back since
+				return
+			}
 			c.understood(ctx, p, h, tr.Text, err)
 			c.transcribe(ctx, p)
 		})
@@ -125,7 +130,7 @@ func (c *call) transcribe(ctx context.Context, p *person) {
 // understood is told what p has said.
 func (c *call) understood(ctx context.Context, p *person, h heard, text string, err error) {
 	switch {
-	case ctx.Err() != nil || p.out: // they may have asked to be left out meanwhile
+	case ctx.Err() != nil || c.heed(p): // they may have asked to be left out meanwhile
 		return
 	case err != nil:
 		c.notOurs(p)
@@ -178,14 +183,15 @@ func (c *call) leaveOut(ctx context.Context, p *person) {
 	if c.Privacy == nil {
 		return
 	}
-	p.out = true
-	c.forget(p)
+	p.says = true
+	c.heed(p)
 	id, name := p.ID, p.name()
 	c.work.Go(func() {
 		one, done := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer done()
 		err := c.Privacy.Set(one, c.Place.Guild, id, true)
 		c.post(func(context.Context) {
+			p.says = false
 			if err != nil {
 				c.log.Error("choice to be left out not kept", "error", err)
 			}

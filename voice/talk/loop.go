@@ -113,13 +113,7 @@ func (c *call) packet(p voice.Packet) {
 		who = c.room.get(p.From)
 		who.here = p.From != c.Place.Me
 	}
-	out := c.Privacy != nil && c.Privacy.LeftOut(c.Place.Guild, p.From)
-	if out != who.out {
-		if who.out = out; out {
-			c.forget(who)
-		}
-	}
-	if out || who.Bot || p.From == c.Place.Me {
+	if c.heed(who) || who.Bot || p.From == c.Place.Me {
 		return
 	}
 	c.ear.Take(p)
@@ -128,6 +122,9 @@ func (c *call) packet(p voice.Packet) {
 // tick looks after everything that waits for a time.
 func (c *call) tick(ctx context.Context) {
 	now := time.Now()
+	for _, p := range c.room.people {
+		c.heed(p)
+	}
 	c.settleBarge(now)
 	c.news(now)
 	c.takeUp(now)

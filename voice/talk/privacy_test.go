@@ -57,6 +57,43 @@ func TestWhoIsLeftOutIsNotHeardAtAll(t *testing.T) {
 	})
 }
 
+func TestWhatSomebodySaidIsDroppedWhenTheyAskToBeLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.Manners.TranscribeAll = true
+		kept := 0
+		p.Keep = func(s talk.Said) {
+			if s.By.ID == "ada" {
+				kept++
+			}
+		}
+		p.begin("ada", "bob")
+		p.words.took = 10 * time.Second
+		p.says("ada", "Clank, remember my secret.")
+		p.says("ada", "Clank, it is the number seven.")                      // waits for its turn
+		if err := p.privacy.Set(t.Context(), "g", "ada", true); err != nil { // as the command does; ada is silent from here
+			t.Fatal(err)
+		}
+		p.wait(100 * time.Millisecond)
+		if p.words.running() != 0 {
+			t.Error("what ada said is still being put into words")
+		}
+		p.wait(30 * time.Second)
+		if got := p.brain.asked(); p.words.calls() != 1 || len(got) != 0 || kept != 0 {
+			t.Errorf("%d utterances sent, %d kept, asked %q; want what was on its way alone", p.words.calls(), kept, got)
+		}
+		if err := p.privacy.Set(t.Context(), "g", "ada", false); err != nil {
+			t.Fatal(err)
+		}
+		p.words.took = 0
+		p.says("ada", "Clank, hello again.")
+		if got := p.brain.asked(); len(got) != 1 {
+			t.Errorf("asked %q of one who wants to be heard again", got)
+		}
+		p.end()
+	})
+}
+
 func TestBotsAndWeOurselvesAreNotHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newParty(t)
