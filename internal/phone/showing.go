@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"clank/bot/markup"
 	"clank/sharing"
 	"clank/sharing/viewer"
 	"clank/voice/discord/golive"
@@ -126,13 +127,9 @@ func (p pageStage) End(context.Context, sharing.Show) error {
 
 // tell lets the people of a call know what becomes of a share.
 func (x *Exchange) tell(n sharing.Notice) {
-	text := n.Text
-	if n.Link != "" {
-		text += "\n" + n.Link
-	}
 	if n.Call == pageCall {
 		if c := x.host.Current(); c != nil {
-			c.Write(webcall.Note{Kind: webcall.Chat, Text: text})
+			c.Write(webcall.Note{Kind: webcall.Chat, Text: withLink(n.Text, n.Link)})
 		}
 		return
 	}
@@ -140,9 +137,19 @@ func (x *Exchange) tell(n sharing.Notice) {
 	if b == nil {
 		return
 	}
+	text := withLink(markup.Plain(n.Text, maxNews), n.Link) // names are in it, and what servers say
 	x.work.Go(func() {
 		if err := (*b).Post(x.life, n.Call.Channel, text, nil); err != nil {
 			x.Logger.Warn("news of a share not told", "channel", n.Call.Channel, "error", err)
 		}
 	})
+}
+
+const maxNews = 1000 // characters of news of a share
+
+func withLink(text, link string) string {
+	if link == "" {
+		return text
+	}
+	return text + "\n" + link
 }
