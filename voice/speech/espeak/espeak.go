@@ -110,6 +110,9 @@ func (s *Speaker) run(outer context.Context, text string, take func([]byte) bool
 		return err
 	}
 	if err := cmd.Start(); err != nil {
+		if outer.Err() != nil {
+			return context.Cause(outer)
+		}
 		return fmt.Errorf("start espeak-ng: %w", err)
 	}
 	wanted, readErr := pack(out, take)
