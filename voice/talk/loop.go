@@ -100,6 +100,11 @@ func (c *call) event(ctx context.Context, e voice.Event) {
 		c.scopes = append([]cancel.Scope{{Guild: c.Place.Guild, Channel: e.Text}}, c.scopes...)
 		c.log.Info("call moved", "from", c.Place.Channel, "to", e.Text)
 		c.Place.Channel = e.Text
+	case voice.Exposed:
+		c.write(Message{Text: "This call is not end-to-end encrypted now: Discord's servers can hear it. They switch the encryption off in stage channels, " +
+			"and where somebody's app does not know it."})
+	case voice.Sealed:
+		c.write(Message{Text: "This call is end-to-end encrypted again."})
 	default:
 		c.log.Info("unknown event of a call", "kind", e.Kind)
 	}

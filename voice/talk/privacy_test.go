@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/voice"
 	"clank/voice/talk"
 )
 
@@ -141,6 +142,24 @@ func TestTranscriptsAreKeptOnlyIfWanted(t *testing.T) {
 		}
 		if got := p.chat.text(); strings.Contains(got, "nothing that is said is stored") || !strings.Contains(got, "stored as text") {
 			t.Errorf("the notice says %q", got)
+		}
+		p.end()
+	})
+}
+
+func TestPeopleAreToldWhenACallIsNotEncryptedAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.begin("ada")
+		if got := p.chat.text(); strings.Contains(got, "encrypted") {
+			t.Errorf("told of an encryption that nothing has changed: %q", got)
+		}
+		for kind, want := range map[voice.EventKind]string{voice.Exposed: "not end-to-end encrypted", voice.Sealed: "encrypted again"} {
+			p.line.events <- voice.Event{Kind: kind}
+			p.wait(time.Second)
+			if got := p.chat.text(); !strings.Contains(got, want) {
+				t.Errorf("after %s: %q, want %q in it", kind, got, want)
+			}
 		}
 		p.end()
 	})

@@ -295,8 +295,9 @@ func (c *Conn) tellCodec(name string) {
 	}
 }
 
-// settle tells once that what we send goes out.
+// settle tells once that what we send goes out, and whether it is encrypted from end to end.
 func (c *Conn) settle() {
+	c.reveal()
 	c.mu.Lock()
 	s, told := c.usable(), c.announced
 	c.mu.Unlock()
@@ -315,6 +316,24 @@ func (c *Conn) usable() *session {
 		return nil
 	}
 	return c.session
+}
+
+// reveal tells when those who carry the call can hear it, and when they cannot any more.
+func (c *Conn) reveal() {
+	c.mu.Lock()
+	s, told := c.session, c.exposed
+	c.mu.Unlock()
+	if s == nil || !s.described || s.dave.Exposed() == told {
+		return
+	}
+	c.mu.Lock()
+	c.exposed = !told
+	c.mu.Unlock()
+	kind := Exposed
+	if told {
+		kind = Sealed
+	}
+	c.tell(Event{Kind: kind})
 }
 
 func (c *Conn) connected(users []string) {

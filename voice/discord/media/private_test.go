@@ -227,6 +227,7 @@ func TestACallWithoutEncryptionGoesOnInTheClear(t *testing.T) {
 	h.agreed(t, c, first)
 	old := h.join(t, "902", nil)
 	poll(t, "downgrade", func() bool { return c.Encrypted() == 0 })
+	_, at := e.kind(t, 0, media.Exposed)
 	said := []byte("in the clear")
 	stop := repeat(t, func() error { return c.SendAudio(said) })
 	for _, m := range []*member.Member{old, first} {
@@ -245,5 +246,28 @@ func TestACallWithoutEncryptionGoesOnInTheClear(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.agreed(t, c, first)
+	e.kind(t, at, media.Sealed)
 	talk(t, c, e, first, "private again")
+}
+
+func TestADowngradeThatIsOnlyAnnouncedIsToldToo(t *testing.T) {
+	h := newHall(t, voiceserver.Config{DAVE: 1})
+	c, e := h.open(t, nil)
+	first := h.join(t, ada, encrypted)
+	h.agreed(t, c, first)
+	if got := e.count(media.Exposed); got != 0 {
+		t.Errorf("an encrypted call was called exposed %d times", got)
+	}
+	if err := h.Send(seat, voiceserver.OpPrepareEpoch, `{"epoch":1}`); err != nil { // without a version
+		t.Fatal(err)
+	}
+	if err := h.Send(seat, 21, `{"transition_id":7,"protocol_version":0}`); err != nil {
+		t.Fatal(err)
+	}
+	e.kind(t, 0, media.Exposed)
+	if got := c.Encrypted(); got != 1 {
+		t.Errorf("version %d is in use before the gateway says so", got)
+	}
+	first.Speak(media.MaskVoice)
+	talk(t, c, e, first, "still private")
 }
