@@ -174,7 +174,7 @@ func TestStrangersTakeNoPlaceFromThoseWithALink(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.CloseNow() //nolint:errcheck // it says nothing
+		defer conn.CloseNow()
 		if first == nil {
 			first = conn
 		}

@@ -81,6 +81,9 @@ func (c *Conn) malformed(text string, op int, err error) {
 	}
 }
 
+// maxStrange is how many kinds of message that we cannot read are told of.
+const maxStrange = 64
+
 // firstOf reports whether op is strange for the first time.
 func (c *Conn) firstOf(op int) bool {
 	c.mu.Lock()
@@ -88,8 +91,10 @@ func (c *Conn) firstOf(op int) bool {
 	if c.strange == nil {
 		c.strange = map[int]bool{}
 	}
-	first := !c.strange[op]
-	c.strange[op] = true
+	first := !c.strange[op] && len(c.strange) < maxStrange
+	if first {
+		c.strange[op] = true
+	}
 	return first
 }
 

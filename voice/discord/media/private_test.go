@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -270,4 +271,48 @@ func TestADowngradeThatIsOnlyAnnouncedIsToldToo(t *testing.T) {
 	}
 	first.Speak(media.MaskVoice)
 	talk(t, c, e, first, "still private")
+}
+
+func TestNobodyTakesTheVoiceOfAnother(t *testing.T) {
+	for _, version := range []int{0, 1} {
+		h := newHall(t, voiceserver.Config{DAVE: version})
+		c, e := h.open(t, nil)
+		how := encrypted
+		if version == 0 {
+			how = nil
+		}
+		victim, liar := h.join(t, ada, how), h.join(t, "902", how)
+		if version > 0 {
+			h.agreed(t, c, victim, liar)
+		}
+		says := func(word string) {
+			stop := repeat(t, func() error { return victim.Send([]byte(word)) })
+			defer stop()
+			ev, _ := e.next(t, 0, word, func(ev media.Event) bool { return ev.Kind == media.Sound && string(ev.Packet.Opus) == word })
+			if ev.Packet.From != ada {
+				t.Errorf("version %d: %q of ada counts as that of %s", version, word, ev.Packet.From)
+			}
+		}
+		ssrc, _ := victim.SSRC()
+		lie := func(after string) {
+			if err := h.Send(seat, voiceserver.OpSpeaking, fmt.Sprintf(`{"speaking":1,"ssrc":%d,"user_id":"902"}`, ssrc)); err != nil {
+				t.Fatal(err)
+			}
+			if err := h.Send(seat, 13, `{"user_id":"`+after+`"}`); err != nil { // messages come in order
+				t.Fatal(err)
+			}
+			e.next(t, 0, "end of "+after, func(ev media.Event) bool { return ev.Kind == media.Gone && ev.Users[0] == after })
+		}
+		victim.Speak(media.MaskVoice)
+		if _, err := h.WaitReceived(deadline(t), voiceserver.OpSpeaking, 0); err != nil {
+			t.Fatal(err)
+		}
+		if version > 0 {
+			lie("903") // before the other has said anything: only the keys can tell
+			says("before")
+		}
+		says("mine")
+		lie("904")
+		says("still mine")
+	}
 }
