@@ -28,7 +28,7 @@ func (x *Exchange) begin(ctx context.Context, c calls.Call) (calls.Session, erro
 		return nil, err
 	}
 	place := talk.Place{Kind: sessions.FromDiscord, Guild: c.Guild, Channel: c.Channel, Asked: c.Asked, Me: (*b).UserID()}
-	return x.conversation(line, place, postedTo{*b, c.Channel}, callOn(c.Guild, c.Channel)), nil
+	return x.conversation(line, place, postedTo{*b, line.Channel}, callOn(c.Guild, c.Channel)), nil
 }
 
 // changed ends what a call has shown when it is over.
@@ -44,16 +44,16 @@ func (x *Exchange) changed(c calls.Call, open bool, why error) {
 	})
 }
 
-// postedTo is the text chat of a voice channel.
+// postedTo is the text chat of the voice channel in which a call is: people may move it.
 type postedTo struct {
 	Discord
 
-	channel string
+	channel func() string
 }
 
 // Write implements [talk.Chat].
 func (p postedTo) Write(ctx context.Context, m talk.Message) error {
-	return p.Post(ctx, p.channel, m.Text, m.Images)
+	return p.Post(ctx, p.channel(), m.Text, m.Images)
 }
 
 // Join implements bot.Calls.

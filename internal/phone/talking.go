@@ -46,7 +46,9 @@ func (x *Exchange) conversation(line voice.Line, place talk.Place, chat talk.Cha
 	} else if s != nil {
 		t.Mouth = talk.With(&mouth.Mouth{Line: line, Speaker: s, Logger: x.Logger})
 	}
-	if place.Guild == "" {
+	if place.Guild != "" {
+		t.Stay = x.calls.Stay
+	} else {
 		t.Origin = func(voice.Person) sessions.Origin { return pageOrigin }
 	}
 	return t

@@ -1,6 +1,7 @@
 package talk_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -162,5 +163,48 @@ func TestPeopleAreToldWhenACallIsNotEncryptedAnyMore(t *testing.T) {
 			}
 		}
 		p.end()
+	})
+}
+
+func TestWhoeverIsWhereWeAreMovedToIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.begin("ada")
+		p.leave("ada")
+		p.line.events <- voice.Event{Kind: voice.Moved, Text: "w"}
+		p.join("bob")
+		said, written := len(p.mouth.words()), len(p.chat.text())
+		p.line.events <- voice.Event{Kind: voice.Connected}
+		p.wait(10 * time.Second)
+		for where, got := range map[string]string{"said": p.mouth.words()[said:], "written": p.chat.text()[written:]} {
+			if !strings.Contains(got, "listen") || !strings.Contains(got, "lank privacy") {
+				t.Errorf("%s after a move: %q, want the notice again", where, got)
+			}
+		}
+		p.end()
+	})
+}
+
+func TestACallDoesNotGoOnWhereItMayNotBe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		no := errors.New("the operator does not let me join that channel")
+		p.Stay = func(channel string) error {
+			if channel == "forbidden" {
+				return no
+			}
+			return nil
+		}
+		p.begin("ada")
+		for range 20 {
+			p.line.events <- voice.Event{Kind: voice.Moved, Text: "w"}
+			p.line.events <- voice.Event{Kind: voice.Moved, Text: "v"}
+		}
+		p.wait(time.Second)
+		p.line.events <- voice.Event{Kind: voice.Moved, Text: "forbidden"}
+		if err := <-p.ended; !errors.Is(err, no) || !strings.Contains(p.chat.text(), no.Error()[4:]) {
+			t.Errorf("ended with %v, having written %q", err, p.chat.text())
+		}
+		p.cancel(nil)
 	})
 }

@@ -95,6 +95,9 @@ type Talk struct {
 	// Keep is given what was said in words. nil, the default, keeps nothing. It must not block.
 	Keep func(Said)
 
+	// Stay says why the call must not go on in a channel to which somebody has moved us, in words for people. nil: it always may.
+	Stay func(channel string) error
+
 	Manners Manners
 	Logger  *slog.Logger
 }
