@@ -68,6 +68,7 @@ type Session struct {
 	// Dial, Idle and CallTimeout bound waiting: for a connection and its answer, for the next event of a response, for a tool.
 	Dial, Idle, CallTimeout time.Duration // 10 s, 30 s and 10 min when zero
 	GiveUp                  time.Duration // without a connection, and Run ends; a minute when zero
+	Longest                 time.Duration // of one answer; what comes after it is dropped; 10 min when zero
 	MinWait                 time.Duration // before a first new try; 250 ms when zero, doubled with each up to 32 times that
 
 	HTTPClient *http.Client
