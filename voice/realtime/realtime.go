@@ -171,12 +171,13 @@ func (s *Session) Run(ctx context.Context) error {
 	defer stop(context.Canceled)
 	wait, lost := s.minWait(), time.Now()
 	for {
+		began := time.Now()
 		up, err := t.connection(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
 		t.broken(err)
-		if up {
+		if up && time.Since(began) >= s.steady() {
 			wait, lost = s.minWait(), time.Now()
 		}
 		failure := s.explain(err)
@@ -193,6 +194,9 @@ func (s *Session) Run(ctx context.Context) error {
 		wait = min(2*wait, 32*s.minWait())
 	}
 }
+
+// steady is how long a connection has to live for its end not to be one more failure of those before.
+func (s *Session) steady() time.Duration { return min(10*time.Second, positive(s.GiveUp, time.Minute)) }
 
 func (s *Session) minWait() time.Duration { return positive(s.MinWait, 250*time.Millisecond) }
 
