@@ -16,6 +16,7 @@ const (
 	wakeFor     = 10 * time.Second       // our name counts for an utterance that ends so soon after it
 	minSaid     = 200 * time.Millisecond // what is shorter is a noise
 	maxUnheard  = 4                      // utterances of one person that wait to be put into words
+	maxWords    = 4000 // characters of one utterance
 	hearTimeout = 30 * time.Second
 	stopSlack   = 1500 * time.Millisecond // between a spotted stop and the end of its utterance
 	bareStop    = 2500 * time.Millisecond // an utterance with a spotted stop that is longer may say more
@@ -140,6 +141,9 @@ func (c *call) understood(ctx context.Context, p *person, h heard, text string, 
 	}
 	delete(c.told, "hear")
 	text = strings.TrimSpace(text)
+	if r := []rune(text); len(r) > maxWords { // nobody says so much in one go
+		text = string(r[:maxWords]) + "…"
+	}
 	if !words.Any(text) {
 		c.notOurs(p)
 		return

@@ -399,3 +399,15 @@ func TestACallInWhichManyComeAndGoStillHearsThoseWhoAreThere(t *testing.T) {
 		p.end()
 	})
 }
+
+func TestATranscriptWithoutEndIsCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.begin("ada")
+		p.says("ada", "Clank, this is "+strings.Repeat("very ", 50000)+"long.")
+		if got := p.brain.asked(); len(got) != 1 || len(got[0]) > 5000 || !strings.HasPrefix(got[0], "Ada: this is very") {
+			t.Errorf("asked %d times; the first has %d bytes", len(got), len(strings.Join(got, "")))
+		}
+		p.end()
+	})
+}
