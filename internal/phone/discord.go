@@ -115,6 +115,9 @@ func (x *Exchange) Share(ctx context.Context, o sessions.Origin, session string)
 	if !ok {
 		return "", errors.New("I am in no call on this server: bring me into yours with /clank join")
 	}
+	if !x.within(o, call) {
+		return "", fmt.Errorf("I show pages only to a call that you are in: join <#%s> first", call.Channel)
+	}
 	r, err := x.shares.Share(ctx, call, session, o)
 	if err != nil {
 		return "", err
@@ -137,6 +140,16 @@ func (x *Exchange) Unshare(ctx context.Context, o sessions.Origin) (string, erro
 		return "", err
 	}
 	return r.Message, nil
+}
+
+// within reports whether somebody at o is in a call, or has a say about it from outside: what is shown there takes the place of what
+// was shown before, and is seen by all.
+func (x *Exchange) within(o sessions.Origin, call sharing.Call) bool {
+	if call == pageCall || o.Moderator {
+		return true
+	}
+	here, in := x.joiner.Where(o.Guild, o.User)
+	return in && here == call.Channel
 }
 
 // callOf is the call that somebody at o means.

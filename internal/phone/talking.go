@@ -60,7 +60,7 @@ func (x *Exchange) Tools(ctx context.Context, o sessions.Origin) []brain.Tool {
 	if o.Kind == sessions.FromDiscord && x.bot.Load() != nil {
 		tools = x.calls.Tools(ctx, o)
 	}
-	if call, ok := x.callOf(o); ok {
+	if call, ok := x.callOf(o); ok && x.within(o, call) {
 		for _, t := range x.shares.Tools(call) {
 			tools = append(tools, brain.Tool(t))
 		}

@@ -2,12 +2,14 @@ package phone
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"strings"
 	"testing"
 
 	"clank/sessions"
 	"clank/sharing"
+	"clank/voice/discord"
 )
 
 // posts is a Discord that remembers what is written.
@@ -36,5 +38,19 @@ func TestANameInNewsOfAShareIsNoMarkup(t *testing.T) {
 	}
 	if !strings.HasSuffix(got, "\nhttps://watch.example/#a_b_c") {
 		t.Errorf("the link is not whole in %q", got)
+	}
+}
+
+func TestPagesAreShownToACallByThoseWhoAreInIt(t *testing.T) {
+	x := &Exchange{joiner: &discord.Joiner{}}
+	x.Dispatch("GUILD_CREATE", json.RawMessage(`{"id":"g","voice_states":[{"user_id":"1","channel_id":"v"},{"user_id":"2","channel_id":"w"}]}`))
+	call := callOn("g", "v")
+	for user, want := range map[string]bool{"1": true, "2": false, "3": false} {
+		if got := x.within(sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", User: user}, call); got != want {
+			t.Errorf("user %s: %v, want %v", user, got, want)
+		}
+	}
+	if !x.within(sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", User: "3", Moderator: true}, call) || !x.within(pageOrigin, pageCall) {
+		t.Error("a moderator or the operator may not")
 	}
 }

@@ -16,7 +16,7 @@ const (
 	wakeFor     = 10 * time.Second       // our name counts for an utterance that ends so soon after it
 	minSaid     = 200 * time.Millisecond // what is shorter is a noise
 	maxUnheard  = 4                      // utterances of one person that wait to be put into words
-	maxWords    = 4000 // characters of one utterance
+	maxWords    = 4000                   // characters of one utterance
 	hearTimeout = 30 * time.Second
 	stopSlack   = 1500 * time.Millisecond // between a spotted stop and the end of its utterance
 	bareStop    = 2500 * time.Millisecond // an utterance with a spotted stop that is longer may say more
