@@ -115,7 +115,7 @@ func (x *Exchange) Share(ctx context.Context, o sessions.Origin, session string)
 	if !ok {
 		return "", errors.New("I am in no call on this server: bring me into yours with /clank join")
 	}
-	if !x.within(o, call) {
+	if s, err := x.Sessions.Session(ctx, session); err == nil && s.MayUse(o) && !x.within(o, call) { // others are refused anyway
 		return "", fmt.Errorf("I show pages only to a call that you are in: join <#%s> first", call.Channel)
 	}
 	r, err := x.shares.Share(ctx, call, session, o)
