@@ -22,8 +22,10 @@ const (
 	maxDoubts  = 10                     // packets in a row that whoever a source is said to be of cannot have sent
 	doubtPause = 250 * time.Millisecond // between two searches for who sends something
 
-	maxRate  = 150 // packets of one person in a second; they have 50
-	maxBurst = 300 // of them at once, after a network stood still
+	maxRate    = 1000  // packets of one person in a second; they have 50
+	maxBurst   = 20000 // of them at once
+	maxFaults  = 100   // packets in a row of one person that cannot be decrypted: after that few are tried
+	faultPause = 50 * time.Millisecond
 )
 
 // input knows who sends what. It is guarded by Conn.mu.
@@ -37,8 +39,10 @@ type input struct {
 
 // pace bounds how much one person can have us do, over however many sources.
 type pace struct {
-	left float64 // packets that may come now
-	at   time.Time
+	left   float64 // packets that may come now
+	at     time.Time
+	faults int       // in a row
+	tried  time.Time // when a packet was let through last
 }
 
 // allow reports whether a packet of user is one too many.
@@ -53,11 +57,23 @@ func (in *input) allow(user string, now time.Time) bool {
 	}
 	p.left = min(maxBurst, p.left+now.Sub(p.at).Seconds()*maxRate)
 	p.at = now
-	if p.left < 1 {
+	if p.left < 1 || p.faults >= maxFaults && now.Sub(p.tried) < faultPause {
 		return false
 	}
 	p.left--
+	p.tried = now
 	return true
+}
+
+// fault notes whether a packet of user could not be decrypted: to find that out is more work than to read one that can.
+func (in *input) fault(user string, failed bool) {
+	switch p := in.pace[user]; {
+	case p == nil:
+	case failed:
+		p.faults++
+	default:
+		p.faults = 0
+	}
 }
 
 // makeRoom forgets the source of user that was heard least lately, if they have as many as one may have.
@@ -279,6 +295,9 @@ func (c *Conn) hear(s *session, user string, id uint64, e early) {
 		return
 	}
 	opus, err := s.dave.Decrypt(id, dave.Opus, e.packet.Payload)
+	c.mu.Lock()
+	s.in.fault(user, err != nil)
+	c.mu.Unlock()
 	if err != nil {
 		user, opus, err = c.doubt(s, user, e, err)
 	}
