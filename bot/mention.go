@@ -3,8 +3,10 @@ package bot
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"clank/bot/markup"
@@ -165,6 +167,9 @@ func (b *Bot) appendLine(lines []brain.Line, e *discordgo.Message) []brain.Line 
 	if e.Author.Bot && !mine || text == "" && len(e.Attachments) == 0 {
 		return lines
 	}
+	if mine {
+		text = secretLink().ReplaceAllString(text, "$1(only for those who watch)")
+	}
 	line := brain.Line{Who: personFrom(e.Author, "").name, Mine: mine, Text: text}
 	if !mine {
 		for _, a := range e.Attachments {
@@ -175,6 +180,10 @@ func (b *Bot) appendLine(lines []brain.Line, e *discordgo.Message) []brain.Line 
 	}
 	return append(lines, line)
 }
+
+// secretLink matches an address of ours by which people watch a share. What is behind the # is a secret between them and us: a model
+// that knew it could be talked into giving it to a page.
+var secretLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(https?://[^\s<>#]*#)[A-Za-z0-9_-]{40,}`) })
 
 // withoutMention is text without the bot's own name in it.
 func (b *Bot) withoutMention(text string) string {

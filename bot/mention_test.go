@@ -290,3 +290,18 @@ func TestWhatIsOldOrUnreadableIsNotPartOfTheConversation(t *testing.T) {
 		t.Errorf("lines = %+v", got)
 	}
 }
+
+func TestTheSecretOfALinkIsNotToldToTheModel(t *testing.T) {
+	s := newStage(t, discordtest.Config{})
+	turns := s.answering("ok")
+	s.open()
+	secret := strings.Repeat("aB3-_", 14)
+	if err := s.bot.Post(t.Context(), s.room.ID, "ada shares a browser page.\nhttps://watch.example/w/#"+secret, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.say(s.room, s.ada, s.account.Mention()+" what did you share?")
+	got := s.turn(turns).Lines
+	if len(got) != 2 || strings.Contains(got[0].Text, secret[:20]) || !strings.Contains(got[0].Text, "https://watch.example/w/#") {
+		t.Errorf("lines = %+v, want the address without its secret", got)
+	}
+}

@@ -28,7 +28,7 @@ func failed(id string, err error) Result {
 	return r
 }
 
-// Share shows the page of a session to a call, on behalf of whoever asks from by: its owner, or a moderator if it is not private. What the
+// Share shows the page of a session to a call, on behalf of whoever asks from by: its owner, or a moderator of its server if it is not private. What the
 // call shows already ends if it is another session. The session is kept open meanwhile. An error is a [*Refusal], unless something of
 // ours failed; the Result tells of it as well.
 func (m *Manager) Share(ctx context.Context, c Call, id string, by sessions.Origin) (Result, error) {
@@ -73,7 +73,7 @@ func (m *Manager) check(ctx context.Context, c Call, id string, by sessions.Orig
 		return none, refuse(NotFound, "there is no browser session %q, or it was forgotten; browse first, then share", id)
 	case err != nil:
 		return none, fmt.Errorf("look up session %s: %w", id, err)
-	case !s.MayUse(by) && (s.Origin.Private || !by.Moderator):
+	case !s.MayUse(by) && !oversees(by, s.Origin):
 		return none, refuse(NotOwner, "session %s belongs to %s, so only they can share it", id, called(s.Origin))
 	case s.Origin.Guild != "" && s.Origin.Guild != c.Guild && (c.Guild != "" || !by.Moderator):
 		return none, refuse(NotOwner, "session %s belongs to another server, and stays there; browse here first, then share", id)
@@ -81,6 +81,12 @@ func (m *Manager) check(ctx context.Context, c Call, id string, by sessions.Orig
 		return none, refuse(NotFound, "session %s is closed; browse again, then share", id)
 	}
 	return s, nil
+}
+
+// oversees reports whether a moderator at by has a say about what was begun at o: on their own server alone, and nowhere about what
+// is private. The operator, who is on none, has it everywhere.
+func oversees(by, o sessions.Origin) bool {
+	return by.Moderator && !o.Private && (by.Kind != sessions.FromDiscord || o.Kind == sessions.FromDiscord && by.Guild != "" && by.Guild == o.Guild)
 }
 
 // start ends what the call shows and begins a share, in the turn of s. The text is what people are told.

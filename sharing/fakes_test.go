@@ -168,16 +168,16 @@ func private(o sessions.Origin) sessions.Origin {
 	return o
 }
 
-// elsewhere is a wish on another server.
-func elsewhere(o sessions.Origin) sessions.Origin {
-	o.Guild = "h"
+// elsewhere is a wish on another server, or on none.
+func elsewhere(o sessions.Origin, guild string) sessions.Origin {
+	o.Guild = guild
 	return o
 }
 
 func newHall(t *testing.T, stages ...*stage) *hall {
 	t.Helper()
 	h := &hall{stages: stages, live: true, book: &book{all: map[string]sessions.Session{}}}
-	for id, o := range map[string]sessions.Origin{"s1": ada, "s2": ada, "secret": private(ada), "far": elsewhere(ada), "bobs": bob, "local": {Kind: sessions.FromTerminal}} {
+	for id, o := range map[string]sessions.Origin{"s1": ada, "s2": ada, "secret": private(ada), "far": elsewhere(ada, "h"), "bobs": bob, "local": {Kind: sessions.FromTerminal}, "chat": elsewhere(ada, "")} {
 		h.book.set(sessions.Session{ID: id, Origin: o, State: sessions.SessionIdle})
 	}
 	h.book.set(sessions.Session{ID: "closed", Origin: ada, State: sessions.SessionClosed})

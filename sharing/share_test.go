@@ -42,6 +42,8 @@ func TestASessionIsSharedOnlyWhereAndByWhomItMayBe(t *testing.T) {
 		{name: "a private one by a moderator", call: call, id: "secret", by: mod, want: sharing.NotOwner},
 		{name: "one of another server", call: call, id: "far", by: ada, want: sharing.NotOwner},
 		{name: "one of another server by a moderator", call: call, id: "far", by: mod, want: sharing.NotOwner},
+		{name: "the operator's own by a moderator of a server", call: call, id: "local", by: mod, want: sharing.NotOwner},
+		{name: "one of a private chat by a moderator", call: call, id: "chat", by: mod, want: sharing.NotOwner},
 		{name: "one without a page", call: call, id: "bobs", by: bob, want: sharing.NoSource},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -32,6 +32,8 @@ const (
 	Connected EventKind = "connected" // we can be heard, for the first time or again
 	Trouble   EventKind = "trouble"   // we cannot be heard for now; Text says why, for people
 	Moved     EventKind = "moved"     // somebody has moved us to another channel, which is Text
+	Exposed   EventKind = "exposed"   // from now on those who carry the call can hear it; told where it is otherwise encrypted from end to end
+	Sealed    EventKind = "sealed"    // they cannot any more
 )
 
 // Event is one thing that happened in a call.

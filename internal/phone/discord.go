@@ -28,7 +28,7 @@ func (x *Exchange) begin(ctx context.Context, c calls.Call) (calls.Session, erro
 		return nil, err
 	}
 	place := talk.Place{Kind: sessions.FromDiscord, Guild: c.Guild, Channel: c.Channel, Asked: c.Asked, Me: (*b).UserID()}
-	return x.conversation(line, place, postedTo{*b, c.Channel}, callOn(c.Guild, c.Channel)), nil
+	return x.conversation(line, place, postedTo{*b, line.Channel}, callOn(c.Guild, c.Channel)), nil
 }
 
 // changed ends what a call has shown when it is over.
@@ -44,16 +44,16 @@ func (x *Exchange) changed(c calls.Call, open bool, why error) {
 	})
 }
 
-// postedTo is the text chat of a voice channel.
+// postedTo is the text chat of the voice channel in which a call is: people may move it.
 type postedTo struct {
 	Discord
 
-	channel string
+	channel func() string
 }
 
 // Write implements [talk.Chat].
 func (p postedTo) Write(ctx context.Context, m talk.Message) error {
-	return p.Post(ctx, p.channel, m.Text, m.Images)
+	return p.Post(ctx, p.channel(), m.Text, m.Images)
 }
 
 // Join implements bot.Calls.
@@ -115,6 +115,9 @@ func (x *Exchange) Share(ctx context.Context, o sessions.Origin, session string)
 	if !ok {
 		return "", errors.New("I am in no call on this server: bring me into yours with /clank join")
 	}
+	if s, err := x.Sessions.Session(ctx, session); err == nil && s.MayUse(o) && !x.within(o, call) { // others are refused anyway
+		return "", fmt.Errorf("I show pages only to a call that you are in: join <#%s> first", call.Channel)
+	}
 	r, err := x.shares.Share(ctx, call, session, o)
 	if err != nil {
 		return "", err
@@ -137,6 +140,16 @@ func (x *Exchange) Unshare(ctx context.Context, o sessions.Origin) (string, erro
 		return "", err
 	}
 	return r.Message, nil
+}
+
+// within reports whether somebody at o is in a call, or has a say about it from outside: what is shown there takes the place of what
+// was shown before, and is seen by all.
+func (x *Exchange) within(o sessions.Origin, call sharing.Call) bool {
+	if call == pageCall || o.Moderator {
+		return true
+	}
+	here, in := x.joiner.Where(o.Guild, o.User)
+	return in && here == call.Channel
 }
 
 // callOf is the call that somebody at o means.

@@ -202,7 +202,7 @@ func (x *Exchange) openDiscord() (err error) {
 	}
 	x.onClose(x.joiner.Close)
 	x.calls = &calls.Registry{
-		Begin: x.begin, Where: x.joiner.Where, Policy: x.policy, Changed: x.changed, Logger: x.Logger,
+		Begin: x.begin, Where: x.joiner.Where, Now: x.now, Policy: x.policy, Changed: x.changed, Logger: x.Logger,
 	}
 	return nil
 }
@@ -222,6 +222,15 @@ func (x *Exchange) Follow(ctx context.Context, o sessions.Origin) {
 		return
 	}
 	x.work.Go(func() { x.calls.Follow(context.WithoutCancel(ctx), o) })
+}
+
+// now is the channel of the call in a guild.
+func (x *Exchange) now(guild string) (channel string, ok bool) {
+	line, ok := x.joiner.Line(guild)
+	if !ok {
+		return "", false
+	}
+	return line.Channel(), true
 }
 
 func (x *Exchange) policy() calls.Policy {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"clank/bot/markup"
 	"clank/sharing"
 	"clank/sharing/viewer"
 	"clank/voice/rtc"
@@ -41,7 +42,10 @@ func (x *Exchange) serveViewer(ctx context.Context) error {
 		return fmt.Errorf("serve the viewer's page: %w", err)
 	}
 	x.watchAt = "http://" + ln.Addr().String() + "/"
-	x.watch = &http.Server{Handler: x.viewer.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	x.watch = &http.Server{ // strangers come here: none of them may hold a connection without using it
+		Handler: x.viewer.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: time.Minute,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -122,13 +126,9 @@ func (p pageStage) End(context.Context, sharing.Show) error {
 
 // tell lets the people of a call know what becomes of a share.
 func (x *Exchange) tell(n sharing.Notice) {
-	text := n.Text
-	if n.Link != "" {
-		text += "\n" + n.Link
-	}
 	if n.Call == pageCall {
 		if c := x.host.Current(); c != nil {
-			c.Write(webcall.Note{Kind: webcall.Chat, Text: text})
+			c.Write(webcall.Note{Kind: webcall.Chat, Text: withLink(n.Text, n.Link)})
 		}
 		return
 	}
@@ -136,9 +136,19 @@ func (x *Exchange) tell(n sharing.Notice) {
 	if b == nil {
 		return
 	}
+	text := withLink(markup.Plain(n.Text, maxNews), n.Link) // names are in it, and what servers say
 	x.work.Go(func() {
 		if err := (*b).Post(x.life, n.Call.Channel, text, nil); err != nil {
 			x.Logger.Warn("news of a share not told", "channel", n.Call.Channel, "error", err)
 		}
 	})
+}
+
+const maxNews = 1000 // characters of news of a share
+
+func withLink(text, link string) string {
+	if link == "" {
+		return text
+	}
+	return text + "\n" + link
 }

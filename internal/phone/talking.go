@@ -58,6 +58,7 @@ func (x *Exchange) conversation(line voice.Line, place talk.Place, chat talk.Cha
 	}
 	if place.Guild != "" {
 		t.Privacy = x.left
+		t.Stay = x.calls.Stay
 	} else {
 		t.Origin = func(voice.Person) sessions.Origin { return pageOrigin }
 	}
@@ -73,7 +74,7 @@ func (x *Exchange) Tools(ctx context.Context, o sessions.Origin) []brain.Tool {
 	if o.Kind == sessions.FromDiscord && x.bot.Load() != nil {
 		tools = x.calls.Tools(ctx, o)
 	}
-	if call, ok := x.callOf(o); ok {
+	if call, ok := x.callOf(o); ok && x.within(o, call) {
 		for _, t := range x.shares.Tools(call) {
 			tools = append(tools, brain.Tool(t))
 		}

@@ -159,12 +159,35 @@ func TestOnlySoManyMayWatch(t *testing.T) {
 	if status, answer := r.post(t, "/watch", viewer.Request{Token: token, SDP: offer}); status != http.StatusServiceUnavailable || !strings.Contains(answer["error"].(string), "too many") {
 		t.Errorf("over WebRTC: %d %v", status, answer)
 	}
-	_, res, err := websocket.Dial(t.Context(), r.url+"/socket", nil)
-	if err == nil || res.StatusCode != http.StatusServiceUnavailable {
+	if _, err := receive(t, r.dial(t, token)); websocket.CloseStatus(err) != websocket.StatusTryAgainLater || !strings.Contains(err.Error(), "too many") {
 		t.Errorf("over a WebSocket: %v", err)
 	}
 	_ = conn.CloseNow()
 	browsertest.Eventually(t, "the place is free", func() bool { return r.Count() == 0 })
+}
+
+func TestStrangersTakeNoPlaceFromThoseWithALink(t *testing.T) {
+	r := start(t, nil, func(v *viewer.Viewer, _ *viewer.Share) { v.Most = 1 })
+	var first *websocket.Conn
+	for range 70 { // who say nothing
+		conn, _, err := websocket.Dial(t.Context(), r.url+"/socket", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.CloseNow()
+		if first == nil {
+			first = conn
+		}
+	}
+	if got := r.Count(); got != 0 {
+		t.Errorf("%d watch, want nobody", got)
+	}
+	if _, err := receive(t, r.dial(t, token)); err != nil {
+		t.Errorf("who has a link does not see it: %v", err)
+	}
+	if _, err := receive(t, first); err == nil || t.Context().Err() != nil {
+		t.Errorf("the first stranger is still waited for: %v", err)
+	}
 }
 
 func TestWhatIsServedAndHow(t *testing.T) {

@@ -51,12 +51,12 @@ type wish struct {
 // socket shows a share over a WebSocket. The page may be shown in another site's frame, so its origin is not ours: the token says who
 // may watch.
 func (v *Viewer) socket(w http.ResponseWriter, r *http.Request) {
-	left, err := v.admit()
+	waiting, known, err := v.greet(r.Context())
 	if err != nil {
 		refuse(w, http.StatusServiceUnavailable, err)
 		return
 	}
-	defer left()
+	defer known()
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
 		return // it has been answered
@@ -64,7 +64,7 @@ func (v *Viewer) socket(w http.ResponseWriter, r *http.Request) {
 	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(maxHello)
 	var hello wish
-	if err := read(r.Context(), conn, helloWithin, &hello); err != nil {
+	if err := read(waiting, conn, helloWithin, &hello); err != nil {
 		return
 	}
 	s, err := v.good(hello.Token)
@@ -72,6 +72,13 @@ func (v *Viewer) socket(w http.ResponseWriter, r *http.Request) {
 		_ = conn.Close(closeGone, reason(err)) // it is over either way
 		return
 	}
+	left, err := v.admit()
+	if err != nil {
+		_ = conn.Close(websocket.StatusTryAgainLater, reason(err)) // it is over either way
+		return
+	}
+	defer left()
+	known()
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	var work sync.WaitGroup
 	work.Go(func() { cancel(v.over(s, ctx.Done())) })

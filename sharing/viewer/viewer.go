@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +15,10 @@ import (
 
 // DefaultMost is how many may watch at once unless told otherwise.
 const DefaultMost = 20
+
+// mostStrangers is how many may be about to show the secret of a link. They take no place from those who watch; where more come, those
+// who have kept us waiting for longest must go.
+const mostStrangers = 64
 
 // Share is what a link is good for.
 type Share struct {
@@ -47,10 +52,11 @@ type Viewer struct {
 	life func() <-chan struct{}
 	end  context.CancelFunc
 
-	mu     sync.Mutex
-	closed bool
-	views  int
-	work   sync.WaitGroup
+	mu        sync.Mutex
+	closed    bool
+	views     int
+	strangers []*stranger // the one that came first is first
+	work      sync.WaitGroup
 }
 
 // Why somebody cannot watch, or does no longer.
@@ -111,7 +117,7 @@ func (v *Viewer) Count() int {
 	return v.views
 }
 
-// admit takes a place; left gives it back.
+// admit takes a place among those who watch; left gives it back.
 func (v *Viewer) admit() (left func(), err error) {
 	most := v.Most
 	if most == 0 {
@@ -133,6 +139,33 @@ func (v *Viewer) admit() (left func(), err error) {
 		v.views--
 		v.work.Done()
 	}, nil
+}
+
+// stranger is somebody who has not shown the secret of a link yet.
+type stranger struct{ leave context.CancelFunc }
+
+// greet lets somebody show the secret of a link while the context lasts. known must be called when they have, or have not.
+func (v *Viewer) greet(ctx context.Context) (waiting context.Context, known func(), err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.closed {
+		return nil, nil, errEnding
+	}
+	if len(v.strangers) >= mostStrangers {
+		v.strangers[0].leave()
+		v.strangers = slices.Delete(v.strangers, 0, 1)
+	}
+	ctx, leave := context.WithCancel(ctx)
+	s := &stranger{leave}
+	v.strangers = append(v.strangers, s)
+	v.work.Add(1)
+	return ctx, sync.OnceFunc(func() {
+		leave()
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.strangers = slices.DeleteFunc(v.strangers, func(other *stranger) bool { return other == s })
+		v.work.Done()
+	}), nil
 }
 
 // over waits until a view must end for a reason of ours, or gone is closed, and returns the reason, nil for gone.

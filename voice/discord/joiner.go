@@ -45,6 +45,7 @@ type Joiner struct {
 	mu     sync.Mutex
 	self   string
 	guilds map[string]*rooms
+	closed bool
 }
 
 // JoinError says why a call could not be joined, and by which layer.
@@ -69,6 +70,7 @@ var (
 	ErrFull      = errors.New("the channel is full; somebody must leave, or a moderator raise its limit")
 	ErrRemoved   = errors.New("somebody has disconnected clank from the call")
 	ErrSilent    = errors.New("clank was taken out of the call, and Discord did not say where to")
+	ErrClosing   = errors.New("clank is shutting down")
 	ErrElsewhere = errors.New("clank was asked into another channel")
 )
 
@@ -83,8 +85,11 @@ func (j *Joiner) Join(ctx context.Context, guild, channel string) (*Line, error)
 	if j.self == "" {
 		j.self = j.UserID
 	}
-	self := j.self
+	self, closed := j.self, j.closed
 	j.mu.Unlock()
+	if closed {
+		return nil, &JoinError{channel, "main gateway", ErrClosing}
+	}
 	if self == "" {
 		return nil, &JoinError{channel, "main gateway", errors.New("clank is not connected to Discord yet; try again in a moment")}
 	}
@@ -132,8 +137,17 @@ func (j *Joiner) begin(ctx context.Context, r *rooms, guild, channel string) (*L
 		return nil, &JoinError{channel, "voice connection", err}
 	}
 	j.mu.Lock()
-	r.line = l
+	closed := j.closed
+	if !closed {
+		r.line = l
+	}
 	j.mu.Unlock()
+	if closed {
+		l.cancel(errLeft)
+		l.drop(ctx, "")
+		j.vacate(ctx, r, guild)
+		return nil, &JoinError{channel, "voice connection", ErrClosing}
+	}
 	l.start(run, s)
 	return l, nil
 }
@@ -220,9 +234,10 @@ func (j *Joiner) Line(guild string) (*Line, bool) {
 	return nil, false
 }
 
-// Close leaves all calls, and waits for it at most until ctx ends.
+// Close leaves all calls and lets no other begin, and waits for it at most until ctx ends.
 func (j *Joiner) Close(ctx context.Context) error {
 	j.mu.Lock()
+	j.closed = true
 	var lines []*Line
 	for _, r := range j.guilds {
 		if r.line != nil {

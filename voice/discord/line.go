@@ -181,6 +181,10 @@ func (l *Line) handle(e media.Event) {
 		l.setUp(true, "")
 	case media.Down:
 		l.setUp(false, e.Text)
+	case media.Exposed:
+		l.queue.push(voice.Event{Kind: voice.Exposed})
+	case media.Sealed:
+		l.queue.push(voice.Event{Kind: voice.Sealed})
 	case media.Connected:
 		for _, user := range e.Users {
 			l.add(l.joiner.person(l.guild, user))

@@ -10,6 +10,7 @@ import (
 const (
 	longestArguments = 24000 // runes
 	rememberedCalls  = 256
+	maxRunning       = 8
 )
 
 // call is one call of a tool.
@@ -46,6 +47,11 @@ func (t *talk) called(ctx context.Context, response string, i item) {
 		t.answered(ctx, c, problem("it was cancelled", true))
 		return
 	}
+	if t.s.busy() {
+		cancel(nil)
+		t.answered(ctx, c, problem("too many tools run already; wait for their results", false))
+		return
+	}
 	var arguments string
 	if i.Arguments != nil {
 		arguments = *i.Arguments
@@ -56,6 +62,13 @@ func (t *talk) called(ctx context.Context, response string, i item) {
 		out := t.s.run(run, i.Name, arguments)
 		t.s.do(func(ctx context.Context, t *talk) { t.answered(ctx, c, out) })
 	})
+}
+
+// busy reports whether no more tools may run.
+func (s *Session) busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.tools) >= maxRunning
 }
 
 // run runs a tool and returns what the model is told.

@@ -73,6 +73,7 @@ type Session struct {
 	// Dial, Idle and CallTimeout bound waiting: for a connection and its answer, for the next event of a response, for a tool.
 	Dial, Idle, CallTimeout time.Duration // 10 s, 30 s and 10 min when zero
 	GiveUp                  time.Duration // without a connection, and Run ends; a minute when zero
+	Longest                 time.Duration // of one answer; what comes after it is dropped; 10 min when zero
 	MinWait                 time.Duration // before a first new try; 250 ms when zero, doubled with each up to 32 times that
 
 	HTTPClient *http.Client
@@ -175,12 +176,13 @@ func (s *Session) Run(ctx context.Context) error {
 	defer stop(context.Canceled)
 	wait, lost := s.minWait(), time.Now()
 	for {
+		began := time.Now()
 		up, err := t.connection(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
 		t.broken(err)
-		if up {
+		if up && time.Since(began) >= s.steady() {
 			wait, lost = s.minWait(), time.Now()
 		}
 		failure := s.explain(err)
@@ -197,6 +199,9 @@ func (s *Session) Run(ctx context.Context) error {
 		wait = min(2*wait, 32*s.minWait())
 	}
 }
+
+// steady is how long a connection has to live for its end not to be one more failure of those before.
+func (s *Session) steady() time.Duration { return min(10*time.Second, positive(s.GiveUp, time.Minute)) }
 
 func (s *Session) minWait() time.Duration { return positive(s.MinWait, 250*time.Millisecond) }
 

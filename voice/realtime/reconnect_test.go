@@ -3,6 +3,7 @@ package realtime_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -224,4 +225,19 @@ func TestToolsThatCannotRunSaySo(t *testing.T) {
 		}
 	}
 	await(t, all)
+}
+
+func TestAServerThatTakesUsAndDropsUsEachTimeIsGivenUp(t *testing.T) {
+	t.Parallel()
+	drops := slices.Repeat([]server.Call{{Serve: func(c *server.Conn) {
+		c.Open()
+		c.Drop()
+	}}}, 500)
+	s, _ := session(server.NewServer(t, drops...))
+	s.GiveUp = 200 * time.Millisecond
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := s.Run(ctx); err == nil || ctx.Err() != nil {
+		t.Errorf("Run = %v, want why the conversation cannot go on", err)
+	}
 }

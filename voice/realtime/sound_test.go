@@ -2,9 +2,12 @@ package realtime_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,5 +105,57 @@ func TestAMouthTellsTheModelWhatWasHeard(t *testing.T) {
 	}
 	if _, err := saying.Wait(t.Context()); !errors.Is(err, realtime.ErrInterrupted) {
 		t.Errorf("the answer ended with %v", err)
+	}
+}
+
+func TestAnswersWithoutEndAreCut(t *testing.T) {
+	t.Parallel()
+	srv := server.NewServer(t, server.Call{Serve: func(c *server.Conn) {
+		c.Open()
+		c.Begin("resp_1", "item_1")
+		for range 20 {
+			c.Sound("resp_1", "item_1", pcm(200*time.Millisecond))
+		}
+		c.Words("resp_1", "item_1", "half")
+		c.Done("resp_1", "item_1", "completed")
+		for n := range 100 {
+			c.Sound("resp_2", "piece_"+strconv.Itoa(n), pcm(20*time.Millisecond))
+		}
+		c.Words("resp_2", "piece_99", "whole")
+		c.Gone()
+	}})
+	s, w := session(srv)
+	s.Longest = time.Second
+	w.speak = make(chan *played, 200)
+	run(t, s)
+	if got := count(t, await(t, w.speak)); got < 50 || got > 60 {
+		t.Errorf("%d packets of an answer without end, want those of a second", got)
+	}
+	for await(t, w.said) != "whole" {
+	}
+	if n := len(w.speak); n > 40 {
+		t.Errorf("%d pieces of an answer wait to be heard", n)
+	}
+}
+
+func TestAModelRunsOnlySoManyToolsAtOnce(t *testing.T) {
+	t.Parallel()
+	refused := make(chan string, 1)
+	srv := server.NewServer(t, server.Call{Serve: func(c *server.Conn) {
+		c.Open()
+		for n := range 9 {
+			c.Tool("resp_1", "item_"+strconv.Itoa(n), "call_"+strconv.Itoa(n), "browse", "{}")
+		}
+		refused <- c.Expect("conversation.item.create").Text("item.output")
+		c.Gone()
+	}})
+	s, _ := session(srv)
+	s.Call = func(ctx context.Context, _ string, _ json.RawMessage) string {
+		<-ctx.Done()
+		return "{}"
+	}
+	run(t, s)
+	if got := await(t, refused); !strings.Contains(got, "too many") {
+		t.Errorf("the ninth was told %q", got)
 	}
 }

@@ -144,6 +144,9 @@ func (t *talk) sound(e event) error {
 		return nil // what comes after an interruption
 	}
 	t.voiced = true
+	if n := len(t.answers); n >= maxAnswers && t.answers[n-1].id != e.ItemID {
+		return nil // nobody answers in so many pieces
+	}
 	pcm, err := base64.StdEncoding.DecodeString(e.Delta)
 	if err != nil {
 		t.s.logger().Debug("a piece of sound cannot be read", "error", err)
@@ -162,8 +165,14 @@ func (t *talk) sound(e event) error {
 			a.playing = t.s.Speak(a.sound)
 		}
 	}
+	if a.length() >= positive(t.s.Longest, 10*time.Minute) {
+		return nil
+	}
 	return a.add(audio.PCM(pcm))
 }
+
+// maxAnswers is how many pieces of answers wait to be heard.
+const maxAnswers = 32
 
 // ended says that nothing more comes of one item's sound, or of any if id is empty.
 func (t *talk) ended(id string) error {

@@ -54,7 +54,7 @@ type Conn struct {
 // returns the answer for the page. ctx bounds the making of the answer only; the connection lives until it is ended, is lost, or the
 // engine is closed. Errors are [ErrOffer], [ErrFull] and [ErrClosed], or our own failure.
 func (e *Engine) Answer(ctx context.Context, offer string, peer Peer) (*Conn, string, error) {
-	offer, err := readOffer(offer, len(e.Servers) > 0, e.Loopback)
+	offer, err := readOffer(offer, len(e.Servers) > 0)
 	if err != nil {
 		return nil, "", err
 	}

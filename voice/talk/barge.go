@@ -15,7 +15,7 @@ const (
 // speaks is told that somebody speaks. They interrupt us: at once we pause; if they go on, we give way.
 func (c *call) speaks(id string, voiced time.Duration, over bool) {
 	p := c.room.people[id]
-	if p == nil || p.out {
+	if p == nil || c.heed(p) {
 		return
 	}
 	if over {

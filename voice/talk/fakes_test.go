@@ -259,6 +259,7 @@ func browsing(ctx context.Context, _ brain.Turn, watch func(brain.Progress)) (br
 type transcriber struct {
 	mu   sync.Mutex
 	n    int
+	now  int
 	err  error
 	took time.Duration
 }
@@ -266,14 +267,26 @@ type transcriber struct {
 func (t *transcriber) Transcribe(ctx context.Context, u voice.Utterance) (voice.Transcript, error) {
 	t.mu.Lock()
 	t.n++
+	t.now++
 	err, took := t.err, t.took
 	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.now--
+	}()
 	select {
 	case <-time.After(took + 100*time.Millisecond):
 	case <-ctx.Done():
 		return voice.Transcript{}, context.Cause(ctx)
 	}
 	return voice.Transcript{Text: string(u.Packets[0].Opus)}, err
+}
+
+func (t *transcriber) running() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.now
 }
 
 func (t *transcriber) calls() int {

@@ -2,6 +2,7 @@ package talk
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ const (
 	wakeFor     = 10 * time.Second       // our name counts for an utterance that ends so soon after it
 	minSaid     = 200 * time.Millisecond // what is shorter is a noise
 	maxUnheard  = 4                      // utterances of one person that wait to be put into words
+	maxWords    = 4000                   // characters of one utterance
 	hearTimeout = 30 * time.Second
 	stopSlack   = 1500 * time.Millisecond // between a spotted stop and the end of its utterance
 	bareStop    = 2500 * time.Millisecond // an utterance with a spotted stop that is longer may say more
@@ -31,7 +33,7 @@ type heard struct {
 // sound is told of live sound.
 func (c *call) sound(ctx context.Context, s voice.Sound) {
 	p := c.room.people[s.From]
-	if p == nil || p.out {
+	if p == nil || c.heed(p) {
 		return
 	}
 	if c.Spotter != nil {
@@ -65,7 +67,7 @@ func (c *call) at(with **audio.Resampler, s voice.Sound, rate int) voice.Sound {
 // said is told of a whole utterance.
 func (c *call) said(ctx context.Context, u voice.Utterance) {
 	p := c.room.people[u.From]
-	if p == nil || p.out {
+	if p == nil || c.heed(p) {
 		return
 	}
 	long := u.Ended.Sub(u.Began)
@@ -105,17 +107,21 @@ func stopped(p *person, u voice.Utterance) bool {
 
 // transcribe puts the next utterance of p into words. One at a time, so that they come in order.
 func (c *call) transcribe(ctx context.Context, p *person) {
-	if p.busy || len(p.unheard) == 0 {
+	if p.busy || c.heed(p) || len(p.unheard) == 0 {
 		return
 	}
 	h := p.unheard[0]
 	p.unheard, p.busy = p.unheard[1:], true
+	one, done := context.WithTimeout(c.account(ctx, p, "transcribe"), hearTimeout)
+	one, p.unhear = context.WithCancelCause(one)
 	c.work.Go(func() {
-		one, done := context.WithTimeout(c.account(ctx, p, "transcribe"), hearTimeout)
 		defer done()
 		tr, err := c.Transcriber.Transcribe(one, h.Utterance)
 		c.post(func(ctx context.Context) {
-			p.busy = false
+			if p.busy, p.unhear = false, nil; errors.Is(context.Cause(one), errLeftOut) {
+				c.transcribe(ctx, p) // they may have come back since
+				return
+			}
 			c.understood(ctx, p, h, tr.Text, err)
 			c.transcribe(ctx, p)
 		})
@@ -125,7 +131,7 @@ func (c *call) transcribe(ctx context.Context, p *person) {
 // understood is told what p has said.
 func (c *call) understood(ctx context.Context, p *person, h heard, text string, err error) {
 	switch {
-	case ctx.Err() != nil || p.out: // they may have asked to be left out meanwhile
+	case ctx.Err() != nil || c.heed(p): // they may have asked to be left out meanwhile
 		return
 	case c.spent(p, err):
 		c.notOurs(p)
@@ -139,6 +145,9 @@ func (c *call) understood(ctx context.Context, p *person, h heard, text string, 
 	delete(c.told, "hear")
 	delete(c.warned, spentBy(p))
 	text = strings.TrimSpace(text)
+	if r := []rune(text); len(r) > maxWords { // nobody says so much in one go
+		text = string(r[:maxWords]) + "…"
+	}
 	if !words.Any(text) {
 		c.notOurs(p)
 		return
@@ -185,14 +194,15 @@ func (c *call) leaveOut(ctx context.Context, p *person) {
 		c.answerShort(p, "Mute your microphone, and I do not hear you.")
 		return
 	}
-	p.out = true
-	c.forget(p)
+	p.says = true
+	c.heed(p)
 	id, name := p.ID, p.name()
 	c.work.Go(func() {
 		one, done := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer done()
 		err := c.Privacy.Set(one, c.Place.Guild, id, true)
 		c.post(func(context.Context) {
+			p.says = false
 			if err != nil {
 				c.log.Error("choice to be left out not kept", "error", err)
 			}

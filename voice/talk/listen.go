@@ -104,7 +104,7 @@ func (c *call) cannotSpot(err error) {
 // spotted is told of a phrase that the spotter has heard.
 func (c *call) spotted(ctx context.Context, s voice.Spotted) {
 	p := c.room.people[s.From]
-	if p == nil || p.out || p.ears == nil {
+	if p == nil || c.heed(p) || p.ears == nil {
 		return
 	}
 	if c.ourEcho(s.Phrase, s.At) {

@@ -3,6 +3,7 @@ package talk
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -97,13 +98,39 @@ func (c *call) event(ctx context.Context, e voice.Event) {
 	case voice.Trouble:
 		c.connected, c.trouble, c.since = false, e.Text, time.Now()
 	case voice.Moved:
-		c.scopes = append([]cancel.Scope{{Guild: c.Place.Guild, Channel: e.Text}}, c.scopes...)
-		c.log.Info("call moved", "from", c.Place.Channel, "to", e.Text)
-		c.Place.Channel = e.Text
+		c.moved(e.Text)
+	case voice.Exposed:
+		c.write(Message{Text: "This call is not end-to-end encrypted now: Discord's servers can hear it. They switch the encryption off in stage channels, " +
+			"and where somebody's app does not know it."})
+	case voice.Sealed:
+		c.write(Message{Text: "This call is end-to-end encrypted again."})
 	default:
 		c.log.Info("unknown event of a call", "kind", e.Kind)
 	}
 	c.next(ctx)
+}
+
+// maxScopes is how many channels a call that is moved about still answers for.
+const maxScopes = 8
+
+// moved goes on in another channel, if we may be there. Who is there has to be told that we listen.
+func (c *call) moved(channel string) {
+	c.log.Info("call moved", "from", c.Place.Channel, "to", channel)
+	here := cancel.Scope{Guild: c.Place.Guild, Channel: channel}
+	others := slices.DeleteFunc(c.scopes, func(s cancel.Scope) bool { return s == here })
+	c.scopes = append([]cancel.Scope{here}, others[:min(len(others), maxScopes-1)]...)
+	c.Place.Channel = channel
+	c.noticed = time.Time{}
+	for _, p := range c.room.people {
+		p.told = false
+	}
+	if c.Stay == nil {
+		return
+	}
+	if err := c.Stay(channel); err != nil {
+		c.write(Message{Text: "I was moved here, and leave again: " + words.Sentence(err.Error())})
+		c.leave(err)
+	}
 }
 
 // packet passes sound on to the ear, unless nobody may hear it.
@@ -113,13 +140,7 @@ func (c *call) packet(p voice.Packet) {
 		who = c.room.get(p.From)
 		who.here = p.From != c.Place.Me
 	}
-	out := c.Privacy != nil && c.Privacy.LeftOut(c.Place.Guild, p.From)
-	if out != who.out {
-		if who.out = out; out {
-			c.forget(who)
-		}
-	}
-	if out || who.Bot || p.From == c.Place.Me {
+	if c.heed(who) || who.Bot || p.From == c.Place.Me {
 		return
 	}
 	c.ear.Take(p)
@@ -128,6 +149,9 @@ func (c *call) packet(p voice.Packet) {
 // tick looks after everything that waits for a time.
 func (c *call) tick(ctx context.Context) {
 	now := time.Now()
+	for _, p := range c.room.people {
+		c.heed(p)
+	}
 	c.settleBarge(now)
 	c.news(now)
 	c.takeUp(now)

@@ -112,6 +112,23 @@ func TestANativeModelHearsThoseWhoSpeakToUs(t *testing.T) {
 	})
 }
 
+func TestANativeModelGetsNothingOfThoseWhoAskToBeLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, m := nativeParty(t)
+		p.begin("ada", "bob")
+		p.sound("ada", 2*time.Second)
+		if err := p.privacy.Set(t.Context(), "g", "ada", true); err != nil { // as the command does
+			t.Fatal(err)
+		}
+		p.spots("ada", "clank")
+		p.wait(time.Second)
+		if got := m.hears("ada"); got != 0 {
+			t.Errorf("the model heard %v of one who is left out", got)
+		}
+		p.end()
+	})
+}
+
 func TestANativeAnswerIsInterruptedAndTheModelKnowsHowMuchWasHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, m := nativeParty(t)

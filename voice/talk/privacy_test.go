@@ -1,11 +1,13 @@
 package talk_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"clank/voice"
 	"clank/voice/talk"
 )
 
@@ -52,6 +54,43 @@ func TestWhoIsLeftOutIsNotHeardAtAll(t *testing.T) {
 		p.sound("ada", 100*time.Millisecond)
 		if p.ear.heard("ada") != before || len(p.ear.forgot) == 0 || p.spot.open != 0 {
 			t.Errorf("ada is heard after the command: forgot %v, %d spotters", p.ear.forgot, p.spot.open)
+		}
+		p.end()
+	})
+}
+
+func TestWhatSomebodySaidIsDroppedWhenTheyAskToBeLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.Manners.TranscribeAll = true
+		kept := 0
+		p.Keep = func(s talk.Said) {
+			if s.By.ID == "ada" {
+				kept++
+			}
+		}
+		p.begin("ada", "bob")
+		p.words.took = 10 * time.Second
+		p.says("ada", "Clank, remember my secret.")
+		p.says("ada", "Clank, it is the number seven.")                      // waits for its turn
+		if err := p.privacy.Set(t.Context(), "g", "ada", true); err != nil { // as the command does; ada is silent from here
+			t.Fatal(err)
+		}
+		p.wait(100 * time.Millisecond)
+		if p.words.running() != 0 {
+			t.Error("what ada said is still being put into words")
+		}
+		p.wait(30 * time.Second)
+		if got := p.brain.asked(); p.words.calls() != 1 || len(got) != 0 || kept != 0 {
+			t.Errorf("%d utterances sent, %d kept, asked %q; want what was on its way alone", p.words.calls(), kept, got)
+		}
+		if err := p.privacy.Set(t.Context(), "g", "ada", false); err != nil {
+			t.Fatal(err)
+		}
+		p.words.took = 0
+		p.says("ada", "Clank, hello again.")
+		if got := p.brain.asked(); len(got) != 1 {
+			t.Errorf("asked %q of one who wants to be heard again", got)
 		}
 		p.end()
 	})
@@ -106,5 +145,66 @@ func TestTranscriptsAreKeptOnlyIfWanted(t *testing.T) {
 			t.Errorf("the notice says %q", got)
 		}
 		p.end()
+	})
+}
+
+func TestPeopleAreToldWhenACallIsNotEncryptedAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.begin("ada")
+		if got := p.chat.text(); strings.Contains(got, "encrypted") {
+			t.Errorf("told of an encryption that nothing has changed: %q", got)
+		}
+		for kind, want := range map[voice.EventKind]string{voice.Exposed: "not end-to-end encrypted", voice.Sealed: "encrypted again"} {
+			p.line.events <- voice.Event{Kind: kind}
+			p.wait(time.Second)
+			if got := p.chat.text(); !strings.Contains(got, want) {
+				t.Errorf("after %s: %q, want %q in it", kind, got, want)
+			}
+		}
+		p.end()
+	})
+}
+
+func TestWhoeverIsWhereWeAreMovedToIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.begin("ada")
+		p.leave("ada")
+		p.line.events <- voice.Event{Kind: voice.Moved, Text: "w"}
+		p.join("bob")
+		said, written := len(p.mouth.words()), len(p.chat.text())
+		p.line.events <- voice.Event{Kind: voice.Connected}
+		p.wait(10 * time.Second)
+		for where, got := range map[string]string{"said": p.mouth.words()[said:], "written": p.chat.text()[written:]} {
+			if !strings.Contains(got, "listen") || !strings.Contains(got, "lank privacy") {
+				t.Errorf("%s after a move: %q, want the notice again", where, got)
+			}
+		}
+		p.end()
+	})
+}
+
+func TestACallDoesNotGoOnWhereItMayNotBe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		no := errors.New("the operator does not let me join that channel")
+		p.Stay = func(channel string) error {
+			if channel == "forbidden" {
+				return no
+			}
+			return nil
+		}
+		p.begin("ada")
+		for range 20 {
+			p.line.events <- voice.Event{Kind: voice.Moved, Text: "w"}
+			p.line.events <- voice.Event{Kind: voice.Moved, Text: "v"}
+		}
+		p.wait(time.Second)
+		p.line.events <- voice.Event{Kind: voice.Moved, Text: "forbidden"}
+		if err := <-p.ended; !errors.Is(err, no) || !strings.Contains(p.chat.text(), no.Error()[4:]) {
+			t.Errorf("ended with %v, having written %q", err, p.chat.text())
+		}
+		p.cancel(nil)
 	})
 }

@@ -1,6 +1,8 @@
 package talk
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"clank/sessions"
@@ -17,6 +19,7 @@ type person struct {
 
 	here bool
 	out  bool // does not want to be heard
+	says bool // has just said that to us, and it is being noted
 	told bool // has been told that we listen
 
 	ears      *listening // to spot words; nil until they speak
@@ -31,11 +34,12 @@ type person struct {
 	lastLoud time.Time // when they spoke last
 	echoes   int       // how often their sound ended when we fell silent
 
-	late    *heard    // the last utterance that seemed not to be for us, until it is clear that our name was not in it
-	judged  time.Time // when it was asked whether a native model may hear them
-	refused bool      // it may not
-	unheard []heard   // utterances that wait to be put into words
-	busy    bool      // one is being put into words
+	late    *heard                  // the last utterance that seemed not to be for us, until it is clear that our name was not in it
+	judged  time.Time               // when it was asked whether a native model may hear them
+	refused bool                    // it may not
+	unheard []heard                 // utterances that wait to be put into words
+	busy    bool                    // one is being put into words
+	unhear  context.CancelCauseFunc // drops what is being put into words; nil: nothing is
 }
 
 // room is who is in the call.
@@ -49,11 +53,20 @@ type room struct {
 // get is the person with id, made up if they are not known yet: sound may come before names.
 func (r *room) get(id string) *person {
 	p := r.people[id]
-	if p == nil {
-		p = &person{Person: voice.Person{ID: id}}
-		if len(r.people) < maxPeople {
-			r.people[id] = p
+	if p != nil {
+		return p
+	}
+	p = &person{Person: voice.Person{ID: id}}
+	if len(r.people) >= maxPeople {
+		for id, old := range r.people {
+			if !old.here {
+				delete(r.people, id)
+				break
+			}
 		}
+	}
+	if len(r.people) < maxPeople {
+		r.people[id] = p
 	}
 	return p
 }
@@ -112,6 +125,23 @@ func (c *call) left(id string) {
 	}
 	p.here = false
 	c.forget(p)
+}
+
+// errLeftOut ends what is done with the speech of somebody who does not want to be heard.
+var errLeftOut = errors.New("they do not want to be heard")
+
+// heed looks whether p wants to be left out, and drops what was heard of them then. It answers for this moment: they may say so
+// elsewhere at any time, and need not make a sound for it to count.
+func (c *call) heed(p *person) (out bool) {
+	out = p.says || c.Privacy != nil && c.Privacy.LeftOut(c.Place.Guild, p.ID)
+	if out && !p.out {
+		if p.unhear != nil {
+			p.unhear(errLeftOut)
+		}
+		c.forget(p)
+	}
+	p.out = out
+	return out
 }
 
 // forget drops what was heard of p, and is no longer to be listened to.

@@ -102,6 +102,9 @@ type Talk struct {
 	// not block.
 	Show func(Said)
 
+	// Stay says why the call must not go on in a channel to which somebody has moved us, in words for people. nil: it always may.
+	Stay func(channel string) error
+
 	Manners Manners
 	Logger  *slog.Logger
 }

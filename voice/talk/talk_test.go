@@ -3,6 +3,7 @@ package talk_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -370,5 +371,43 @@ func TestACallEndsWithItsLongestTime(t *testing.T) {
 		if err := <-p.ended; !errors.Is(err, talk.ErrTooLong) {
 			t.Errorf("Run = %v, want ErrTooLong", err)
 		}
+	})
+}
+
+func TestACallInWhichManyComeAndGoStillHearsThoseWhoAreThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.Manners.TranscribeAll = true
+		p.begin("ada")
+		for n := range 600 {
+			id := fmt.Sprint("guest", n)
+			p.join(id)
+			p.leave(id)
+		}
+		p.leave("ada")
+		p.join("eve")
+		p.says("eve", "Clank, what time is it?")
+		p.wait(20 * time.Minute)
+		if got := p.brain.asked(); len(got) != 1 {
+			t.Errorf("asked %q, want what eve said", got)
+		}
+		select {
+		case err := <-p.ended:
+			t.Fatalf("left the call with eve in it: %v", err)
+		default:
+		}
+		p.end()
+	})
+}
+
+func TestATranscriptWithoutEndIsCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.begin("ada")
+		p.says("ada", "Clank, this is "+strings.Repeat("very ", 50000)+"long.")
+		if got := p.brain.asked(); len(got) != 1 || len(got[0]) > 5000 || !strings.HasPrefix(got[0], "Ada: this is very") {
+			t.Errorf("asked %d times; the first has %d bytes", len(got), len(strings.Join(got, "")))
+		}
+		p.end()
 	})
 }

@@ -2,6 +2,8 @@ package dave
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -9,6 +11,7 @@ const (
 	retained = 10 * time.Second // how long keys are kept that should not be needed any more
 	maxGap   = 250              // generations that a frame may be ahead of those before it
 	window   = 1024             // frames that may come out of order
+	maxKeys  = 8                // ciphers that are kept; whoever sends makes a new one every 2^24 frames
 )
 
 var (
@@ -65,9 +68,12 @@ func (in *incoming) decrypt(p parsed, now time.Time) ([]byte, error) {
 	}
 	in.keys = ahead
 	for g, c := range made {
-		in.ciphers[g] = &aged{cipher: c}
+		if generation-g < maxKeys {
+			in.ciphers[g] = &aged{cipher: c}
+		}
 	}
 	in.note(count, now)
+	in.trim()
 	return join(readable, plain, p.clear), nil
 }
 
@@ -119,6 +125,13 @@ func (in *incoming) note(count uint64, now time.Time) {
 		if g < in.newest>>generationBits && a.until.IsZero() {
 			a.until = now.Add(retained)
 		}
+	}
+}
+
+// trim drops the oldest ciphers, of somebody who changes keys faster than their time is over.
+func (in *incoming) trim() {
+	for len(in.ciphers) > maxKeys {
+		delete(in.ciphers, slices.Min(slices.Collect(maps.Keys(in.ciphers))))
 	}
 }
 

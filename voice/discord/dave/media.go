@@ -208,6 +208,18 @@ func (s *Session) Ready() bool {
 	return s.media.out.version == 0 || s.media.out.keys != nil
 }
 
+// Exposed says whether those who carry the call can hear what is said, or say something in our name's stead: what we send is not
+// encrypted, or others' frames that are not count as theirs.
+func (s *Session) Exposed() bool {
+	if s.Version() == 0 {
+		return true
+	}
+	in := &s.media.in
+	in.Lock()
+	defer in.Unlock()
+	return in.cleartext && in.until.IsZero()
+}
+
 // Epoch is that of the group; 0 while we are in none with others.
 func (s *Session) Epoch() uint64 { return s.media.identity().Epoch }
 

@@ -175,6 +175,9 @@ func (s *Session) HandleJSON(op int, d json.RawMessage) error {
 	case OpExecuteTransition:
 		return s.execute(m.ID)
 	case OpPrepareEpoch:
+		if m.Version == 0 { // or it gives none: keys for frames that are not encrypted make no sense
+			return errors.New("take op 24 of the voice gateway: an epoch without encryption")
+		}
 		s.version = m.Version
 		if m.Epoch != 1 {
 			return nil

@@ -100,6 +100,20 @@ func TestAFrameFarAheadIsRefused(t *testing.T) {
 	}
 }
 
+func TestASenderWhoRushesThroughKeysFillsNoMemory(t *testing.T) {
+	t.Parallel()
+	s := dave.NewStream()
+	for n := range uint64(50) {
+		s.Skip(n * 120 << 24)
+		if _, err := s.Receive(send(t, s, dave.Opus, frames[dave.Opus]), start); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.Keys(); got > 16 {
+		t.Errorf("%d keys are kept of one who uses each for a frame", got)
+	}
+}
+
 // vectors reads one of the MLS working group's files, which are not part of this repository.
 func vectors(t *testing.T, name string, into any) {
 	t.Helper()

@@ -35,6 +35,8 @@ const (
 	Connected EventKind = "connected" // Users are in the call; may come again
 	Gone      EventKind = "gone"      // Users have left it
 	Sound     EventKind = "sound"     // Packet is set
+	Exposed   EventKind = "exposed"   // the call is not encrypted from end to end, or not any more
+	Sealed    EventKind = "sealed"    // it is again
 	Wanted    EventKind = "wanted"    // Quality of our pictures that others want: 0 is that nobody looks, 100 the best
 	Refresh   EventKind = "refresh"   // somebody lost the picture and asks for a key frame
 	Codec     EventKind = "codec"     // Text is the codec of pictures that the gateway has settled on
@@ -88,6 +90,7 @@ type Conn struct {
 	seq       int       // newest number of the gateway's messages, of the socket that was last
 	session   *session
 	announced bool // Up was told and no Down since
+	exposed   bool // Exposed was told and no Sealed since
 	strange   map[int]bool
 	stats     Stats
 

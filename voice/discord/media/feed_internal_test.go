@@ -2,6 +2,7 @@ package media
 
 import (
 	"encoding/binary"
+	"fmt"
 	"net"
 	"testing"
 	"time"
@@ -56,6 +57,75 @@ func FuzzGatewayMessages(f *testing.F) {
 		}
 		_ = c.handleText(t.Context(), l, data) // an error ends the socket
 	})
+}
+
+func TestNobodyKeepsUsFromHearingOthers(t *testing.T) {
+	c, l := settledConn(t)
+	heard := map[string]int{}
+	c.Handle = func(e Event) {
+		if e.Kind == Sound {
+			heard[e.Packet.From]++
+		}
+	}
+	feed := func(text string) {
+		if err := c.handleText(t.Context(), l, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	packet := func(ssrc uint32, n int) []byte {
+		p := binary.BigEndian.AppendUint32([]byte{0x80, typeOpus, byte(n >> 8), byte(n), 0, 0, 0, 0}, ssrc)
+		return append(p, 0x78, byte(n))
+	}
+	feed(`{"op":11,"d":{"user_ids":["2","3"]}}`)
+	feed(`{"op":5,"d":{"ssrc":1,"user_id":"3","speaking":1}}`)
+	for ssrc := range uint32(5000) { // one person, thousands of sources
+		feed(fmt.Sprintf(`{"op":5,"d":{"ssrc":%d,"user_id":"2","speaking":1}}`, ssrc+2))
+		c.received(c.session, packet(ssrc+2, 1))
+	}
+	for n := range 2 * maxBurst {
+		c.received(c.session, packet(2, n+2))
+	}
+	c.received(c.session, packet(1, 1))
+	if heard["2"] > 3*maxBurst/2 || heard["3"] != 1 {
+		t.Errorf("heard %v, want no more than %d at once of one person, and the other", heard, maxBurst)
+	}
+	feed(`{"op":5,"d":{"ssrc":9999,"user_id":"3","speaking":1}}`)
+	c.received(c.session, packet(9999, 1))
+	if heard["3"] != 2 {
+		t.Error("who begins to speak after a flood of sources is not heard")
+	}
+	for op := 100; op < 5000; op++ {
+		feed(fmt.Sprintf(`{"op":%d,"d":{}}`, op))
+	}
+	if n := len(c.strange); n > maxStrange {
+		t.Errorf("%d strange kinds of message are remembered", n)
+	}
+}
+
+func TestWhoSendsWhatCannotBeReadIsTriedLessOften(t *testing.T) {
+	in, now := newInput(), time.Unix(1, 0)
+	tried := func(n int) (allowed int) {
+		for range n {
+			now = now.Add(time.Millisecond)
+			if in.allow("2", now) {
+				in.fault("2", true)
+				allowed++
+			}
+		}
+		return allowed
+	}
+	tried(maxFaults)
+	if got := tried(1000); got < 15 || got > 25 {
+		t.Errorf("%d packets tried in a second, want about 20", got)
+	}
+	now = now.Add(faultPause)
+	if !in.allow("2", now) {
+		t.Fatal("nothing is tried any more")
+	}
+	in.fault("2", false)
+	if got := tried(50); got != 50 {
+		t.Errorf("%d of 50 packets tried of somebody who can be read again", got)
+	}
 }
 
 func FuzzDiscoveryAnswer(f *testing.F) {
@@ -171,6 +241,7 @@ func BenchmarkPacketIn(b *testing.B) {
 	c.assign(9, "2")
 	packet := append([]byte{0x80, typeOpus, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9}, make([]byte, 160)...)
 	for b.Loop() {
+		clear(c.session.in.pace) // faster than anybody speaks
 		binary.BigEndian.PutUint16(packet[2:], binary.BigEndian.Uint16(packet[2:])+1)
 		c.received(c.session, packet)
 	}

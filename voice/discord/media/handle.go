@@ -81,6 +81,9 @@ func (c *Conn) malformed(text string, op int, err error) {
 	}
 }
 
+// maxStrange is how many kinds of message that we cannot read are told of.
+const maxStrange = 64
+
 // firstOf reports whether op is strange for the first time.
 func (c *Conn) firstOf(op int) bool {
 	c.mu.Lock()
@@ -88,8 +91,10 @@ func (c *Conn) firstOf(op int) bool {
 	if c.strange == nil {
 		c.strange = map[int]bool{}
 	}
-	first := !c.strange[op]
-	c.strange[op] = true
+	first := !c.strange[op] && len(c.strange) < maxStrange
+	if first {
+		c.strange[op] = true
+	}
 	return first
 }
 
@@ -299,8 +304,9 @@ func (c *Conn) tellCodec(name string) {
 	}
 }
 
-// settle tells once that what we send goes out.
+// settle tells once that what we send goes out, and whether it is encrypted from end to end.
 func (c *Conn) settle() {
+	c.reveal()
 	c.mu.Lock()
 	s, told := c.usable(), c.announced
 	c.mu.Unlock()
@@ -333,6 +339,24 @@ func (c *Conn) usable() *session {
 		return nil
 	}
 	return c.session
+}
+
+// reveal tells when those who carry the call can hear it, and when they cannot any more.
+func (c *Conn) reveal() {
+	c.mu.Lock()
+	s, told := c.session, c.exposed
+	c.mu.Unlock()
+	if s == nil || !s.described || s.dave.Exposed() == told {
+		return
+	}
+	c.mu.Lock()
+	c.exposed = !told
+	c.mu.Unlock()
+	kind := Exposed
+	if told {
+		kind = Sealed
+	}
+	c.tell(Event{Kind: kind})
 }
 
 func (c *Conn) connected(users []string) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -227,6 +228,7 @@ func TestACallWithoutEncryptionGoesOnInTheClear(t *testing.T) {
 	h.agreed(t, c, first)
 	old := h.join(t, "902", nil)
 	poll(t, "downgrade", func() bool { return c.Encrypted() == 0 })
+	_, at := e.kind(t, 0, media.Exposed)
 	said := []byte("in the clear")
 	stop := repeat(t, func() error { return c.SendAudio(said) })
 	for _, m := range []*member.Member{old, first} {
@@ -245,5 +247,72 @@ func TestACallWithoutEncryptionGoesOnInTheClear(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.agreed(t, c, first)
+	e.kind(t, at, media.Sealed)
 	talk(t, c, e, first, "private again")
+}
+
+func TestADowngradeThatIsOnlyAnnouncedIsToldToo(t *testing.T) {
+	h := newHall(t, voiceserver.Config{DAVE: 1})
+	c, e := h.open(t, nil)
+	first := h.join(t, ada, encrypted)
+	h.agreed(t, c, first)
+	if got := e.count(media.Exposed); got != 0 {
+		t.Errorf("an encrypted call was called exposed %d times", got)
+	}
+	if err := h.Send(seat, voiceserver.OpPrepareEpoch, `{"epoch":1}`); err != nil { // without a version
+		t.Fatal(err)
+	}
+	if err := h.Send(seat, 21, `{"transition_id":7,"protocol_version":0}`); err != nil {
+		t.Fatal(err)
+	}
+	e.kind(t, 0, media.Exposed)
+	if got := c.Encrypted(); got != 1 {
+		t.Errorf("version %d is in use before the gateway says so", got)
+	}
+	first.Speak(media.MaskVoice)
+	talk(t, c, e, first, "still private")
+}
+
+func TestNobodyTakesTheVoiceOfAnother(t *testing.T) {
+	for _, version := range []int{0, 1} {
+		h := newHall(t, voiceserver.Config{DAVE: version})
+		c, e := h.open(t, nil)
+		how := encrypted
+		if version == 0 {
+			how = nil
+		}
+		victim, liar := h.join(t, ada, how), h.join(t, "902", how)
+		if version > 0 {
+			h.agreed(t, c, victim, liar)
+		}
+		says := func(word string) {
+			stop := repeat(t, func() error { return victim.Send([]byte(word)) })
+			defer stop()
+			ev, _ := e.next(t, 0, word, func(ev media.Event) bool { return ev.Kind == media.Sound && string(ev.Packet.Opus) == word })
+			if ev.Packet.From != ada {
+				t.Errorf("version %d: %q of ada counts as that of %s", version, word, ev.Packet.From)
+			}
+		}
+		ssrc, _ := victim.SSRC()
+		lie := func(after string) {
+			if err := h.Send(seat, voiceserver.OpSpeaking, fmt.Sprintf(`{"speaking":1,"ssrc":%d,"user_id":"902"}`, ssrc)); err != nil {
+				t.Fatal(err)
+			}
+			if err := h.Send(seat, 13, `{"user_id":"`+after+`"}`); err != nil { // messages come in order
+				t.Fatal(err)
+			}
+			e.next(t, 0, "end of "+after, func(ev media.Event) bool { return ev.Kind == media.Gone && ev.Users[0] == after })
+		}
+		victim.Speak(media.MaskVoice)
+		if _, err := h.WaitReceived(deadline(t), voiceserver.OpSpeaking, 0); err != nil {
+			t.Fatal(err)
+		}
+		if version > 0 {
+			lie("903") // before the other has said anything: only the keys can tell
+			says("before")
+		}
+		says("mine")
+		lie("904")
+		says("still mine")
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"clank/voice"
 	"clank/voice/audio"
@@ -101,7 +102,7 @@ func (s *Speaker) run(outer context.Context, text string, take func([]byte) bool
 	ctx, cancel := context.WithTimeoutCause(outer, s.timeout, errTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.program, s.args...)
-	cmd.Stdin = strings.NewReader(strings.ReplaceAll(text, "[[", "") + "\n") // what follows would be read as sounds
+	cmd.Stdin = strings.NewReader(words(text) + "\n")
 	var told bytes.Buffer
 	cmd.Stderr = &limited{to: &told, left: 2048}
 	cmd.WaitDelay = time.Second
@@ -110,6 +111,9 @@ func (s *Speaker) run(outer context.Context, text string, take func([]byte) bool
 		return err
 	}
 	if err := cmd.Start(); err != nil {
+		if outer.Err() != nil {
+			return context.Cause(outer)
+		}
 		return fmt.Errorf("start espeak-ng: %w", err)
 	}
 	wanted, readErr := pack(out, take)
@@ -129,6 +133,18 @@ func (s *Speaker) run(outer context.Context, text string, take func([]byte) bool
 		return fmt.Errorf("espeak-ng: %s", message)
 	}
 	return errors.Join(readErr, waitErr)
+}
+
+// words is text without what the program would take for commands: characters of control, which change speed and loudness or end the
+// text, and the brackets behind which it reads sounds.
+func words(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, " "))
+	return strings.ReplaceAll(text, "[[", "")
 }
 
 // pack makes packets of WAV as it comes. It says whether all of them were wanted.

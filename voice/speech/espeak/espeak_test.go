@@ -151,3 +151,19 @@ func TestWhoStopsListeningEndsTheProgram(t *testing.T) {
 		t.Errorf("%d packets, want 3", n)
 	}
 }
+
+func TestTextCannotSteerTheProgram(t *testing.T) {
+	s := speaker(t, espeak.Options{})
+	want, _, err := all(t, t.Context(), s, "nine hundred lamps are in the shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"nine hundred \x01900S lamps are in the shop", "nine hundred lamps \x000A are in the shop", "nine hundred \x010A lamps are in the shop",
+	} {
+		got, peak, err := all(t, t.Context(), s, text)
+		if err != nil || got < want || peak < 0.01 {
+			t.Errorf("%q sounds for %v, peak %.3f (%v), want at least the %v of its words", text, got, peak, err, want)
+		}
+	}
+}

@@ -58,6 +58,9 @@ type Registry struct {
 	// Where is the voice channel in which somebody is now. nil: nobody is in one.
 	Where func(guild, user string) (channel string, ok bool)
 
+	// Now is the channel in which our call on a server is now: people may have moved us. nil: the one that was joined.
+	Now func(guild string) (channel string, ok bool)
+
 	Policy func() Policy
 
 	// Changed is told of each call that begins (open) or has ended, with the reason why it ended. It may be nil, and must not block.
@@ -154,7 +157,7 @@ func (r *Registry) Leave(ctx context.Context, o sessions.Origin) error {
 	if run == nil {
 		return denied(NotInCall, "I am in no call here.")
 	}
-	if o.User != run.By && !o.Moderator && (!inVoice || here != run.Channel) {
+	if o.User != run.By && !o.Moderator && (!inVoice || here != r.at(run.Call).Channel) {
 		return denied(NotYours, "Only somebody who is in the call, or who may manage messages here, can send me away.")
 	}
 	run.stop(&cancel.Cause{Reason: cancel.Stopped, By: o.UserName})
@@ -188,7 +191,7 @@ func (r *Registry) Open() []Call {
 	defer r.mu.Unlock()
 	var all []Call
 	for _, run := range r.open {
-		all = append(all, run.Call)
+		all = append(all, r.at(run.Call))
 	}
 	slices.SortFunc(all, func(a, b Call) int { return a.Since.Compare(b.Since) })
 	return all
@@ -226,7 +229,7 @@ func (r *Registry) reserve(run *running) error {
 	switch {
 	case r.closed:
 		return denied(JoinFailed, "I am shutting down.")
-	case other != nil && other.Channel == run.Channel:
+	case other != nil && r.at(other.Call).Channel == run.Channel:
 		return denied(AlreadyThere, "I am in that call already.")
 	case other != nil:
 		return denied(Elsewhere, "I am in another call on this server. Say `/clank leave` there first.")
@@ -257,6 +260,29 @@ func (r *Registry) where(o sessions.Origin) (channel string, ok bool) {
 		return "", false
 	}
 	return r.Where(o.Guild, o.User)
+}
+
+// at is c in the channel where it is now.
+func (r *Registry) at(c Call) Call {
+	if r.Now == nil || c.Guild == "" {
+		return c
+	}
+	if channel, ok := r.Now(c.Guild); ok {
+		c.Channel = channel
+	}
+	return c
+}
+
+// Stay says why a call must not go on in a channel to which somebody has moved us; nil if it may.
+func (r *Registry) Stay(channel string) error {
+	p := r.Policy()
+	switch {
+	case slices.Contains(p.BlockedChannels, channel):
+		return denied(ChannelBlocked, "The operator does not let me join this channel.")
+	case len(p.AllowedChannels) > 0 && !slices.Contains(p.AllowedChannels, channel):
+		return denied(ChannelNotAllowed, "The operator lets me join only certain channels, and this is none of them.")
+	}
+	return nil
 }
 
 func (r *Registry) logger() *slog.Logger {

@@ -310,3 +310,41 @@ func TestTheModelJoinsAndLeavesForThePersonWhoAsks(t *testing.T) {
 		t.Errorf("tools where calls are off: %+v", got)
 	}
 }
+
+func TestACallThatWasMovedIsWhereItIs(t *testing.T) {
+	h := newHouse(t)
+	now := "v"
+	h.Now = func(string) (string, bool) { return now, true }
+	if _, err := h.Join(t.Context(), by("ada"), ""); err != nil {
+		t.Fatal(err)
+	}
+	now, h.in["eve"] = "w", "v"
+	if got := h.Open(); len(got) != 1 || got[0].Channel != "w" {
+		t.Errorf("open: %+v, want the call in w", got)
+	}
+	if got := code(t, h.Leave(t.Context(), by("eve"))); got != calls.NotYours {
+		t.Errorf("somebody where the call was: %q", got)
+	}
+	if _, err := h.Join(t.Context(), by("bob"), ""); code(t, err) != calls.AlreadyThere {
+		t.Errorf("joining where it is: %v", err)
+	}
+	if err := h.Leave(t.Context(), by("bob")); err != nil {
+		t.Errorf("somebody in the call: %v", err)
+	}
+}
+
+func TestACallStaysOnlyWhereTheOperatorLetsIt(t *testing.T) {
+	h := newHouse(t)
+	h.policy.BlockedChannels = []string{"secret"}
+	for channel, want := range map[string]calls.Code{"v": "", "secret": calls.ChannelBlocked} {
+		if got := code(t, h.Stay(channel)); got != want {
+			t.Errorf("%s: %q, want %q", channel, got, want)
+		}
+	}
+	h.policy.AllowedChannels = []string{"w"}
+	for channel, want := range map[string]calls.Code{"v": calls.ChannelNotAllowed, "secret": calls.ChannelBlocked, "w": ""} {
+		if got := code(t, h.Stay(channel)); got != want {
+			t.Errorf("%s: %q, want %q", channel, got, want)
+		}
+	}
+}
