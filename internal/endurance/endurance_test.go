@@ -41,8 +41,12 @@ func TestCallsOverSockets(t *testing.T) {
 	if os.Getenv("CLANK_ENDURE") == "" {
 		t.Skip("takes minutes: make endurance")
 	}
-	t.Setenv("TMPDIR", t.TempDir())
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
 	course{rounds: 3, round: 50 * time.Second, every: 4 * time.Second, towns: 3}.run(t, nil)
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v (%v)", left, err)
+	}
 }
 
 // run holds calls, and compares how things are after the first round with how they are after the last.

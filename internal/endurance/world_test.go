@@ -93,7 +93,7 @@ type town struct {
 	mu       sync.Mutex
 	people   map[string]*person
 	voices   map[string]*speaker // what our ear had of whom
-	breaks   []time.Time         // when we were moved
+	breaks   []change
 	gaps     []gap
 	outage   time.Duration // the longest gap around a move to another server
 	said     int           // utterances
