@@ -141,6 +141,8 @@ func (w *world) judge(t *testing.T, first, last figures) outcome {
 	lost, holes, unread := 0, 0, 0
 	if w.net == nil {
 		lost = overflown()
+	} else if n := w.net.Overflown(); n > 0 {
+		t.Errorf("%d datagrams were not read in time", n)
 	}
 	for _, tn := range w.towns {
 		tn.mu.Lock()
