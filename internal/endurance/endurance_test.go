@@ -29,8 +29,12 @@ type figures struct {
 	sizes                 map[string]int
 }
 
+// TestTwoHoursOfCallsInSimulatedTime takes two hours where it is asked to (make endurance), and else minutes.
 func TestTwoHoursOfCallsInSimulatedTime(t *testing.T) {
 	c := course{rounds: 2, round: 40 * time.Second, every: 5 * time.Second, towns: 2}
+	if testing.Short() {
+		c.towns, c.round = 1, 20*time.Second
+	}
 	if os.Getenv("CLANK_ENDURE") != "" {
 		c = course{rounds: 8, round: 15 * time.Minute, every: 20 * time.Second, towns: 3}
 	}
