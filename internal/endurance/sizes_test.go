@@ -5,9 +5,15 @@ import (
 	"strings"
 )
 
-// measureSizes adds up how many elements maps and slices of ours have, by where they are. Nothing may run meanwhile.
-func measureSizes(sizes map[string]int, name string, root any) {
-	walk(sizes, name, reflect.ValueOf(root), map[uintptr]bool{})
+// sizes adds up how many elements the maps and slices of our part in the calls have, by where they are. Nothing may run meanwhile.
+func (w *world) sizes() map[string]int {
+	sizes, seen := map[string]int{}, map[uintptr]bool{}
+	walk(sizes, "joiner", reflect.ValueOf(w.joiner), seen)
+	for _, tn := range w.towns {
+		walk(sizes, "ear", reflect.ValueOf(tn.ear), seen)
+		walk(sizes, "mouth", reflect.ValueOf(tn.mouth), seen)
+	}
+	return sizes
 }
 
 func walk(sizes map[string]int, name string, v reflect.Value, seen map[uintptr]bool) {

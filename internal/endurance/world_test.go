@@ -93,7 +93,7 @@ type town struct {
 	mu       sync.Mutex
 	people   map[string]*person
 	voices   map[string]*speaker // what our ear had of whom
-	breaks   []time.Time         // when we were moved
+	breaks   []change
 	gaps     []gap
 	outage   time.Duration // the longest gap around a move to another server
 	said     int           // utterances
@@ -120,23 +120,38 @@ func (g gap) String() string {
 	return fmt.Sprintf("%s hears nothing of %s for %v at %s, %d packets missing", g.who, g.of, g.to.Sub(g.from), g.from.Format("15:04:05.000"), g.packets)
 }
 
-// gap takes a gap. One in which we changed the server or the channel is the network's, one in which nothing ran the machine's.
+// gap takes a gap. One in which we changed the server or the channel is the network's.
 func (t *town) gap(g gap) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	changed, elsewhere := false, false
 	for _, b := range t.breaks {
-		if !b.Before(g.from.Add(-100*time.Millisecond)) && !b.After(g.to) {
-			if d := g.to.Sub(g.from); d < 10*time.Second { // not one in which we were in another room
-				t.outage = max(t.outage, d)
-			}
-			return
+		if !b.at.Before(g.from.Add(-100*time.Millisecond)) && !b.at.After(g.to) {
+			changed, elsewhere = true, elsewhere || b.away
 		}
 	}
-	if g.to.Sub(g.from)-t.world.stalled(g.from, g.to) <= tooLong {
-		t.events["the machine's"]++
-		return
+	switch {
+	case !changed:
+		t.gaps = append(t.gaps, g)
+	case !elsewhere:
+		t.outage = max(t.outage, g.to.Sub(g.from))
 	}
-	t.gaps = append(t.gaps, g)
+}
+
+// judged are the gaps that are neither the network's nor the machine's, of which the rest are.
+func (t *town) judged() (bad []gap, machine int) {
+	for _, g := range t.gaps {
+		if g.to.Sub(g.from)-t.world.stalled(g.from, g.to) > tooLong {
+			bad = append(bad, g)
+		}
+	}
+	return bad, len(t.gaps) - len(bad)
+}
+
+// change is a time at which we were taken to another server, or away into another channel.
+type change struct {
+	at   time.Time
+	away bool
 }
 
 func newWorld(tb testing.TB, network *endurance.Network, towns int) *world {
@@ -297,7 +312,7 @@ func (t *town) trouble(ctx context.Context, every time.Duration, dice *rand.Rand
 			_ = t.world.voice.CloseSeat(seat, 4015, "crashed") // as above
 		case n < 88:
 			what = "relocate"
-			t.add(func() { t.breaks = append(t.recent(), time.Now()) })
+			t.add(func() { t.breaks = append(t.recent(), change{at: time.Now()}) })
 			t.world.hall.relocate(t.guild)
 		default:
 			what = "move"
@@ -305,17 +320,17 @@ func (t *town) trouble(ctx context.Context, every time.Duration, dice *rand.Rand
 			if t.world.hall.where(t.guild) == to {
 				to = t.rooms[1]
 			}
-			t.add(func() { t.breaks = append(t.recent(), time.Now()) })
+			t.add(func() { t.breaks = append(t.recent(), change{time.Now(), true}) })
 			t.world.hall.move(t.guild, to)
 		}
 		t.add(func() { t.events[what]++ })
 	}
 }
 
-// recent are the breaks that a gap may still be about. The lock is held.
-func (t *town) recent() []time.Time {
+// recent are the changes that a gap may still be about. The lock is held.
+func (t *town) recent() []change {
 	old := time.Now().Add(-10 * time.Minute)
-	return slices.DeleteFunc(t.breaks, func(b time.Time) bool { return b.Before(old) })
+	return slices.DeleteFunc(t.breaks, func(b change) bool { return b.at.Before(old) })
 }
 
 // visit brings somebody into our call for a while.
