@@ -3,6 +3,7 @@ package talk
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"strings"
 	"time"
 
@@ -174,6 +175,8 @@ func (c *call) spokenTo(ctx context.Context, p *part, n int, err error) {
 		p.said = len(p.sentences)
 		delete(c.told, "speak")
 		c.remember(p)
+	case errors.Is(err, errNoWords):
+		c.unspoken(p)
 	case p.broken != nil && !p.dropped && ctx.Err() == nil:
 		s.suspended, s.until = p, time.Now().Add(suspendFor)
 	case p.broken != nil || p.dropped || ctx.Err() != nil || causeOf(err) != nil:
