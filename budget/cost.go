@@ -118,7 +118,7 @@ func (k *Keeper) call(ctx context.Context, c call, ask func(context.Context) (ll
 	rules := k.Rules()
 	most, unpriced := k.most(rules, c.model, c.input, c.maxTokens, c.contextSize)
 	u, err := llm.Usage{}, error(nil)
-	err = k.within(ctx, rules, c.model, most, unpriced, func(ctx context.Context) (llm.Usage, time.Duration, error) {
+	err = k.within(ctx, c.model, most, unpriced, func(ctx context.Context) (llm.Usage, time.Duration, error) {
 		u, err = ask(ctx)
 		u = k.charged(rules, c.model, u)
 		return u, 0, err
@@ -130,7 +130,7 @@ func (k *Keeper) call(ctx context.Context, c call, ask func(context.Context) (ll
 // counts as a call of its own, and the next one is only made if there is a budget
 // for it.
 func (k *Keeper) within(
-	ctx context.Context, rules Rules, model string, most Amount, unpriced bool,
+	ctx context.Context, model string, most Amount, unpriced bool,
 	do func(context.Context) (llm.Usage, time.Duration, error),
 ) error {
 	id, err := k.reserve(ctx, llm.AccountOf(ctx), model, most, unpriced)

@@ -36,7 +36,7 @@ func (k *Keeper) amount(rules Rules, e Estimate) (most Amount, unpriced bool) {
 func (k *Keeper) Spend(ctx context.Context, e Estimate, do func(context.Context) (llm.Usage, time.Duration, error)) error {
 	rules := k.Rules()
 	most, unpriced := k.amount(rules, e)
-	return k.within(ctx, rules, e.Model, most, unpriced, func(ctx context.Context) (llm.Usage, time.Duration, error) {
+	return k.within(ctx, e.Model, most, unpriced, func(ctx context.Context) (llm.Usage, time.Duration, error) {
 		u, lasted, err := do(ctx)
 		return k.charged(rules, e.Model, u), lasted, err
 	})

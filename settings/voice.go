@@ -247,7 +247,7 @@ var voiceFields = []Field{
 		Key: callKeys + "keepTranscripts", Group: groupCalls, Label: "Keep transcripts",
 		Effect: "Whether what was understood in calls is kept, in words: a file for each call, in the folder transcripts of clank's home, which only clank's user can read. " +
 			"Files go when they are older than history is kept, and may be deleted at any time. Sound is never kept. People in the call are told.",
-		Kind:   Toggle, Default: false, at: func(s *Settings) any { return &s.Voice.KeepTranscripts },
+		Kind: Toggle, Default: false, at: func(s *Settings) any { return &s.Voice.KeepTranscripts },
 	},
 	{
 		Key: "TRANSCRIPTION_API_KEY", Group: groupCalls, Label: "Key of the server that hears words",

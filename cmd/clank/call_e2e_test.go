@@ -20,7 +20,8 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
-	"clank/dashboard"
+	"clank/dashboard/client"
+	"clank/dashboard/wire"
 	"clank/internal/discordtest"
 	"clank/internal/discordtest/member"
 	"clank/internal/discordtest/private"
@@ -422,8 +423,8 @@ func TestStopIsSaidOnTheCallPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &dashboard.Client{Base: place.URL, Token: place.Secret}
-	task, err := client.Start(waiting(t), dashboard.TaskRequest{Prompt: "open " + site.URL + "/hang"})
+	board := &client.Client{Base: place.URL, Token: place.Secret}
+	task, err := board.Start(waiting(t), wire.TaskRequest{Prompt: "open " + site.URL + "/hang"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -439,7 +440,7 @@ func TestStopIsSaidOnTheCallPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows(t, tab, `document.getElementById("log").textContent.includes("Stopped, as Ada said.")`)
-	view, err := client.Task(waiting(t), task.TaskID)
+	view, err := board.Task(waiting(t), task.TaskID)
 	if err != nil || view.Task.State != sessions.TaskStopped {
 		t.Errorf("the task is %+v, %v, want it stopped", view.Task, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"clank/voice"
 	"clank/voice/realtime"
 	"clank/voice/talk"
+	"clank/voice/talk/words"
 )
 
 // nativeStyle is what a model that speaks by itself is told of its manner.
@@ -26,8 +27,8 @@ const nativeStyle = "This is a voice call: you hear people and speak with them. 
 	"is not for you, say nothing."
 
 // noRealtimeKey is told where the settings want a realtime model, and nothing says how to reach one.
-const noRealtimeKey = "Calls are held by a realtime model here, and there is no key for one: whoever runs clank can set OPENAI_API_KEY, or the address of a realtime " +
-	"server (and REALTIME_API_KEY, if it wants one), or have the brain talk instead (setting interaction.voice.brain)."
+const noRealtimeKey = "calls are held by a realtime model here, and there is no key for one: whoever runs clank can set OPENAI_API_KEY, or the address of a realtime " +
+	"server (and REALTIME_API_KEY, if it wants one), or have the brain talk instead (setting interaction.voice.brain)"
 
 // noRealtime is noRealtimeKey if the settings want a realtime model that cannot be had; else empty.
 func (x *Exchange) noRealtime(v settings.Voice) string {
@@ -35,7 +36,7 @@ func (x *Exchange) noRealtime(v settings.Voice) string {
 		return ""
 	}
 	if _, err := x.server(v.Realtime.URL, "REALTIME_API_KEY"); err != nil {
-		return noRealtimeKey
+		return words.Sentence(noRealtimeKey)
 	}
 	return ""
 }

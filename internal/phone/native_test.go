@@ -197,7 +197,7 @@ func TestARealtimeModelHoldsACallWithTheRealToolsAndIsPaidFor(t *testing.T) {
 	}}, server.Call{Serve: func(c *server.Conn) {
 		c.Open()
 		var told []string
-		for !strings.Contains(strings.Join(told, " "), "ferry leaves") && len(told) < 10 {
+		for !strings.Contains(strings.Join(told, " "), "session_id") && len(told) < 10 {
 			e := c.Expect("conversation.item.create")
 			told = append(told, jsonOf(e["item"]))
 		}

@@ -51,10 +51,14 @@ func (x *Exchange) conversation(line voice.Line, place talk.Place, chat talk.Cha
 	} else {
 		t.Transcriber = x.paidHearing(tr, v.Transcription)
 	}
+	says := &mouth.Mouth{Line: line, Logger: x.Logger}
 	if s, err := x.speaker(v.Speech); err != nil {
-		x.Logger.Info("answers are not spoken", "error", err)
+		x.Logger.Info("words are not spoken", "error", err)
 	} else if s != nil {
-		t.Mouth = talk.With(&mouth.Mouth{Line: line, Speaker: x.paidSpeech(s, v.Speech, chat), Logger: x.Logger})
+		says.Speaker = x.paidSpeech(s, v.Speech, chat)
+	}
+	if says.Speaker != nil || t.NewNative != nil { // which brings a voice of its own
+		t.Mouth = talk.With(says)
 	}
 	if place.Guild != "" {
 		t.Privacy = x.left

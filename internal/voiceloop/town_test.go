@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"clank/dashboard"
+	"clank/dashboard/client"
 	"clank/internal/discordtest"
 	"clank/internal/discordtest/member"
 	"clank/internal/discordtest/private"
@@ -36,7 +36,7 @@ type town struct {
 	discord *discordtest.Server
 	bot     discordtest.Bot
 	clank   *running.Clank
-	page    *dashboard.Client
+	page    *client.Client
 	site    *httptest.Server
 
 	mu   sync.Mutex
@@ -104,7 +104,7 @@ func (w *town) configure() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.page = &dashboard.Client{Base: place.URL, Token: place.Secret}
+	w.page = &client.Client{Base: place.URL, Token: place.Secret}
 }
 
 func (w *town) waiting() context.Context {

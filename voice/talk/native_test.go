@@ -167,6 +167,28 @@ func TestStopWordsStopANativeModel(t *testing.T) {
 	})
 }
 
+func TestANativeAnswerIsStoppedFromTheChat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, m := nativeParty(t)
+		p.begin("ada")
+		p.sound("ada", 100*time.Millisecond)
+		p.wait(2 * time.Second)
+		m.answers(p, 20*time.Second)
+		p.wait(time.Second)
+		if stopped, _ := p.scopes.Stop(cancel.Scope{Guild: "g", Channel: "v"}, cancel.Actor{ID: "ada", Name: "Ada"}, false); len(stopped) != 1 {
+			t.Errorf("stopped %+v, want what she is told", stopped)
+		}
+		p.wait(time.Second)
+		if since := time.Since(p.line.last()); since < 900*time.Millisecond {
+			t.Errorf("something was played %v ago", since)
+		}
+		if len(m.interrupted) != 1 || m.interrupted[0] < 500*time.Millisecond || m.interrupted[0] > 2*time.Second {
+			t.Errorf("interrupted %v, want once, after what was played", m.interrupted)
+		}
+		p.end()
+	})
+}
+
 func TestANativeConversationEndsWithItsBudgetAndItsErrors(t *testing.T) {
 	for _, spent := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

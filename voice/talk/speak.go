@@ -3,6 +3,7 @@ package talk
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"strings"
 	"time"
 
@@ -154,30 +155,40 @@ func (c *call) next(ctx context.Context) {
 	ctx, p.cancel = context.WithCancelCause(ctx)
 	rest := p.sentences[p.said:]
 	p.inMemory = s.memory.begin(strings.Join(rest, " "), now)
-	if p.sound != nil {
-		playing := c.Mouth.Play(p.sound)
-		p.playback.play(playing)
-		c.native.plays(true)
-		c.work.Go(func() {
-			err := playing.Wait(ctx)
-			c.post(func(ctx context.Context) {
-				c.native.said(p)
-				p.dropped = err != nil
-				c.spokenTo(ctx, p, 0, err)
-			})
-		})
-		return
-	}
 	over := func() {}
 	ctx = c.account(ctx, p.to, "speak")
-	if p.answer && p.to != nil { // so that it can be stopped from the chat, too
+	if p.to != nil && (p.answer || p.sound != nil) { // so that it can be stopped from the chat, too
 		said, handle := c.Scopes.Begin(ctx, c.scopes[0], cancel.Work{ID: rand.Text(), Owner: p.to.ID, Label: "speaking"})
 		ctx, over = said, handle.End
+	}
+	if p.sound != nil {
+		c.play(ctx, p, over)
+		return
 	}
 	c.work.Go(func() {
 		n, err := c.Mouth.Say(ctx, rest)
 		over()
 		c.post(func(ctx context.Context) { c.spokenTo(ctx, p, n, err) })
+	})
+}
+
+// play plays an answer of a native model.
+func (c *call) play(ctx context.Context, p *part, over func()) {
+	playing := c.Mouth.Play(p.sound)
+	p.playback.play(playing)
+	c.native.plays(true)
+	c.work.Go(func() {
+		err := playing.Wait(ctx)
+		over()
+		why := cancel.CauseOf(ctx, err)
+		c.post(func(ctx context.Context) {
+			c.native.said(p)
+			if why != nil && why.Reason == cancel.Stopped && !p.dropped && p.broken == nil { // from the chat; by voice it is told already
+				c.native.silenced(p)
+			}
+			p.dropped = err != nil
+			c.spokenTo(ctx, p, 0, err)
+		})
 	})
 }
 
@@ -194,6 +205,8 @@ func (c *call) spokenTo(ctx context.Context, p *part, n int, err error) {
 		p.said = len(p.sentences)
 		delete(c.told, "speak")
 		c.remember(p)
+	case errors.Is(err, errNoWords):
+		c.unspoken(p)
 	case p.broken != nil && !p.dropped && ctx.Err() == nil:
 		s.suspended, s.until = p, time.Now().Add(suspendFor)
 	case p.broken != nil || p.dropped || ctx.Err() != nil || causeOf(err) != nil:

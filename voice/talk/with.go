@@ -2,6 +2,7 @@ package talk
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 
@@ -22,7 +23,10 @@ func Through(e *ear.Ear) func(Heard) Ear {
 	}
 }
 
-// With is a [Mouth] that speaks through m, which nobody else may use.
+// errNoWords means that there is nobody to speak words: they are to be written.
+var errNoWords = errors.New("nobody speaks words here")
+
+// With is a [Mouth] that speaks through m, which nobody else may use. Where m has no speaker only sound is played, and words are written.
 func With(m *mouth.Mouth) Mouth { return lips{m} }
 
 type lips struct{ mouth *mouth.Mouth }
@@ -32,6 +36,9 @@ func (l lips) Run(ctx context.Context) error { return l.mouth.Run(ctx) }
 
 // Say implements [Mouth]. The sentences are queued at once, so that one is made into sound while another is said.
 func (l lips) Say(ctx context.Context, sentences []string) (said int, err error) {
+	if l.mouth.Speaker == nil {
+		return 0, errNoWords
+	}
 	all := make([]*mouth.Saying, len(sentences))
 	for i, s := range sentences {
 		all[i] = l.mouth.Queue(l.sentence(s, llm.AccountOf(ctx)))
@@ -47,13 +54,9 @@ func (l lips) Say(ctx context.Context, sentences []string) (said int, err error)
 
 // sentence is text whose sound is put down to a.
 func (l lips) sentence(text string, a llm.Account) mouth.Sentence {
-	s := mouth.Sentence{Text: text}
-	if l.mouth.Speaker != nil {
-		s.Sound = func(ctx context.Context) iter.Seq2[[]byte, error] {
-			return l.mouth.Speaker.Speak(llm.WithAccount(ctx, a), text)
-		}
-	}
-	return s
+	return mouth.Sentence{Text: text, Sound: func(ctx context.Context) iter.Seq2[[]byte, error] {
+		return l.mouth.Speaker.Speak(llm.WithAccount(ctx, a), text)
+	}}
 }
 
 // Play implements [Mouth].
