@@ -173,14 +173,14 @@ func newRange(tb testing.TB) *range_ {
 			tb.Error(err)
 		}
 	})
+	if err := r.app.openCalls(tb.Context(), "127.0.0.1:0"); err != nil {
+		tb.Fatal(err)
+	}
 	r.configure(map[string]any{
 		"agentStack.runtimeConfig.models.compatibleBaseUrl":                        r.model.BaseURL(),
 		"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model":       "compatible:scripted",
 		"agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour": 600,
 	})
-	if err := r.app.openCalls(tb.Context(), "127.0.0.1:0"); err != nil {
-		tb.Fatal(err)
-	}
 	if _, err := r.app.openControl(tb.Context(), r.env, "127.0.0.1:0"); err != nil {
 		tb.Fatal(err)
 	}

@@ -28,19 +28,21 @@ costs nothing. "clank browser doctor" examines the browser.
 
 Exit codes: 0 tasks can be done, 1 the runtime that is chosen for them cannot be used.`
 
-// standing is how one thing stands.
-type standing struct {
+// Standing is how one thing stands.
+type Standing struct {
 	Name  string `json:"name"`
 	Ready bool   `json:"ready"`
 	Says  string `json:"says"`
 }
 
-// Command is "clank doctor". All fields are needed.
+// Command is "clank doctor". All fields but Further are needed.
 type Command struct {
 	Env   *command.Env
 	Rules settingscli.Rules
 	// Engine is the search engine that settings choose, with the keys that key knows; nil if there is none.
 	Engine func(s settings.Web, key func(name string) string) websearch.Engine
+	// Further says how things stand besides; nil says nothing more.
+	Further func(ctx context.Context, v settingscli.View) []Standing
 }
 
 // Run carries out args, which follow the words "clank doctor".
@@ -51,12 +53,12 @@ func (c Command) Run(ctx context.Context, args []string) error {
 	if err := e.Parse(fs, args, 0); err != nil {
 		return err
 	}
-	var list []standing
+	var list []Standing
 	chosen, task := true, ""
 	err := settingscli.With(ctx, e, c.Rules, func(v settingscli.View) error {
 		list = append(list, keysStand(v)...)
 		for _, b := range v.Bindings() {
-			s := standing{Name: b.Runtime, Ready: b.Problem == "", Says: b.Model}
+			s := Standing{Name: b.Runtime, Ready: b.Problem == "", Says: b.Model}
 			if !s.Ready {
 				s.Says = b.Problem
 			}
@@ -67,6 +69,9 @@ func (c Command) Run(ctx context.Context, args []string) error {
 			list = append(list, s)
 		}
 		list, task = append(list, c.searchStands(v)), v.Live.Now().Budget.Task
+		if c.Further != nil {
+			list = append(list, c.Further(ctx, v)...)
+		}
 		return nil
 	})
 	if err != nil {
@@ -89,17 +94,17 @@ func (c Command) Run(ctx context.Context, args []string) error {
 }
 
 // keysStand says of each key whether it is there.
-func keysStand(v settingscli.View) []standing {
+func keysStand(v settingscli.View) []Standing {
 	missing := "is not set. "
 	if v.Far {
 		missing = `is not set for "clank serve". `
 	}
-	var list []standing
+	var list []Standing
 	for _, f := range settings.Fields() {
 		if f.Kind != settings.Secret {
 			continue
 		}
-		s := standing{Name: f.Key, Ready: v.Present(f.Key), Says: "is there"}
+		s := Standing{Name: f.Key, Ready: v.Present(f.Key), Says: "is there"}
 		if !s.Ready {
 			s.Says = missing + f.Effect
 		}
@@ -108,7 +113,7 @@ func keysStand(v settingscli.View) []standing {
 	return list
 }
 
-func (c Command) searchStands(v settingscli.View) standing {
+func (c Command) searchStands(v settingscli.View) Standing {
 	known := func(name string) string {
 		if v.Present(name) {
 			return "present"
@@ -116,12 +121,12 @@ func (c Command) searchStands(v settingscli.View) standing {
 		return ""
 	}
 	if engine := c.Engine(v.Live.Now().Web, known); engine != nil {
-		return standing{"search", true, engine.Name()}
+		return Standing{"search", true, engine.Name()}
 	}
-	return standing{"search", false, "with the browser; for a search engine, " + websearch.HowTo}
+	return Standing{"search", false, "with the browser; for a search engine, " + websearch.HowTo}
 }
 
-func budgetStands(o budget.Overview, task string) standing {
+func budgetStands(o budget.Overview, task string) Standing {
 	l, left := o.Today, true
 	for _, u := range [][2]int64{
 		{l.Spent.Calls, l.Limit.Calls},
@@ -132,10 +137,10 @@ func budgetStands(o budget.Overview, task string) standing {
 	} {
 		left = left && (u[1] == 0 || u[0] < u[1])
 	}
-	return standing{"budget", left, "today " + l.String() + "; a task may take " + cmp.Or(task, "what is left")}
+	return Standing{"budget", left, "today " + l.String() + "; a task may take " + cmp.Or(task, "what is left")}
 }
 
-func printStandings(to io.Writer, list []standing) error {
+func printStandings(to io.Writer, list []Standing) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	for _, s := range list {
 		sign := "-"
