@@ -63,7 +63,7 @@ func (m *Finder) bare(_ context.Context, name string) (llm.Model, error) {
 	}
 }
 
-// OpenAI are those of OpenAI itself, or of the compatible server.
+// OpenAI are the options of OpenAI itself, or of the compatible server.
 func (m *Finder) OpenAI(name string) (openai.Options, error) {
 	provider, _, _ := strings.Cut(name, ":")
 	if provider == "compatible" {
@@ -97,6 +97,7 @@ func (m *Finder) serverOptions(name string) (openai.Options, error) {
 	}, nil
 }
 
+// Claude is the Claude model called name, outside of any budget.
 func (m *Finder) Claude(name string) (*anthropic.Model, error) {
 	model, key, err := m.keyed(name)
 	if err != nil {
@@ -105,6 +106,7 @@ func (m *Finder) Claude(name string) (*anthropic.Model, error) {
 	return anthropic.New(anthropic.Options{BaseURL: m.BaseURL("ANTHROPIC_BASE_URL"), Key: key, Model: model, Timeout: modelTimeout, Logger: m.Logger})
 }
 
+// Gemini is the Gemini model called name, outside of any budget.
 func (m *Finder) Gemini(name string) (*gemini.Model, error) {
 	model, key, err := m.keyed(name)
 	if err != nil {
