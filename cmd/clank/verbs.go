@@ -26,7 +26,7 @@ func workSessions(ctx context.Context, e *command.Env, args []string) error {
 
 // settingsRules are what this program checks of settings.
 func settingsRules() settingscli.Rules {
-	return settingscli.Rules{Providers: models.Providers, Check: reachFaults}
+	return settingscli.Rules{Providers: models.Providers(), Check: reachFaults}
 }
 
 func workConfig(ctx context.Context, e *command.Env, args []string) error {

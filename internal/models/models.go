@@ -18,7 +18,7 @@ import (
 )
 
 // Providers are the names that a model may begin with.
-var Providers = []string{"plain", "openai", "anthropic", "gemini", "compatible"}
+func Providers() []string { return []string{"plain", "openai", "anthropic", "gemini", "compatible"} }
 
 // Finder finds a model by its name, "provider:model". Its fields are set before it is used; Places, Scripts and Within are only
 // needed by [Finder.Find].
@@ -166,6 +166,6 @@ func (m *Finder) ready(provider, name string) error {
 	case "":
 		return fmt.Errorf("no model is set (write one in the settings, for example %s)", plain.Name)
 	default:
-		return fmt.Errorf("model %q: there is no provider %q here (known: %s)", name, provider, strings.Join(Providers, ", "))
+		return fmt.Errorf("model %q: there is no provider %q here (known: %s)", name, provider, strings.Join(Providers(), ", "))
 	}
 }
