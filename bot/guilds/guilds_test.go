@@ -57,7 +57,10 @@ func TestWhatChangesIsLearnt(t *testing.T) {
 		{"CHANNEL_UPDATE", `{"id": "c", "guild_id": "g"}`},
 		{"THREAD_CREATE", `{"id": "t2", "guild_id": "g", "type": 11, "parent_id": "c"}`},
 		{"THREAD_DELETE", `{"id": "t", "guild_id": "g"}`},
-		{"CHANNEL_UPDATE", `not JSON`}, {"GUILD_ROLE_CREATE", `[]`}, {"GUILD_DELETE", `7`}, {"TYPING_START", `{}`},
+		{"CHANNEL_UPDATE", `not JSON`},
+		{"GUILD_ROLE_CREATE", `[]`},
+		{"GUILD_DELETE", `7`},
+		{"TYPING_START", `{}`},
 	} {
 		c.Update(d.kind, json.RawMessage(d.data))
 	}

@@ -3,6 +3,7 @@ package menu_test
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bwmarrin/discordgo"
@@ -18,12 +19,12 @@ func TestWhatThereIsNotIsNotOffered(t *testing.T) {
 		"browse stop sessions watch watches join budget": {Watches: true, Calls: calls, Budget: true},
 		"browse stop sessions budget":                    {Budget: true, Runtimes: []string{"one"}},
 	} {
-		got := ""
+		var got []string
 		for _, s := range menu.Command(o).Options {
-			got += " " + s.Name
+			got = append(got, s.Name)
 		}
-		if got != " "+want {
-			t.Errorf("got%s, want %s", got, want)
+		if strings.Join(got, " ") != want {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 	has := func(o menu.Options) bool {

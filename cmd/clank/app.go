@@ -165,7 +165,7 @@ func (a *app) openState(ctx context.Context) error {
 	}
 	a.db = db
 	a.onClose(func(context.Context) error { return db.Close() })
-	a.settings = &settings.Live{Store: db, Log: a.logger, Providers: models.Providers, Check: reachFaults}
+	a.settings = &settings.Live{Store: db, Log: a.logger, Providers: models.Providers(), Check: reachFaults}
 	return a.settings.Open(ctx)
 }
 

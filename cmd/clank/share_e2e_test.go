@@ -16,6 +16,8 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
+	"clank/internal/command"
+	"clank/internal/home"
 	"clank/internal/browsertest"
 	"clank/internal/discordtest"
 	"clank/internal/discordtest/member"
@@ -293,10 +295,10 @@ func TestASharedBrowserIsSeenOnTheCallPage(t *testing.T) {
 		t.Skip("starts two browsers")
 	}
 	t.Parallel()
-	home, _ := newPlace(t)
-	vars := map[string]string{"CLANK_HOME": home, allowVariable: "127.0.0.1"}
-	e := &env{stdout: io.Discard, stderr: io.Discard, hurry: context.Background(), getenv: func(name string) string { return vars[name] }}
-	in, err := openHome(e.getenv)
+	dir, _ := newPlace(t)
+	vars := map[string]string{"CLANK_HOME": dir, allowVariable: "127.0.0.1"}
+	e := &command.Env{Stdout: io.Discard, Stderr: io.Discard, Hurry: context.Background(), Getenv: func(name string) string { return vars[name] }}
+	in, err := home.Open(e.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}

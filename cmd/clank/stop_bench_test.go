@@ -181,9 +181,6 @@ func newRange(tb testing.TB) *range_ {
 		"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model":       "compatible:scripted",
 		"agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour": 600,
 	})
-	if err := r.app.openCalls(tb.Context(), "127.0.0.1:0"); err != nil {
-		tb.Fatal(err)
-	}
 	if _, err := r.app.openControl(tb.Context(), r.env, "127.0.0.1:0"); err != nil {
 		tb.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"strings"
 
 	"clank/internal/command"
 	"clank/internal/home"
@@ -21,6 +22,26 @@ func workVault(ctx context.Context, e *command.Env, args []string) error {
 		return vaultOptions(e, h)
 	}}
 	return c.Run(ctx, args)
+}
+
+// openVault opens the vault of the home. One that cannot be opened is said, and leaves the rest as it is.
+func (a *app) openVault(ctx context.Context, e *command.Env) {
+	opts, err := vaultOptions(e, a.home)
+	if err == nil {
+		a.vault, err = vault.Open(ctx, opts)
+	}
+	if err != nil {
+		a.logger.Warn("the vault cannot be used; \"clank vault status\" says more", "error", err)
+	}
+}
+
+// vaultOptions say where the vault of a home and its key are.
+func vaultOptions(e *command.Env, h *home.Home) (vault.Options, error) {
+	opts := vault.Options{Path: h.Path("vault.json"), KeyFile: h.Path("vault.key"), Keyring: vault.SystemKeyring{}}
+	if strings.EqualFold(e.Getenv("CLANK_VAULT_KEYRING"), "off") {
+		opts.Keyring = nil
+	}
+	return opts, readVaultKey(e, &opts)
 }
 
 // readVaultKey takes the key from the environment, if it is there.

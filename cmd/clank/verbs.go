@@ -26,7 +26,7 @@ func workSessions(ctx context.Context, e *command.Env, args []string) error {
 
 // settingsRules are what this program checks of settings.
 func settingsRules() settingscli.Rules {
-	return settingscli.Rules{Providers: models.Providers, Check: reachFaults}
+	return settingscli.Rules{Providers: models.Providers(), Check: reachFaults}
 }
 
 func workConfig(ctx context.Context, e *command.Env, args []string) error {
@@ -34,5 +34,5 @@ func workConfig(ctx context.Context, e *command.Env, args []string) error {
 }
 
 func examine(ctx context.Context, e *command.Env, args []string) error {
-	return doctorcli.Command{Env: e, Rules: settingsRules(), Engine: searchEngine, Calls: callsStand}.Run(ctx, args)
+	return doctorcli.Command{Env: e, Rules: settingsRules(), Engine: searchEngine, Further: callsStand}.Run(ctx, args)
 }

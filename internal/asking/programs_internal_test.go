@@ -71,6 +71,7 @@ func TestWhoIsAskedBeforeAProgramIsKept(t *testing.T) {
 		})
 	}
 }
+
 func TestOneClickIsOneProgram(t *testing.T) {
 	t.Parallel()
 	p := &Programs{clicked: map[string]time.Time{"s1": time.Now(), "s2": time.Now().Add(-agreedFor)}}

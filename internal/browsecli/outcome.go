@@ -3,7 +3,6 @@ package browsecli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
@@ -86,10 +85,7 @@ func (f browseFlags) print(e *command.Env, rec sessions.Record) error {
 		session = ""
 	}
 	if f.json {
-		enc := json.NewEncoder(e.Stdout)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		return enc.Encode(Outcome{
+		return command.PrintJSON(e.Stdout, Outcome{
 			State: rec.State, Answer: rec.Answer, Reason: rec.Reason, TaskID: rec.ID, SessionID: session,
 			Steps: rec.Steps, Images: len(rec.Images), Usage: rec.Usage, Seconds: rec.Ended.Sub(rec.Asked).Seconds(),
 		})

@@ -35,14 +35,14 @@ type Standing struct {
 	Says  string `json:"says"`
 }
 
-// Command is "clank doctor". All fields are needed.
+// Command is "clank doctor". All fields but Further are needed.
 type Command struct {
 	Env   *command.Env
 	Rules settingscli.Rules
 	// Engine is the search engine that settings choose, with the keys that key knows; nil if there is none.
 	Engine func(s settings.Web, key func(name string) string) websearch.Engine
-	// Calls says what of calls and shares works.
-	Calls func(ctx context.Context, v settingscli.View) []Standing
+	// Further says how things stand besides; nil says nothing more.
+	Further func(ctx context.Context, v settingscli.View) []Standing
 }
 
 // Run carries out args, which follow the words "clank doctor".
@@ -68,7 +68,10 @@ func (c Command) Run(ctx context.Context, args []string) error {
 			}
 			list = append(list, s)
 		}
-		list, task = append(append(list, c.searchStands(v)), c.Calls(ctx, v)...), v.Live.Now().Budget.Task
+		list, task = append(list, c.searchStands(v)), v.Live.Now().Budget.Task
+		if c.Further != nil {
+			list = append(list, c.Further(ctx, v)...)
+		}
 		return nil
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // Providers are the names that a model may begin with.
-var Providers = []string{"plain", "openai", "anthropic", "gemini", "compatible"}
+func Providers() []string { return []string{"plain", "openai", "anthropic", "gemini", "compatible"} }
 
 // Finder finds a model by its name, "provider:model". Its fields are set before it is used; Places, Scripts and Within are only
 // needed by [Finder.Find].
@@ -63,7 +63,7 @@ func (m *Finder) bare(_ context.Context, name string) (llm.Model, error) {
 	}
 }
 
-// OpenAI are those of OpenAI itself, or of the compatible server.
+// OpenAI are the options of OpenAI itself, or of the compatible server.
 func (m *Finder) OpenAI(name string) (openai.Options, error) {
 	provider, _, _ := strings.Cut(name, ":")
 	if provider == "compatible" {
@@ -97,6 +97,7 @@ func (m *Finder) serverOptions(name string) (openai.Options, error) {
 	}, nil
 }
 
+// Claude is the Claude model called name, outside of any budget.
 func (m *Finder) Claude(name string) (*anthropic.Model, error) {
 	model, key, err := m.keyed(name)
 	if err != nil {
@@ -105,6 +106,7 @@ func (m *Finder) Claude(name string) (*anthropic.Model, error) {
 	return anthropic.New(anthropic.Options{BaseURL: m.BaseURL("ANTHROPIC_BASE_URL"), Key: key, Model: model, Timeout: modelTimeout, Logger: m.Logger})
 }
 
+// Gemini is the Gemini model called name, outside of any budget.
 func (m *Finder) Gemini(name string) (*gemini.Model, error) {
 	model, key, err := m.keyed(name)
 	if err != nil {
@@ -164,6 +166,6 @@ func (m *Finder) ready(provider, name string) error {
 	case "":
 		return fmt.Errorf("no model is set (write one in the settings, for example %s)", plain.Name)
 	default:
-		return fmt.Errorf("model %q: there is no provider %q here (known: %s)", name, provider, strings.Join(Providers, ", "))
+		return fmt.Errorf("model %q: there is no provider %q here (known: %s)", name, provider, strings.Join(Providers(), ", "))
 	}
 }

@@ -9,12 +9,12 @@ import (
 )
 
 // Env makes a world whose home is a new directory, in which nobody is at the terminal, and nothing else is set.
-func Env(t testing.TB) (e *command.Env, stdout, stderr *bytes.Buffer) {
-	t.Helper()
+func Env(tb testing.TB) (e *command.Env, stdout, stderr *bytes.Buffer) {
+	tb.Helper()
 	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
-	dir := t.TempDir()
+	dir := tb.TempDir()
 	return &command.Env{
-		Stdout: stdout, Stderr: stderr, Hurry: t.Context(),
+		Stdout: stdout, Stderr: stderr, Hurry: tb.Context(),
 		Getenv: func(name string) string {
 			if name == "CLANK_HOME" {
 				return dir
