@@ -266,7 +266,7 @@ var voiceFields = []Field{
 var shareFields = []Field{
 	{
 		Key: shareKeys + "publicUrl", Group: groupShare, Label: "Address of the viewer's page",
-		Effect: "Under which address people outside reach the page of a shared browser, such as https://clank.example.org/watch: a reverse proxy there passes everything below it on to what clank serve --watch-addr serves. Empty gives links that work on this machine.",
+		Effect: "Under which address people outside reach the page of a shared browser, such as clank.example.org/watch with https in front: a reverse proxy there passes everything below it on to what clank serve --watch-addr serves. Empty gives links that work on this machine.",
 		Kind:   URL, Default: "", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.Share.PublicURL },
 	},
 	{

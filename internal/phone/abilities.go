@@ -56,10 +56,10 @@ func ownServer(base, model, env string, present func(string) bool) string {
 func hearsWords(v settings.Voice, present func(string) bool) Ability {
 	a := Ability{Name: CallWords}
 	if v.Brain == settings.VoiceBrainRealtime {
-		a.Ready = v.Realtime.URL != "" || present("OPENAI_API_KEY")
+		a.Ready = v.Realtime.URL != "" || present("REALTIME_API_KEY") || present("OPENAI_API_KEY")
 		a.Says = "by the realtime model " + v.Realtime.Model
 		if !a.Ready {
-			a.Says += ", which needs OPENAI_API_KEY, or the address of a realtime server in the settings under Calls"
+			a.Says += ", which needs REALTIME_API_KEY or OPENAI_API_KEY, or the address of a realtime server in the settings under Calls"
 		}
 		return a
 	}

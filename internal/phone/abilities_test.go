@@ -61,7 +61,7 @@ func TestWhatIsSetUpForCallsIsNamed(t *testing.T) {
 	}{
 		"OpenAI hears":          {secrets: []string{"OPENAI_API_KEY"}, ability: phone.CallWords, ready: true, says: "OpenAI's gpt-4o-mini-transcribe"},
 		"a server of one's own": {func(s *settings.Settings) { s.Voice.Transcription.URL = "http://127.0.0.1:8000/v1" }, nil, phone.CallWords, true, "at http://127.0.0.1:8000/v1"},
-		"realtime":              {func(s *settings.Settings) { s.Voice.Brain = settings.VoiceBrainRealtime }, []string{"TRANSCRIPTION_API_KEY"}, phone.CallWords, false, "needs OPENAI_API_KEY"},
+		"realtime":              {func(s *settings.Settings) { s.Voice.Brain = settings.VoiceBrainRealtime }, []string{"TRANSCRIPTION_API_KEY"}, phone.CallWords, false, "needs REALTIME_API_KEY"},
 		"OpenAI speaks":         {nil, []string{"SPEECH_API_KEY"}, phone.CallSpeech, true, "gpt-4o-mini-tts"},
 		"nobody speaks":         {func(s *settings.Settings) { s.Voice.Speech.Engine = settings.SpeechOff }, []string{"OPENAI_API_KEY"}, phone.CallSpeech, false, "written"},
 		"only a server speaks":  {func(s *settings.Settings) { s.Voice.Speech.Engine = settings.SpeechServer }, nil, phone.CallSpeech, false, "SPEECH_API_KEY"},

@@ -39,7 +39,7 @@ func (x *Exchange) changed(c calls.Call, open bool, why error) {
 	}
 	x.Logger.Info("call ended", "guild", c.Guild, "channel", c.Channel, "reason", why)
 	x.work.Go(func() {
-		if err := x.shares.EndCall(context.WithoutCancel(x.life), callOn(c.Guild, c.Channel)); err != nil && x.life.Err() == nil {
+		if err := x.shares.EndCall(context.WithoutCancel(x.life), callOn(c.Guild, c.Channel)); err != nil {
 			x.Logger.Warn("share not ended with its call", "guild", c.Guild, "error", err)
 		}
 	})

@@ -170,7 +170,7 @@ func (x *Exchange) answerPage(c *webcall.Call) {
 		if err := x.conversation(c, place, pageChat{c}, pageCall).Run(x.life); err != nil && cancel.CauseOf(x.life, err) == nil {
 			x.Logger.Info("call on the page ended", "reason", err)
 		}
-		if err := x.shares.EndCall(context.WithoutCancel(x.life), pageCall); err != nil && x.life.Err() == nil { // at the end of the program, all shares end
+		if err := x.shares.EndCall(context.WithoutCancel(x.life), pageCall); err != nil {
 			x.Logger.Warn("share not ended with its call", "error", err)
 		}
 	})
