@@ -113,7 +113,7 @@ func (x *Exchange) Share(ctx context.Context, o sessions.Origin, session string)
 	}
 	call, ok := x.callOf(o)
 	if !ok {
-		return "", errors.New("I am in no call on this server: bring me into yours with /clank join")
+		return "", errors.New("I am in no call on this server: bring me into yours with /clank join") //nolint:staticcheck // a person reads it
 	}
 	r, err := x.shares.Share(ctx, call, session, o)
 	if err != nil {
