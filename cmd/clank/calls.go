@@ -19,11 +19,12 @@ import (
 func (a *app) openCalls(ctx context.Context, watchAddr string) error {
 	x := &phone.Exchange{
 		Dir: a.place, Settings: a.settings.Now, Secret: a.models.secret, Sessions: a.manager, Scopes: &a.scopes, LeftOut: a.db,
-		Screen: a.screen, Disabled: a.refusalFor, WatchAddr: watchAddr, DiscordBase: a.models.baseURL("CLANK_DISCORD_API"), Logger: a.logger,
+		Screen: a.screen, Disabled: a.refusalFor, WatchAddr: watchAddr, Logger: a.logger,
 		Brain: func(tools func(context.Context, sessions.Origin) []brain.Tool) talk.Replier {
 			return a.brain(tools)
 		},
 	}
+	x.DiscordBase = a.models.baseURL("CLANK_DISCORD_API")
 	if err := x.Open(ctx); err != nil {
 		return err
 	}
