@@ -19,12 +19,13 @@ import (
 func (a *app) openCalls(ctx context.Context, watchAddr string) error {
 	x := &phone.Exchange{
 		Dir: a.place, Settings: a.settings.Now, Secret: a.models.Secret, Sessions: a.manager, Scopes: &a.scopes, LeftOut: a.db,
-		Screen: a.screen, Disabled: a.refusalFor, WatchAddr: watchAddr, DiscordBase: a.models.BaseURL("CLANK_DISCORD_API"), Logger: a.logger,
+		Screen: a.screen, Disabled: a.refusalFor, WatchAddr: watchAddr, Logger: a.logger,
 		Brain: func(tools func(context.Context, sessions.Origin) []brain.Tool) talk.Replier {
 			return a.brain(tools)
 		},
 		Keeper: a.budget,
 	}
+	x.DiscordBase = a.models.BaseURL("CLANK_DISCORD_API")
 	alone := a.mind(x.Tools)
 	x.Browse, x.Standing = alone.BrowseTool, alone.Standing
 	if err := x.Open(ctx); err != nil {

@@ -114,7 +114,7 @@ func (x *Exchange) Share(ctx context.Context, o sessions.Origin, session string)
 	}
 	call, ok := x.callOf(o)
 	if !ok {
-		return "", errors.New("I am in no call on this server: bring me into yours with /clank join")
+		return "", errors.New("I am in no call on this server: bring me into yours with /clank join") //nolint:staticcheck // a person reads it
 	}
 	if s, err := x.Sessions.Session(ctx, session); err == nil && s.MayUse(o) && !x.within(o, call) { // others are refused anyway
 		return "", fmt.Errorf("I show pages only to a call that you are in: join <#%s> first", call.Channel)

@@ -17,14 +17,18 @@ import (
 	"clank/sharing"
 	"clank/voice/discord/golive"
 	"clank/voice/discord/media"
-
-	"github.com/bwmarrin/discordgo"
 )
 
 // Names of the secrets that matter to Go Live.
 const (
 	liveToken = "DISCORD_GOLIVE_TOKEN"
 	botToken  = "DISCORD_TOKEN"
+)
+
+// What is asked of Discord, as its developer documentation has it.
+const (
+	apiVersion  = "9"      // as the bot's library speaks it
+	liveIntents = 1 | 1<<7 // guilds, and who is in which voice channel
 )
 
 const (
@@ -122,7 +126,7 @@ func (x *Exchange) connectLive(token string) (*golive.Account, error) {
 			HTTPClient: x.HTTPClient, Logger: x.Logger, Format: media.Format{Rate: liveRate, Bitrate: liveBitrate},
 			Dial: func(dispatch func(string, json.RawMessage)) golive.Gateway {
 				return &gateway.Client{
-					Token: token, NoBot: true, Intents: int(discordgo.IntentsGuilds | discordgo.IntentsGuildVoiceStates),
+					Token: token, NoBot: true, Intents: liveIntents,
 					URL: x.gatewayURL, OnDispatch: dispatch, HTTPClient: x.HTTPClient, Logger: x.Logger,
 				}
 			},
@@ -159,7 +163,7 @@ func (x *Exchange) gatewayURL(ctx context.Context) (string, error) {
 	if base == "" {
 		base = "https://discord.com"
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/api/v"+discordgo.APIVersion+"/gateway", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/api/v"+apiVersion+"/gateway", nil)
 	if err != nil {
 		return "", fmt.Errorf("ask Discord where its gateway is: %w", err)
 	}
@@ -182,7 +186,7 @@ func (x *Exchange) gatewayURL(ctx context.Context) (string, error) {
 	if err != nil || u.Host == "" {
 		return "", errors.New("ask Discord where its gateway is: it gave no usable address")
 	}
-	u.Path, u.RawQuery = "/"+strings.TrimPrefix(u.Path, "/"), "v="+discordgo.APIVersion+"&encoding=json"
+	u.Path, u.RawQuery = "/"+strings.TrimPrefix(u.Path, "/"), "v="+apiVersion+"&encoding=json"
 	return u.String(), nil
 }
 

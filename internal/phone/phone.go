@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -134,8 +135,8 @@ func (x *Exchange) Close(ctx context.Context) error {
 	if x.calls != nil {
 		errs = append(errs, x.calls.Close(ctx, cause))
 	}
-	for i := len(x.closers) - 1; i >= 0; i-- {
-		errs = append(errs, x.closers[i](ctx))
+	for _, closeIt := range slices.Backward(x.closers) {
+		errs = append(errs, closeIt(ctx))
 	}
 	x.closers = nil
 	done := make(chan struct{})

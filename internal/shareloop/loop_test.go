@@ -139,9 +139,9 @@ func loop(t *testing.T, w way, window *browsermgr.Window, decrypts func(member.L
 	colours := marks(t, bodies(frames))
 	got := outcome{len(frames), len(colours), likeness(t, frames[len(frames)-1].data, shot(t, window))}
 	late := delays(frames, colours, changes)
-	say("%s: frames=%d decoded=%d ssim=%.3f sent_moving=%d came_moving=%d latency_ms p50=%d max=%d (of %d changes) longest_gap_ms=%d capture_ms=%d cpu_s_per_min moving=%.1f still=%.1f",
+	say("%s: frames=%d decoded=%d ssim=%.3f sent_moving=%d came_moving=%d latency_ms p50=%d max=%d (of %d changes) longest_gap_ms=%d captures=%d capture_ms=%d cpu_s_per_min moving=%.1f still=%.1f",
 		w.name, got.frames, got.decoded, got.ssim, sent, came, middle(late).Milliseconds(), slices.Max(late).Milliseconds(), len(late),
-		gap(frames).Milliseconds(), shared.Picture.Cost.Milliseconds(), movingCPU, stillCPU)
+		gap(frames).Milliseconds(), shared.Picture.Captures, shared.Picture.Cost.Milliseconds(), movingCPU, stillCPU)
 	return got
 }
 
@@ -159,6 +159,7 @@ func act(t *testing.T, window *browsermgr.Window, d diary) (list []change) {
 		d.did()
 		list = append(list, change{time.Now(), to})
 		evaluate(t, window, fmt.Sprintf("void (mark.style.background = %q)", to))
+		d.did() // a step is recorded before and after
 		pause(t, 700*time.Millisecond)
 		d.did()
 		pause(t, 300*time.Millisecond)
