@@ -117,7 +117,7 @@ func (x *Exchange) Share(ctx context.Context, o sessions.Origin, session string)
 		return "", errors.New("I am in no call on this server: bring me into yours with /clank join") //nolint:staticcheck // a person reads it
 	}
 	if s, err := x.Sessions.Session(ctx, session); err == nil && s.MayUse(o) && !x.within(o, call) { // others are refused anyway
-		return "", fmt.Errorf("I show pages only to a call that you are in: join <#%s> first", call.Channel)
+		return "", errors.New("pages are shown only to a call that you are in; join it first")
 	}
 	r, err := x.shares.Share(ctx, call, session, o)
 	if err != nil {
