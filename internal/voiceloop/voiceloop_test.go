@@ -62,9 +62,6 @@ func TestVoiceLoop(t *testing.T) {
 	}
 	w.converse("h", voiceloop.HeldOutVoices(), voiceloop.HeldOut, &held)
 	all := tuned.And(held)
-	for _, n := range all.Notes {
-		t.Log(n)
-	}
 	if got := w.discord.Voice.Violations(); len(got) > 0 {
 		t.Errorf("got violations %v, want none", got)
 	}
@@ -103,7 +100,9 @@ func (w *town) converse(id string, voices []voiceloop.Voice, text voiceloop.Text
 			}
 			mu.Lock()
 			defer mu.Unlock()
+			had := len(score.Notes)
 			score.Add(take, heard, spot.Wake)
+			w.t.Log(c.voice, "so far:", score.String(), score.Notes[had:])
 		})
 	}
 	wg.Wait()
