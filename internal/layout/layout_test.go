@@ -212,7 +212,7 @@ var table = map[string][]string{
 	"internal/terminal":    {"consent", "sessions"},
 	"internal/tokencli":    {"internal/cmdline", "tokens"},
 	"internal/vaultcli":    {"internal/cmdline", "vault"},
-	"internal/voiceloop":   {"voice", "voice/audio", "voice/ear"},
+	"internal/voiceloop":   {"internal/discordtest/member", "voice", "voice/audio", "voice/ear"},
 	"internal/playwright":  {},
 	"internal/peers":       {"browsermgr/chrome", "internal/playwright", "internal/running"},
 	"internal/conformance": {"internal/playwright", "internal/running"},

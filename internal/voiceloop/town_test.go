@@ -143,7 +143,7 @@ func (w *town) lastHit(browse string) (at time.Time) {
 func (w *town) awaitHit(ctx context.Context, browse string) error {
 	for {
 		w.mu.Lock()
-		_, hit, news := len(w.hits), !w.hits[browse].IsZero(), w.news
+		hit, news := !w.hits[browse].IsZero(), w.news
 		w.mu.Unlock()
 		if hit {
 			return nil
@@ -168,7 +168,7 @@ type call struct {
 
 	runs chan struct{} // holds a token while a browse runs
 	mu   sync.Mutex
-	ends []voiceloop.Heard // when browses were stopped, and by which word is not known
+	ends []voiceloop.Heard // when browses were stopped; by which of the words is not known
 }
 
 func (w *town) call(id string, v voiceloop.Voice) (*call, error) {
