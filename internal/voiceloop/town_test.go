@@ -232,15 +232,14 @@ func (c *call) say(ctx context.Context, m *voiceloop.Microphone, lines []voicelo
 
 // browse keeps a browse running until ctx ends.
 func (c *call) browse(ctx context.Context) error {
-	for n := 0; ; n++ {
-		browse := fmt.Sprintf("%s-%d", c.id, n)
-		if err := c.oneBrowse(ctx, browse); err != nil && ctx.Err() == nil {
-			return err
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
+	var err error
+	for n := 0; err == nil; n++ {
+		err = c.oneBrowse(ctx, fmt.Sprintf("%s-%d", c.id, n))
 	}
+	if ctx.Err() != nil { // which is why it failed
+		err = nil
+	}
+	return err
 }
 
 func (c *call) oneBrowse(ctx context.Context, browse string) error {

@@ -76,6 +76,9 @@ func (w *town) converse(id string, voices []voiceloop.Voice, text voiceloop.Text
 	var calls []*call
 	var lines [][]voiceloop.Line
 	for i, v := range voices {
+		if *only != "" && v.String() != *only {
+			continue
+		}
 		l, err := voiceloop.Lines(w.t.Context(), v, text)
 		if err != nil {
 			w.t.Fatal(err)
