@@ -191,6 +191,18 @@ func (w *town) call(id string, v voiceloop.Voice) (*call, error) {
 	return c, c.member.Wait(w.waiting(), "keys", func() bool { return c.member.Private().(*private.Session).Ready() })
 }
 
+// leave ends the call.
+func (c *call) leave() error {
+	it, err := c.discord.SlashCommand(c.room, c.person, "clank leave", nil)
+	if err == nil {
+		_, err = c.discord.WaitMessage(c.waiting(), c.room, func(m discordtest.Message) bool { return strings.Contains(m.Content, "I have left the call") })
+	}
+	if err != nil {
+		return fmt.Errorf("%w: /clank leave says %v", err, it.Original)
+	}
+	return c.member.Close()
+}
+
 // play has the person say a text while browses run, one after the other, and returns what was said and which browses were stopped.
 func (c *call) play(ctx context.Context, lines []voiceloop.Line, seed uint64) (voiceloop.Take, []voiceloop.Heard, error) {
 	ctx, cancel := context.WithCancel(ctx)
