@@ -195,7 +195,9 @@ func (w *town) call(id string, v voiceloop.Voice) (*call, error) {
 func (c *call) leave() error {
 	it, err := c.discord.SlashCommand(c.room, c.person, "clank leave", nil)
 	if err == nil {
-		_, err = c.discord.WaitMessage(c.waiting(), c.room, func(m discordtest.Message) bool { return strings.Contains(m.Content, "I have left the call") })
+		_, err = c.discord.WaitInteraction(c.waiting(), it, func(it discordtest.Interaction) bool {
+			return it.Original != nil && strings.Contains(it.Original.Content, "I have left the call")
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("%w: /clank leave says %v", err, it.Original)
