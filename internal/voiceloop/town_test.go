@@ -143,7 +143,7 @@ func (w *town) lastHit(browse string) (at time.Time) {
 func (w *town) awaitHit(ctx context.Context, browse string) error {
 	for {
 		w.mu.Lock()
-		_, hit, news := len(w.hits), !w.hits[browse].IsZero(), w.news
+		hit, news := !w.hits[browse].IsZero(), w.news
 		w.mu.Unlock()
 		if hit {
 			return nil
@@ -168,7 +168,7 @@ type call struct {
 
 	runs chan struct{} // holds a token while a browse runs
 	mu   sync.Mutex
-	ends []voiceloop.Heard // when browses were stopped, and by which word is not known
+	ends []voiceloop.Heard // when browses were stopped; by which of the words is not known
 }
 
 func (w *town) call(id string, v voiceloop.Voice) (*call, error) {
@@ -189,6 +189,20 @@ func (w *town) call(id string, v voiceloop.Voice) (*call, error) {
 		return nil, fmt.Errorf("%w: /clank join says %v", err, it.Original)
 	}
 	return c, c.member.Wait(w.waiting(), "keys", func() bool { return c.member.Private().(*private.Session).Ready() })
+}
+
+// leave ends the call.
+func (c *call) leave() error {
+	it, err := c.discord.SlashCommand(c.room, c.person, "clank leave", nil)
+	if err == nil {
+		_, err = c.discord.WaitInteraction(c.waiting(), it, func(it discordtest.Interaction) bool {
+			return it.Original != nil && strings.Contains(it.Original.Content, "I have left the call")
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("%w: /clank leave says %v", err, it.Original)
+	}
+	return c.member.Close()
 }
 
 // play has the person say a text while browses run, one after the other, and returns what was said and which browses were stopped.
@@ -232,15 +246,14 @@ func (c *call) say(ctx context.Context, m *voiceloop.Microphone, lines []voicelo
 
 // browse keeps a browse running until ctx ends.
 func (c *call) browse(ctx context.Context) error {
-	for n := 0; ; n++ {
-		browse := fmt.Sprintf("%s-%d", c.id, n)
-		if err := c.oneBrowse(ctx, browse); err != nil && ctx.Err() == nil {
-			return err
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
+	var err error
+	for n := 0; err == nil; n++ {
+		err = c.oneBrowse(ctx, fmt.Sprintf("%s-%d", c.id, n))
 	}
+	if ctx.Err() != nil { // which is why it failed
+		err = nil
+	}
+	return err
 }
 
 func (c *call) oneBrowse(ctx context.Context, browse string) error {

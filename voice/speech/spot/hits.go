@@ -52,7 +52,7 @@ func parseHit(line string) (hit, bool) {
 // Slack between what the process and the gate take for the start and the end of a word, in seconds.
 const (
 	slackStart = 0.15
-	slackOrder = 0.08 // at the start of a stop phrase: even the word "I" before it takes more
+	slackOrder = 0.08 // of a stop phrase before which somebody seems to say "I"
 	slackEnd   = 0.28
 	slackVowel = 0.50 // at the end of a phrase whose last sound people draw out
 	slackAlike = 0.22 // of words that sound alike, on either side
@@ -115,11 +115,24 @@ func (h hit) covers(start, end float64, hits []hit) bool {
 	if h.end < end-slack {
 		return false
 	}
-	if h.start <= start+slackOrder {
+	if h.start <= start+slackStart && !h.afterI(start, hits) {
 		return true
 	}
 	for _, n := range hits {
 		if n.phrase.kind == wakes && n.start <= start+slackStart && n.end <= h.start+slackStart && n.end >= h.start-slackEnd {
+			return true
+		}
+	}
+	return false
+}
+
+// soundsLikeI is the word that is heard where somebody says "I", as in "I stopped". A long "s" is heard as other words.
+const soundsLikeI = "right"
+
+// afterI says whether "I" was said between the start of the segment and the hit.
+func (h hit) afterI(start float64, hits []hit) bool {
+	for _, x := range hits {
+		if x.phrase.words == soundsLikeI && x.start <= start+slackOrder && x.end > start && x.end <= h.start+slackOrder && h.start > start+slackOrder {
 			return true
 		}
 	}

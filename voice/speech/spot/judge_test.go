@@ -72,7 +72,8 @@ func TestAStopPhraseMustBeAllOfWhatWasSaid(t *testing.T) {
 		want          string
 	}{
 		{"it is", "stop  1.00 1.40 0.87", 1, 1.4, true, "stop"},
-		{"after a short word that is none of ours", "stop  1.11 1.40 0.87", 1, 1.4, true, ""},
+		{"after the word I", "right  0.98 1.15 0.83\nstop  1.11 1.40 0.85", 1, 1.4, true, ""},
+		{"with a long s", "stay  0.97 1.14 0.82\nstop  1.13 1.40 0.82", 1, 1.4, true, "stop"},
 		{"in the other pronunciation", "stop(2)  1.00 1.40 0.87", 1, 1.4, true, "stop"},
 		{"something before it", "stop  1.30 1.70 0.87", 1, 1.7, true, ""},
 		{"something after it", "stop  1.00 1.40 0.87", 1, 1.9, true, ""},
