@@ -186,7 +186,12 @@ var table = map[string][]string{
 	"internal/browsertest":             {"browsermgr/chrome", "browsermgr/page"},
 	"internal/cmdline":                 {},
 	"internal/demoshop":                {},
-	"internal/discordtest":             {"internal/discordtest/member", "internal/discordtest/voiceserver"},
+	"internal/discordtest": {
+		"internal/discordtest/hub", "internal/discordtest/member", "internal/discordtest/rest", "internal/discordtest/shape", "internal/discordtest/voiceserver",
+	},
+	"internal/discordtest/shape":       {},
+	"internal/discordtest/hub":         {"internal/discordtest/shape", "internal/discordtest/voiceserver"},
+	"internal/discordtest/rest":        {"internal/discordtest/hub", "internal/discordtest/shape"},
 	"internal/discordtest/aead":        {},
 	"internal/discordtest/member":      {"internal/discordtest/aead", "internal/discordtest/voiceserver"},
 	"internal/discordtest/private":     {"internal/discordtest/member", "voice/discord/dave"},
