@@ -182,10 +182,10 @@ var table = map[string][]string{
 	"bot/rest":              {},
 	"dashboard":             {"budget", "cancel", "consent", "sessions", "settings", "tokens", "watches"},
 
-	"internal/aimock":                  {},
-	"internal/browsertest":             {"browsermgr/chrome", "browsermgr/page"},
-	"internal/cmdline":                 {},
-	"internal/demoshop":                {},
+	"internal/aimock":      {},
+	"internal/browsertest": {"browsermgr/chrome", "browsermgr/page"},
+	"internal/cmdline":     {},
+	"internal/demoshop":    {},
 	"internal/discordtest": {
 		"internal/discordtest/hub", "internal/discordtest/member", "internal/discordtest/rest", "internal/discordtest/shape", "internal/discordtest/voiceserver",
 	},
