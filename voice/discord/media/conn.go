@@ -78,6 +78,7 @@ type Conn struct {
 	err    error // why it ended; read after done is closed
 	self   uint64
 
+	hearing  sync.Mutex // keeps packets of sound in order; never taken with handling or mu held
 	handling sync.Mutex // one call of Handle at a time; never taken with mu held
 
 	mu        sync.Mutex

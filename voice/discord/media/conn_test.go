@@ -234,10 +234,11 @@ func TestResumeAsksForWhatWasMissed(t *testing.T) {
 }
 
 func TestServerThatGoesSilentIsNoticed(t *testing.T) {
-	h := newHall(t, voiceserver.Config{Heartbeat: 60 * time.Millisecond})
+	t.Parallel()
+	h := newHall(t, voiceserver.Config{Heartbeat: 700 * time.Millisecond})
 	c, e := h.open(t, nil)
 	_, at := e.kind(t, 0, media.Up)
-	h.await(t, "heartbeats", func() bool { return len(h.Received(voiceserver.OpHeartbeat)) > 2 })
+	h.await(t, "heartbeats", func() bool { return len(h.Received(voiceserver.OpHeartbeat)) > 0 })
 	if d := c.Stats().RoundTrip; d < 0 || d > 10*time.Second {
 		t.Errorf("a round trip of %s", d)
 	}
@@ -254,7 +255,8 @@ func TestServerThatGoesSilentIsNoticed(t *testing.T) {
 }
 
 func TestHeartbeatsAcknowledgeBinaryMessagesToo(t *testing.T) {
-	h := newHall(t, voiceserver.Config{Heartbeat: 40 * time.Millisecond})
+	t.Parallel()
+	h := newHall(t, voiceserver.Config{Heartbeat: 500 * time.Millisecond})
 	h.open(t, nil)
 	if err := h.SendBinary(seat, 99, []byte{1}); err != nil {
 		t.Fatal(err)

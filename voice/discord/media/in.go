@@ -47,6 +47,8 @@ func (c *Conn) assign(ssrc uint32, user string) {
 	if ssrc == 0 || err != nil {
 		return
 	}
+	c.hearing.Lock()
+	defer c.hearing.Unlock()
 	c.mu.Lock()
 	s := c.session
 	if s == nil || len(s.in.sources) >= maxSources {
@@ -109,6 +111,8 @@ func (c *Conn) received(s *session, data []byte) {
 	if p.Type != typeOpus || len(p.Payload) == 0 {
 		return // pictures of others, and probes
 	}
+	c.hearing.Lock()
+	defer c.hearing.Unlock()
 	e := early{packet: p, at: time.Now()}
 	c.mu.Lock()
 	from := s.in.sources[p.SSRC]

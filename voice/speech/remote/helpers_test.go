@@ -117,19 +117,24 @@ func reply(status int, kind, body string) http.HandlerFunc {
 	}
 }
 
-// tone is that many packets of a sound that can be heard.
+// tone is that many packets, up to 50, of a sound that can be heard.
 func tone(t *testing.T, n int) [][]byte {
 	t.Helper()
+	packets, err := encoded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packets[:n]
+}
+
+// encoded is a second of sound, made once.
+var encoded = sync.OnceValues(func() ([][]byte, error) {
 	p, err := audio.NewPacker(voice.RateSpeech)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	packets, err := p.Write(wave(voice.RateSpeech, n))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return packets
-}
+	return p.Write(wave(voice.RateSpeech, 50))
+})
 
 // wave is n times 20 ms of 300 Hz.
 func wave(rate, n int) []int16 {

@@ -13,6 +13,7 @@ const (
 	framesToBegin = 3   // loud frames of the last four that begin a segment
 	framesToEnd   = 24  // still ones that end it
 	framesAlone   = 24  // still ones before a segment, for it to stand alone
+	framesTrail   = 5   // still ones after a segment, before nothing comes: senders end with silence, broken networks do not
 	longest       = 800 // a segment is cut here, so that phrases in it are told
 
 	quietest   = 100.0 // root mean square below which nothing is speech: 0.003 of full scale

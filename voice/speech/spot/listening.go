@@ -117,7 +117,9 @@ func (l *listening) run(ctx context.Context) {
 				continue
 			}
 			l.waited = true
+			trails := l.gate.still >= framesTrail
 			if l.gate.silence() {
+				l.gate.current.alone = l.gate.current.alone && trails
 				l.close()
 			}
 		case <-idle.C:

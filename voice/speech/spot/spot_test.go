@@ -123,7 +123,7 @@ func word() []int16 { return sound([2]int{0, 60}, [2]int{3000, 40}, [2]int{0, 40
 
 func TestAWordThatIsNotFollowedByAnySoundEnds(t *testing.T) {
 	l, found := listen(t, open(t, stand(t, hears)))
-	write(l, sound([2]int{0, 60}, [2]int{3000, 40})) // a sender that hears nothing sends nothing
+	write(l, sound([2]int{0, 60}, [2]int{3000, 40}, [2]int{0, 10})) // a sender that hears nothing sends nothing then
 	if got := next(t, found); got.Phrase != "stop" {
 		t.Errorf("heard %+v, want a stop", got)
 	}
@@ -132,7 +132,7 @@ func TestAWordThatIsNotFollowedByAnySoundEnds(t *testing.T) {
 func TestAWordAfterALongWaitStandsAlone(t *testing.T) {
 	l, found := listen(t, open(t, stand(t, `head -c 20000 >/dev/null; printf 'stop\nstop  0.000 0.400 0.880\n'; cat >/dev/null`)))
 	<-time.After(400 * time.Millisecond) // longer than what is taken for silence
-	write(l, sound([2]int{3000, 40}))
+	write(l, sound([2]int{3000, 40}, [2]int{0, 10}))
 	if got := next(t, found); got.Phrase != "stop" {
 		t.Errorf("heard %+v, want a stop", got)
 	}
