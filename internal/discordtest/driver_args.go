@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"clank/internal/discordtest/shape"
 )
 
 // argBuilder writes arguments as Discord sends them and collects what they
@@ -114,9 +116,9 @@ func (b *argBuilder) thing(o CommandOption, v any) (any, error) {
 	switch v := v.(type) {
 	case User:
 		b.resolve("users", v.ID, v)
-		if g := b.server.guilds[b.channel.GuildID]; g != nil {
-			if m := g.member(v.ID); m != nil {
-				b.resolve("members", v.ID, messageAuthor{m.Nick, m.Roles, m.JoinedAt, m.Deaf, m.Mute, m.Flags})
+		if g := b.server.in.Guilds[b.channel.GuildID]; g != nil {
+			if m := g.Member(v.ID); m != nil {
+				b.resolve("members", v.ID, shape.MessageAuthor{Nick: m.Nick, Roles: m.Roles, JoinedAt: m.JoinedAt, Deaf: m.Deaf, Mute: m.Mute, Flags: m.Flags})
 			}
 		}
 		return v.ID, expect(o, UserOption, Mentionable)
@@ -129,9 +131,9 @@ func (b *argBuilder) thing(o CommandOption, v any) (any, error) {
 		b.resolve("roles", v.ID, v)
 		return v.ID, expect(o, RoleOption, Mentionable)
 	case File:
-		a := b.server.newAttachment(b.channel.ID, upload{"", v.Name, v.ContentType, v.Data})
+		a := b.server.in.NewAttachment(b.channel.ID, shape.Upload{Name: v.Name, ContentType: v.ContentType, Data: v.Data})
 		b.resolve("attachments", a.ID, a)
-		b.server.uploads[a.ID] = a
+		b.server.in.Uploads[a.ID] = a
 		return a.ID, expect(o, FileOption)
 	default:
 		return nil, fmt.Errorf("%T stands for nothing on Discord", v)

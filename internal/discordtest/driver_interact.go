@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"clank/internal/discordtest/shape"
 )
 
 // Args are the values of a slash command by name. Strings, numbers and booleans
@@ -27,9 +29,9 @@ func (s *Server) SlashCommand(in Channel, user User, path string, args Args) (In
 	if err != nil {
 		return Interaction{}, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.interact(it, data), nil
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	return s.in.Interact(it, data), nil
 }
 
 // Complete asks for completions of one argument that the person is typing.
@@ -38,21 +40,21 @@ func (s *Server) Complete(in Channel, user User, path, focused, typed string) (I
 	if err != nil {
 		return Interaction{}, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.interact(it, data), nil
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	return s.in.Interact(it, data), nil
 }
 
-func (s *Server) commandCall(in Channel, user User, path string, args Args, kind int) (*interaction, map[string]any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *Server) commandCall(in Channel, user User, path string, args Args, kind int) (*shape.Exchange, map[string]any, error) {
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
 	words := strings.Fields(path)
-	ch := s.channels[in.ID]
+	ch := s.in.Channels[in.ID]
 	if ch == nil || len(words) == 0 {
 		return nil, nil, fmt.Errorf("use /%s: %w", path, ErrNoCommand)
 	}
-	if s.permissions(ch, user.ID)&UseCommands == 0 {
-		return nil, nil, fmt.Errorf("use /%s as %s: %w", path, user.Username, errMissingPerms)
+	if s.in.Permissions(ch, user.ID)&UseCommands == 0 {
+		return nil, nil, fmt.Errorf("use /%s as %s: %w", path, user.Username, shape.ErrMissingPerms)
 	}
 	app, command := s.findCommand(ch, words[0])
 	if app == nil {
@@ -73,37 +75,25 @@ func (s *Server) commandCall(in Channel, user User, path string, args Args, kind
 	if command.GuildID != "" {
 		data["guild_id"] = command.GuildID
 	}
-	return &interaction{app: app, kind: kind, channel: ch, user: user, name: path}, data, nil
+	return &shape.Exchange{App: app, Kind: kind, Channel: ch, User: user, Name: path}, data, nil
 }
 
 // findCommand looks for the command among the bots of the channel; a guild's own
 // commands come before those for everyone.
-func (s *Server) findCommand(ch *Channel, name string) (*account, *Command) {
+func (s *Server) findCommand(ch *Channel, name string) (*shape.Account, *Command) {
 	for _, scope := range []string{ch.GuildID, ""} {
-		for _, a := range s.accounts {
-			if s.permissions(ch, a.user.ID) == 0 && ch.botID != a.user.ID {
+		for _, a := range s.in.Accounts {
+			if s.in.Permissions(ch, a.User.ID) == 0 && ch.BotID != a.User.ID {
 				continue
 			}
-			for i, c := range a.commands[scope] {
-				if c.Name == name && c.Type == 1 && c.usableIn(ch) {
-					return a, &a.commands[scope][i]
+			for i, c := range a.Commands[scope] {
+				if c.Name == name && c.Type == 1 && c.UsableIn(ch) {
+					return a, &a.Commands[scope][i]
 				}
 			}
 		}
 	}
 	return nil, nil
-}
-
-// usableIn tells whether the command is offered in such a channel.
-func (c Command) usableIn(ch *Channel) bool {
-	direct := ch.GuildID == ""
-	if c.Contexts != nil {
-		if direct {
-			return slices.Contains(c.Contexts, 1)
-		}
-		return slices.Contains(c.Contexts, 0)
-	}
-	return !direct || c.DMPermission == nil || *c.DMPermission
 }
 
 // PressButton presses a button below a message that the person sees.
@@ -117,16 +107,16 @@ func (s *Server) Choose(on Message, user User, customID string, values ...string
 }
 
 func (s *Server) use(on Message, user User, customID string, values []string) (Interaction, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := s.messages[on.ID]
-	if r == nil || r.deleted || r.ViewerID != "" && r.ViewerID != user.ID {
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	r := s.in.Messages[on.ID]
+	if r == nil || r.Deleted || r.ViewerID != "" && r.ViewerID != user.ID {
 		return Interaction{}, fmt.Errorf("use %q: %w", customID, ErrNoComponent)
 	}
-	ch := s.channels[r.ChannelID]
-	c, ok := findComponent(r.Components, customID)
-	app := s.accounts[r.Author.ID]
-	if !ok || c.Disabled || app == nil || ch == nil || s.permissions(ch, user.ID)&ViewChannel == 0 {
+	ch := s.in.Channels[r.ChannelID]
+	c, ok := shape.FindComponent(r.Components, customID)
+	app := s.in.Accounts[r.Author.ID]
+	if !ok || c.Disabled || app == nil || ch == nil || s.in.Permissions(ch, user.ID)&ViewChannel == 0 {
 		return Interaction{}, fmt.Errorf("use %q: %w", customID, ErrNoComponent)
 	}
 	for _, v := range values {
@@ -138,20 +128,20 @@ func (s *Server) use(on Message, user User, customID string, values []string) (I
 	if c.Type != ButtonComponent {
 		data["values"] = append([]string{}, values...)
 	}
-	return s.interact(&interaction{app: app, kind: ComponentInteraction, channel: ch, user: user, target: r.ID}, data), nil
+	return s.in.Interact(&shape.Exchange{App: app, Kind: ComponentInteraction, Channel: ch, User: user, Target: r.ID}, data), nil
 }
 
 // SubmitModal fills in the modal that answered an interaction, input by custom
 // id, and sends it.
 func (s *Server) SubmitModal(answered Interaction, values map[string]string) (Interaction, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	from := s.interactions[answered.ID]
-	if from == nil || from.modal == nil {
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	from := s.in.Interactions[answered.ID]
+	if from == nil || from.Modal == nil {
 		return Interaction{}, fmt.Errorf("submit a modal: %w", ErrNoComponent)
 	}
 	var rows []map[string]any
-	for _, row := range from.modal.Components {
+	for _, row := range from.Modal.Components {
 		input := row.Components[0]
 		value, given := values[input.CustomID]
 		if !given {
@@ -164,16 +154,16 @@ func (s *Server) SubmitModal(answered Interaction, values map[string]string) (In
 			{"type": TextInput, "custom_id": input.CustomID, "value": value},
 		}})
 	}
-	it := &interaction{app: from.app, kind: ModalInteraction, channel: from.channel, user: from.user, target: from.target}
-	return s.interact(it, map[string]any{"custom_id": from.modal.CustomID, "components": rows}), nil
+	it := &shape.Exchange{App: from.App, Kind: ModalInteraction, Channel: from.Channel, User: from.User, Target: from.Target}
+	return s.in.Interact(it, map[string]any{"custom_id": from.Modal.CustomID, "components": rows}), nil
 }
 
 // ForgetInteraction makes Discord know the interaction no longer: each answer to
 // it fails with 10062 or 10015.
 func (s *Server) ForgetInteraction(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if it := s.interactions[id]; it != nil {
-		it.forgotten = true
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	if it := s.in.Interactions[id]; it != nil {
+		it.Forgotten = true
 	}
 }

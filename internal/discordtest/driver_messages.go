@@ -3,6 +3,9 @@ package discordtest
 import (
 	"fmt"
 	"slices"
+
+	"clank/internal/discordtest/rest"
+	"clank/internal/discordtest/shape"
 )
 
 // A Post is what a person writes. Mentions come from the text, as User.Mention
@@ -28,53 +31,53 @@ func (s *Server) SendMessage(in Channel, author User, text string, files ...File
 
 // Send is SendMessage with everything a post can have.
 func (s *Server) Send(in Channel, author User, p Post) (Message, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	ch := s.channels[in.ID]
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	ch := s.in.Channels[in.ID]
 	if ch == nil {
-		return Message{}, fmt.Errorf("send a message as %s: %w", author.Username, errUnknownChannel)
+		return Message{}, fmt.Errorf("send a message as %s: %w", author.Username, shape.ErrUnknownChannel)
 	}
-	if s.permissions(ch, author.ID)&SendMessages == 0 {
-		return Message{}, fmt.Errorf("send a message as %s: %w", author.Username, errMissingPerms)
+	if s.in.Permissions(ch, author.ID)&SendMessages == 0 {
+		return Message{}, fmt.Errorf("send a message as %s: %w", author.Username, shape.ErrMissingPerms)
 	}
-	r := s.newMessage(ch, author)
+	r := s.in.NewMessage(ch, author)
 	if p.Reply != nil {
-		if err := s.refer(r, Reference{MessageID: p.Reply.ID}); err != nil {
+		if err := s.in.Refer(r, Reference{MessageID: p.Reply.ID}); err != nil {
 			return Message{}, fmt.Errorf("send a reply as %s: %w", author.Username, err)
 		}
 	}
-	uploads := make([]upload, 0, len(p.Files))
+	uploads := make([]shape.Upload, 0, len(p.Files))
 	for _, f := range p.Files {
-		uploads = append(uploads, upload{"", f.Name, f.ContentType, f.Data})
+		uploads = append(uploads, shape.Upload{Name: f.Name, ContentType: f.ContentType, Data: f.Data})
 	}
-	if err := s.fill(r, messageBody{Content: &p.Text}, uploads); err != nil {
+	if err := s.in.Fill(r, rest.MessageBody{Content: &p.Text}, uploads); err != nil {
 		return Message{}, fmt.Errorf("send a message as %s: %w", author.Username, err)
 	}
-	s.post(r)
-	return copyMessage(r.Message), nil
+	s.in.Post(r)
+	return shape.CopyMessage(r.Message), nil
 }
 
 // EditMessage changes the text of a message in the name of its author.
 func (s *Server) EditMessage(m Message, text string) (Message, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := s.messages[m.ID]
-	if r == nil || r.deleted {
-		return Message{}, fmt.Errorf("edit a message: %w", errUnknownMessage)
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	r := s.in.Messages[m.ID]
+	if r == nil || r.Deleted {
+		return Message{}, fmt.Errorf("edit a message: %w", shape.ErrUnknownMessage)
 	}
-	if err := s.fill(r, messageBody{Content: &text}, nil); err != nil {
+	if err := s.in.Fill(r, rest.MessageBody{Content: &text}, nil); err != nil {
 		return Message{}, fmt.Errorf("edit a message: %w", err)
 	}
-	s.edited(r)
-	return copyMessage(r.Message), nil
+	s.in.Edited(r)
+	return shape.CopyMessage(r.Message), nil
 }
 
 // DeleteMessage takes a message away, as its author or a moderator does.
 func (s *Server) DeleteMessage(m Message) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r := s.messages[m.ID]; r != nil && !r.deleted {
-		s.remove(r)
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	if r := s.in.Messages[m.ID]; r != nil && !r.Deleted {
+		s.in.Remove(r)
 	}
 }
 
@@ -84,13 +87,13 @@ func (s *Server) Messages(in Channel) []Message { return s.MessagesFor(in, User{
 // MessagesFor lists what one person sees: also the ephemeral messages that only
 // this person does.
 func (s *Server) MessagesFor(in Channel, viewer User) []Message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
 	var list []Message
-	for _, id := range s.messagesOf[in.ID] {
-		r := s.messages[id]
+	for _, id := range s.in.MessagesOf[in.ID] {
+		r := s.in.Messages[id]
 		if r.ViewerID == "" || r.ViewerID == viewer.ID {
-			list = append(list, copyMessage(r.Message))
+			list = append(list, shape.CopyMessage(r.Message))
 		}
 	}
 	return list
@@ -99,66 +102,66 @@ func (s *Server) MessagesFor(in Channel, viewer User) []Message {
 // Message returns a message as it is now. It is false when there is none, or no
 // longer.
 func (s *Server) Message(id string) (Message, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := s.messages[id]
-	if r == nil || r.deleted {
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	r := s.in.Messages[id]
+	if r == nil || r.Deleted {
 		return Message{}, false
 	}
-	return copyMessage(r.Message), true
+	return shape.CopyMessage(r.Message), true
 }
 
 // History lists all that a message has been, oldest first; the first version is
 // how it was sent. It also knows deleted messages.
 func (s *Server) History(id string) []Version {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r := s.messages[id]; r != nil {
-		return slices.Clone(r.versions)
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	if r := s.in.Messages[id]; r != nil {
+		return slices.Clone(r.Versions)
 	}
 	return nil
 }
 
 // React puts an emoji below a message.
 func (s *Server) React(m Message, user User, emoji string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r := s.messages[m.ID]; r != nil && !r.deleted {
-		s.react(s.channels[r.ChannelID], r, user, emoji)
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	if r := s.in.Messages[m.ID]; r != nil && !r.Deleted {
+		s.in.React(s.in.Channels[r.ChannelID], r, user, emoji)
 	}
 }
 
 // Unreact takes it away.
 func (s *Server) Unreact(m Message, user User, emoji string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r := s.messages[m.ID]; r != nil && !r.deleted {
-		s.unreact(s.channels[r.ChannelID], r, user, emoji)
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	if r := s.in.Messages[m.ID]; r != nil && !r.Deleted {
+		s.in.Unreact(s.in.Channels[r.ChannelID], r, user, emoji)
 	}
 }
 
 // Reactions lists the emojis below a message, oldest first.
 func (s *Server) Reactions(m Message) []Reaction {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r := s.messages[m.ID]; r != nil {
-		return slices.Clone(r.reactions)
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	if r := s.in.Messages[m.ID]; r != nil {
+		return slices.Clone(r.Reactions)
 	}
 	return nil
 }
 
 // StartTyping shows a user as typing.
 func (s *Server) StartTyping(in Channel, user User) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if ch := s.channels[in.ID]; ch != nil {
-		s.startTyping(ch, user)
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	if ch := s.in.Channels[in.ID]; ch != nil {
+		s.in.StartTyping(ch, user)
 	}
 }
 
 // Typing lists each "… is typing" in the channel, oldest first.
 func (s *Server) Typing(in Channel) []Typing {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(s.typing), func(t Typing) bool { return t.ChannelID != in.ID })
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(s.in.Typing), func(t Typing) bool { return t.ChannelID != in.ID })
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"clank/internal/discordtest/hub"
 )
 
 // ErrNotConnected says that no gateway session of the bot is there.
@@ -16,16 +18,16 @@ func (s *Server) Dispatch(bot Bot, event, data string) error {
 	if !json.Valid([]byte(data)) {
 		return fmt.Errorf("dispatch %s: the data is not JSON; SendRaw sends anything", event)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
 	found := false
-	for _, ses := range s.sessionsInOrder() {
-		if ses.bot.user.ID == bot.ID {
-			s.dispatchRaw(ses, event, json.RawMessage(data))
+	for _, ses := range s.in.SessionsInOrder() {
+		if ses.Bot.User.ID == bot.ID {
+			s.in.DispatchRaw(ses, event, json.RawMessage(data))
 			found = true
 		}
 	}
-	s.notify()
+	s.in.Notify()
 	if !found {
 		return fmt.Errorf("dispatch %s: %w", event, ErrNotConnected)
 	}
@@ -34,51 +36,51 @@ func (s *Server) Dispatch(bot Bot, event, data string) error {
 
 // SendRaw sends any text as one gateway message to every connection of the bot.
 func (s *Server) SendRaw(bot Bot, text string) error {
-	return s.each(bot, func(c *conn) { c.push(outgoing{payload: []byte(text)}) })
+	return s.each(bot, func(c *hub.Conn) { c.Push(hub.Outgoing{Payload: []byte(text)}) })
 }
 
 // DropSockets cuts all gateway connections of the bot without a close frame.
 // What happens meanwhile is kept for a resume.
 func (s *Server) DropSockets(bot Bot) error {
-	return s.each(bot, func(c *conn) {
-		if c.session != nil {
-			c.session.conn = nil
+	return s.each(bot, func(c *hub.Conn) {
+		if c.Session != nil {
+			c.Session.Conn = nil
 		}
-		c.cut()
+		c.Cut()
 	})
 }
 
 // CloseGateway closes all gateway connections of the bot with a code.
 func (s *Server) CloseGateway(bot Bot, code int, reason string) error {
-	return s.each(bot, func(c *conn) { s.shut(c, code, reason) })
+	return s.each(bot, func(c *hub.Conn) { s.in.Shut(c, code, reason) })
 }
 
 // Reconnect asks all connections of the bot to come again and resume (op 7).
 func (s *Server) Reconnect(bot Bot) error {
-	return s.each(bot, func(c *conn) { s.sendOp(c, opReconnect, nil) })
+	return s.each(bot, func(c *hub.Conn) { s.in.SendOp(c, hub.OpReconnect, nil) })
 }
 
 // RequestHeartbeat asks for a heartbeat at once (op 1).
 func (s *Server) RequestHeartbeat(bot Bot) error {
-	return s.each(bot, func(c *conn) { s.sendOp(c, opHeartbeat, nil) })
+	return s.each(bot, func(c *hub.Conn) { s.in.SendOp(c, hub.OpHeartbeat, nil) })
 }
 
 // InvalidateSession tells all connections of the bot that their session is
 // invalid (op 9). With resumable the session stays; without, it is gone, also
 // for those who are not connected now.
 func (s *Server) InvalidateSession(bot Bot, resumable bool) error {
-	err := s.each(bot, func(c *conn) {
-		if c.session != nil {
-			c.session.conn, c.session = nil, nil
+	err := s.each(bot, func(c *hub.Conn) {
+		if c.Session != nil {
+			c.Session.Conn, c.Session = nil, nil
 		}
-		s.sendOp(c, opInvalidSession, resumable)
+		s.in.SendOp(c, hub.OpInvalidSession, resumable)
 	})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, ses := range s.sessions {
-		if !resumable && ses.bot.user.ID == bot.ID {
-			delete(s.sessions, id)
-			s.leaveCalls(ses)
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	for id, ses := range s.in.Sessions {
+		if !resumable && ses.Bot.User.ID == bot.ID {
+			delete(s.in.Sessions, id)
+			s.in.LeaveCalls(ses)
 		}
 	}
 	return err
@@ -86,22 +88,22 @@ func (s *Server) InvalidateSession(bot Bot, resumable bool) error {
 
 // WithholdHeartbeatACK stops answering heartbeats, until it is called with false.
 func (s *Server) WithholdHeartbeatACK(withhold bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.withholdACKs = withhold
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	s.in.WithholdACKs = withhold
 }
 
-func (s *Server) each(bot Bot, do func(*conn)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *Server) each(bot Bot, do func(*hub.Conn)) error {
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
 	found := false
-	for c := range s.conns {
-		if c.bot == bot.ID && c.closing == 0 {
+	for c := range s.in.Conns {
+		if c.Bot == bot.ID && c.Closing == 0 {
 			do(c)
 			found = true
 		}
 	}
-	s.notify()
+	s.in.Notify()
 	if !found {
 		return ErrNotConnected
 	}

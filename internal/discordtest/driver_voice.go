@@ -7,35 +7,36 @@ import (
 	"maps"
 
 	"clank/internal/discordtest/member"
+	"clank/internal/discordtest/shape"
 	"clank/internal/discordtest/voiceserver"
 )
 
 // JoinVoice puts a user into a voice channel. Of somebody who is not a bot
 // nothing is heard there; EnterCall gives them a voice.
 func (s *Server) JoinVoice(in Channel, user User) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if g := s.guilds[in.GuildID]; g != nil {
-		s.setVoice(g, VoiceState{GuildID: g.ID, ChannelID: &in.ID, UserID: user.ID, SessionID: "v" + s.newID()})
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	if g := s.in.Guilds[in.GuildID]; g != nil {
+		s.in.SetVoice(g, VoiceState{GuildID: g.ID, ChannelID: &in.ID, UserID: user.ID, SessionID: "v" + s.in.NewID()})
 	}
 }
 
 // LeaveVoice takes a user out of the guild's voice channels, as they do
 // themselves or as a moderator does. Their voice connection is closed with 4014.
 func (s *Server) LeaveVoice(in Guild, user User) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if g := s.guilds[in.ID]; g != nil {
-		s.setVoice(g, VoiceState{GuildID: g.ID, UserID: user.ID, SessionID: g.voice[user.ID].SessionID})
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	if g := s.in.Guilds[in.ID]; g != nil {
+		s.in.SetVoice(g, VoiceState{GuildID: g.ID, UserID: user.ID, SessionID: g.Voice[user.ID].SessionID})
 	}
 }
 
 // VoiceStates lists who is in which voice channel of the guild, by user id.
 func (s *Server) VoiceStates(in Guild) map[string]VoiceState {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if g := s.guilds[in.ID]; g != nil {
-		return maps.Clone(g.voice)
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	if g := s.in.Guilds[in.ID]; g != nil {
+		return maps.Clone(g.Voice)
 	}
 	return nil
 }
@@ -52,15 +53,15 @@ func (s *Server) EnterCall(ctx context.Context, in Channel, user User, o member.
 		return nil, fmt.Errorf("%s enters a call: %w", user.Username, ErrNoVoice)
 	}
 	s.JoinVoice(in, user)
-	s.mu.Lock()
-	g := s.guilds[in.GuildID]
+	s.in.Mu.Lock()
+	g := s.in.Guilds[in.GuildID]
 	if g == nil {
-		s.mu.Unlock()
-		return nil, fmt.Errorf("%s enters a call: %w", user.Username, errNotFound)
+		s.in.Mu.Unlock()
+		return nil, fmt.Errorf("%s enters a call: %w", user.Username, shape.ErrNotFound)
 	}
-	o.Ticket = s.voiceTicket(g, user.ID)
-	endpoint := s.voiceEndpoint(g)
-	s.mu.Unlock()
+	o.Ticket = s.in.VoiceTicket(g, user.ID)
+	endpoint := s.in.VoiceEndpoint(g)
+	s.in.Mu.Unlock()
 	if endpoint == nil {
 		return nil, fmt.Errorf("%s enters a call: it has no server now", user.Username)
 	}
@@ -77,44 +78,44 @@ func Seat(in Guild, user User) voiceserver.Seat {
 // moderator does. The voice connection of the user is closed with 4014; a bot is
 // told where to connect now.
 func (s *Server) MoveVoice(to Channel, user User) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	g := s.guilds[to.GuildID]
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	g := s.in.Guilds[to.GuildID]
 	if g == nil {
 		return
 	}
-	v, ok := g.voice[user.ID]
+	v, ok := g.Voice[user.ID]
 	if !ok || *v.ChannelID == to.ID {
 		return
 	}
 	v.ChannelID = &to.ID
-	s.setVoice(g, v)
-	if ses := s.sessions[v.SessionID]; ses != nil {
-		s.sendVoiceServer(ses, g)
+	s.in.SetVoice(g, v)
+	if ses := s.in.Sessions[v.SessionID]; ses != nil {
+		s.in.SendVoiceServer(ses, g)
 	}
 }
 
 // MuteVoice mutes or deafens a user who is in a call, as a moderator does.
 func (s *Server) MuteVoice(in Guild, user User, mute, deaf bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	g := s.guilds[in.ID]
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	g := s.in.Guilds[in.ID]
 	if g == nil {
 		return
 	}
-	if v, ok := g.voice[user.ID]; ok {
+	if v, ok := g.Voice[user.ID]; ok {
 		v.Mute, v.Deaf = mute, deaf
-		s.setVoice(g, v)
+		s.in.SetVoice(g, v)
 	}
 }
 
 // LimitVoice lets at most so many users into a voice channel; 0 lets in all.
 func (s *Server) LimitVoice(in Channel, users int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if ch := s.channels[in.ID]; ch != nil {
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	if ch := s.in.Channels[in.ID]; ch != nil {
 		ch.UserLimit = users
-		s.dispatchIn(ch, "CHANNEL_UPDATE", ch)
+		s.in.DispatchIn(ch, "CHANNEL_UPDATE", ch)
 	}
 }
 
@@ -122,22 +123,22 @@ func (s *Server) LimitVoice(in Channel, users int) {
 // get an endpoint of null, and their connections are closed with the code unless
 // it is 0. Those who come now get null, too, until FindVoiceServer.
 func (s *Server) LoseVoiceServer(in Guild, code int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	g := s.guilds[in.ID]
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	g := s.in.Guilds[in.ID]
 	if g == nil {
 		return
 	}
-	g.voiceEndpoint = ""
+	g.VoiceEndpoint = ""
 	s.tellVoiceServer(g, code)
 }
 
 // FindVoiceServer gives the guild's calls a new place and tells it to the bots
 // that are in one.
 func (s *Server) FindVoiceServer(in Guild) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	g := s.guilds[in.ID]
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	g := s.in.Guilds[in.ID]
 	if g == nil {
 		return
 	}
@@ -147,26 +148,26 @@ func (s *Server) FindVoiceServer(in Guild) {
 
 // findVoiceServer opens a port for the guild's calls. While the server is being
 // closed there is none.
-func (s *Server) findVoiceServer(g *guild) {
+func (s *Server) findVoiceServer(g *shape.GuildState) {
 	if s.Voice == nil {
 		return
 	}
 	if endpoint, err := s.Voice.Endpoint(); err == nil {
-		g.voiceEndpoint = endpoint
+		g.VoiceEndpoint = endpoint
 	}
 }
 
 // tellVoiceServer sends the guild's server to all bots in a call.
-func (s *Server) tellVoiceServer(g *guild, code int) {
-	for user, v := range g.voice {
-		ses := s.sessions[v.SessionID]
+func (s *Server) tellVoiceServer(g *shape.GuildState, code int) {
+	for user, v := range g.Voice {
+		ses := s.in.Sessions[v.SessionID]
 		if ses == nil {
 			continue
 		}
 		if code != 0 && s.Voice != nil {
 			s.Voice.Revoke(voiceserver.Seat{Server: g.ID, User: user}, code, "The server is going away.")
 		}
-		s.sendVoiceServer(ses, g)
+		s.in.SendVoiceServer(ses, g)
 	}
-	s.notify()
+	s.in.Notify()
 }

@@ -3,6 +3,8 @@ package discordtest
 import (
 	"context"
 	"fmt"
+
+	"clank/internal/discordtest/shape"
 )
 
 // Wait returns nil as soon as cond is true. It looks after every change on the
@@ -10,9 +12,9 @@ import (
 // was waited for, with the cause of the context.
 func (s *Server) Wait(ctx context.Context, what string, cond func() bool) error {
 	for {
-		s.mu.Lock()
-		changed := s.changed
-		s.mu.Unlock()
+		s.in.Mu.Lock()
+		changed := s.in.Changed
+		s.in.Mu.Unlock()
 		if cond() {
 			return nil
 		}
@@ -42,11 +44,11 @@ func (s *Server) WaitMessage(ctx context.Context, in Channel, match func(Message
 
 // everything lists all messages of a channel, whoever sees them.
 func (s *Server) everything(in Channel) []Message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
 	var list []Message
-	for _, id := range s.messagesOf[in.ID] {
-		list = append(list, copyMessage(s.messages[id].Message))
+	for _, id := range s.in.MessagesOf[in.ID] {
+		list = append(list, shape.CopyMessage(s.in.Messages[id].Message))
 	}
 	return list
 }
@@ -98,10 +100,10 @@ func (s *Server) WaitConnected(ctx context.Context, bot Bot) error {
 
 // Connected tells whether a gateway session of the bot is connected and ready.
 func (s *Server) Connected(bot Bot) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.conns {
-		if c.session != nil && c.closing == 0 && c.bot == bot.ID && c.session.conn == c {
+	s.in.Mu.Lock()
+	defer s.in.Mu.Unlock()
+	for c := range s.in.Conns {
+		if c.Session != nil && c.Closing == 0 && c.Bot == bot.ID && c.Session.Conn == c {
 			return true
 		}
 	}
