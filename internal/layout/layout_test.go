@@ -201,13 +201,6 @@ var table = map[string][]string{
 	"internal/owner":                   {"dashboard/client", "internal/command", "internal/home", "sqlite"},
 	"internal/demoshop":                {},
 	"internal/discordtest":             {"internal/discordtest/member", "internal/discordtest/voiceserver"},
-	"internal/aimock":      {},
-	"internal/browsertest": {"browsermgr/chrome", "browsermgr/page"},
-	"internal/cmdline":     {},
-	"internal/demoshop":    {},
-	"internal/discordtest": {
-		"internal/discordtest/hub", "internal/discordtest/member", "internal/discordtest/rest", "internal/discordtest/shape", "internal/discordtest/voiceserver",
-	},
 	"internal/discordtest/shape":       {},
 	"internal/discordtest/hub":         {"internal/discordtest/shape", "internal/discordtest/voiceserver"},
 	"internal/discordtest/rest":        {"internal/discordtest/hub", "internal/discordtest/shape"},
