@@ -16,13 +16,13 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
-	"clank/internal/command"
-	"clank/internal/home"
 	"clank/internal/browsertest"
+	"clank/internal/command"
 	"clank/internal/discordtest"
 	"clank/internal/discordtest/member"
 	"clank/internal/discordtest/private"
 	"clank/internal/discordtest/voiceserver"
+	"clank/internal/home"
 	"clank/sessions"
 )
 
