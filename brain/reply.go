@@ -43,13 +43,9 @@ func (r *reply) converse(ctx context.Context) (Answer, error) {
 	}
 	rounds := maxRounds
 	if r.model.Caps().Tools {
-		req.Tools = append([]llm.Tool{browseTool}, r.moreTools(ctx)...)
-		switch web := len(r.brain.Web.tools()); {
-		case len(r.tools) > web:
-			rounds = maxToolRounds
-		case web > 0:
-			rounds = maxReadRounds
-		}
+		var more []llm.Tool
+		more, rounds = r.moreTools(ctx)
+		req.Tools = append([]llm.Tool{browseTool}, more...)
 	}
 	for round := 0; ; round++ {
 		got, err := r.ask(ctx, req)

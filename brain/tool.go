@@ -20,19 +20,27 @@ type Tool struct {
 	Call func(ctx context.Context, o sessions.Origin, input json.RawMessage) (text string, images []llm.Image, err error)
 }
 
-// moreTools asks which further tools there are for this person, and returns them as the model sees them.
-func (r *reply) moreTools(ctx context.Context) []llm.Tool {
+// moreTools asks which further tools there are for this person, and returns them as the model sees them, and how often it may come
+// back to use them.
+func (r *reply) moreTools(ctx context.Context) (out []llm.Tool, rounds int) {
 	tools := r.brain.Web.tools()
-	if r.brain.Tools != nil {
-		tools = append(tools, r.brain.Tools(ctx, r.turn.Origin)...)
+	if rounds = maxRounds; len(tools) > 0 {
+		rounds = maxReadRounds
 	}
-	var out []llm.Tool
+	if r.brain.Tools != nil {
+		if small := r.brain.Tools(ctx, r.turn.Origin); len(small) > 0 {
+			tools, rounds = append(tools, small...), maxToolRounds
+		}
+	}
+	if r.brain.Errands != nil {
+		tools = append(tools, r.brain.Errands(ctx, r.turn.Origin)...)
+	}
 	r.tools = map[string]Tool{}
 	for _, t := range tools {
 		r.tools[t.Name] = t
 		out = append(out, t.Tool)
 	}
-	return out
+	return out, rounds
 }
 
 func (r *reply) toolNames() []string {

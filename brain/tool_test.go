@@ -92,3 +92,23 @@ func TestAStopReachesATool(t *testing.T) {
 		t.Errorf("err = %v, want the stop", err)
 	}
 }
+
+func TestErrandsAreUsedWithoutFurtherRounds(t *testing.T) {
+	m := &scripted{caps: seeing}
+	for range 10 {
+		m.replies = append(m.replies, calls("join_voice_channel"))
+	}
+	n := 0
+	b := withTool(newBrain(m, answering(sessions.Record{})), "join_voice_channel", func(context.Context, sessions.Origin, json.RawMessage) (string, []llm.Image, error) {
+		n++
+		return "joined", nil, nil
+	})
+	b.Tools, b.Errands = nil, b.Tools
+	reply(t, b, turn("come in"))
+	if got := result(t, m.asked[1], "a"); got.Text != "joined" || got.IsError {
+		t.Errorf("result = %+v", got)
+	}
+	if n < 1 || len(m.asked) > 4 {
+		t.Errorf("the errand was done %d times, the model asked %d times", n, len(m.asked))
+	}
+}

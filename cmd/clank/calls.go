@@ -53,11 +53,10 @@ func (a *app) brain(more func(context.Context, sessions.Origin) []brain.Tool) ac
 // mind is a brain whose calls of models belong to nobody yet.
 func (a *app) mind(more func(context.Context, sessions.Origin) []brain.Tool) *brain.Brain {
 	return &brain.Brain{
-		Model: a.brainModel,
-		Tasks: a.manager,
-		Tools: func(ctx context.Context, o sessions.Origin) []brain.Tool {
-			return append(a.tools.BrainTools(ctx, o), more(ctx, o)...)
-		},
+		Model:        a.brainModel,
+		Tasks:        a.manager,
+		Tools:        a.tools.BrainTools,
+		Errands:      more,
 		Web:          a.web.brain(),
 		Instructions: func() string { return a.settings.Now().BrainGuidance },
 		Logger:       a.logger,
