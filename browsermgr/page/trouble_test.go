@@ -18,7 +18,15 @@ import (
 
 func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
 	b := browser.Connect(t, page.Options{})
-	srv := site(t, map[string]string{"/": `<button onclick="for (;;);">Loop</button><p>Text</p>`})
+	began := make(chan struct{}, 2)
+	srv := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/began" {
+			began <- struct{}{}
+		}
+		browsertest.HTML(w, `<script>
+			function loop() { const tell = new XMLHttpRequest(); tell.open("GET", "/began", false); tell.send(); for (;;); }
+			</script><button onclick="loop()">Loop</button><p>Text</p>`)
+	})
 	tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 	ref := refOf(t, tab, "Loop")
 	stop := errors.New("stopped by @ada")
@@ -28,18 +36,24 @@ func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
 			return err
 		},
 		"evaluate": func(ctx context.Context) error {
-			_, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: "for (;;);"})
+			_, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: "loop()"})
 			return err
 		},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		timer := time.AfterFunc(300*time.Millisecond, func() { cancel(stop) })
+		left := make(chan error, 1)
+		go func() { left <- call(ctx) }()
+		select {
+		case <-began:
+		case <-browsertest.Within(t, 30*time.Second).Done():
+			t.Fatalf("%s: the loop has not begun", name)
+		}
 		start := time.Now()
-		err := call(ctx)
+		cancel(stop)
+		err := <-left
 		if took := time.Since(start); !errors.Is(err, stop) || took > atOnce {
 			t.Errorf("%s: got %v after %s, want the cause at once", name, err, took)
 		}
-		timer.Stop()
 		start = time.Now()
 		if err := tab.Stop(t.Context()); err != nil {
 			t.Fatal(err)
