@@ -189,9 +189,10 @@ func TestSendersAndReceiversReport(t *testing.T) {
 	if err := h.SendRTCP(seat, data); err != nil {
 		t.Fatal(err)
 	}
+	limit := deadline(t)
 	for c.Stats().LostSent != 0.25 {
 		select {
-		case <-deadline(t).Done():
+		case <-limit.Done():
 			t.Fatalf("the loss is %v, want a quarter", c.Stats().LostSent)
 		case <-time.After(5 * time.Millisecond):
 		}
