@@ -24,13 +24,13 @@ build: ## build the one static binary, bin/clank
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/clank
 
 test: chromium speech ## run all tests
-	$(GO) test -p 3 -parallel 4 ./...
+	$(GO) test $(TESTFLAGS) -p 3 -parallel 4 ./...
 
 test-peers: chromium ## the tests against programs of others, which npm installs
 	CLANK_PEERS=1 $(GO) test -count=1 ./mcpserver ./internal/aimock ./internal/callpeers ./voice/discord/dave
 
 race: chromium speech ## run the tests with the race detector, without the longest tables of cases (SKIP=packages, a regular expression)
-	GORACE=atexit_sleep_ms=100 $(GO) test -race -short -p 3 -parallel 4 $$($(GO) list ./... | grep -vE '$(or $(SKIP),^$$)')
+	GORACE=atexit_sleep_ms=100 $(GO) test $(TESTFLAGS) -race -short -p 3 -parallel 4 $$($(GO) list ./... | grep -vE '$(or $(SKIP),^$$)')
 
 lint: ## run the linters
 	$(GO) vet ./...

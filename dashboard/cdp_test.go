@@ -36,6 +36,9 @@ type reply struct {
 
 func launch(t *testing.T, flags ...string) *chromium {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("pages in a real browser take long")
+	}
 	path := os.Getenv("CLANK_CHROMIUM")
 	for _, name := range []string{"google-chrome", "google-chrome-stable", "chromium", "chromium-browser"} {
 		if found, err := exec.LookPath(name); path == "" && err == nil {
