@@ -351,3 +351,12 @@ func TestOldTranscriptsAreRemoved(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAddressThatCannotBeIsNotTakenForOneInUse(t *testing.T) {
+	x := &phone.Exchange{
+		Settings: settings.Defaults, Scopes: &cancel.Scopes{}, LeftOut: nobody{}, WatchAddr: "127.0.0.1:99999", Logger: slog.New(slog.DiscardHandler),
+	}
+	if err := x.Open(t.Context()); err == nil || !strings.Contains(err.Error(), "99999") {
+		t.Errorf("Open = %v", err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 
 	"clank/bot/markup"
@@ -34,7 +35,7 @@ func (x *Exchange) openSharing(ctx context.Context) error {
 func (x *Exchange) serveViewer(ctx context.Context) error {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", x.WatchAddr)
-	if err != nil {
+	if errors.Is(err, syscall.EADDRINUSE) {
 		x.Logger.Warn("address of the viewer's page is taken; using another", "address", x.WatchAddr, "error", err)
 		ln, err = lc.Listen(ctx, "tcp", "127.0.0.1:0")
 	}
