@@ -60,6 +60,12 @@ func (r *rig) Write(p []byte) (int, error) {
 	return r.log.Write(p)
 }
 
+func (r *rig) logged() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.log.String()
+}
+
 func start(t *testing.T, engine *rtc.Engine, change ...func(*viewer.Viewer, *viewer.Share)) *rig {
 	t.Helper()
 	done := make(chan struct{})
@@ -86,8 +92,8 @@ func start(t *testing.T, engine *rtc.Engine, change ...func(*viewer.Viewer, *vie
 		if n := r.screen.Looks(); n != 0 {
 			t.Errorf("%d still look at the share", n)
 		}
-		if strings.Contains(r.log.String(), token) {
-			t.Errorf("the secret of the link is in the log:\n%s", r.log.String())
+		if strings.Contains(r.logged(), token) {
+			t.Errorf("the secret of the link is in the log:\n%s", r.logged())
 		}
 	})
 	return r

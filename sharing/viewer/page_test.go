@@ -66,6 +66,33 @@ func TestThePageShowsAShareOverAWebSocket(t *testing.T) {
 	waitFor(t, tab, `document.body.dataset.state === "ended" && document.getElementById("text").textContent === "The share has ended."`)
 }
 
+func TestATryThatWasGivenUpLeavesTheViewAlone(t *testing.T) {
+	r := start(t, rtctest.Engine(t, new(rtc.Engine)))
+	tab := r.open(t, token)
+	waitFor(t, tab, `document.body.dataset.way === "WebRTC"`)
+	browsertest.JS(t, tab, `() => {
+		globalThis.RTCPeerConnection = class {
+			createDataChannel() {}
+			addTransceiver() {}
+			addEventListener() {}
+			close() {}
+			setLocalDescription() { return new Promise((_, refuse) => { globalThis.giveUp = refuse; }); }
+		}`+again+`
+	}`)
+	waitFor(t, tab, `globalThis.giveUp`)
+	browsertest.JS(t, tab, `() => { delete globalThis.RTCPeerConnection`+again+` }`)
+	waitFor(t, tab, `document.body.dataset.way === "WebSocket"`)
+	browsertest.JS(t, tab, `async () => {
+		giveUp(new Error("late"));
+		await new Promise((done) => setTimeout(done))`+again+`
+	}`)
+	browsertest.Eventually(t, "the view before has ended", func() bool { return strings.Count(r.logged(), "over=websocket") == 1 })
+	browsertest.Eventually(t, "only one view is left", func() bool { return r.Count() == 1 })
+	if strings.Contains(r.logged(), "does not show what it is sent") {
+		t.Error("the view before ended only because nobody looked at it")
+	}
+}
+
 func TestAWrongLinkGetsAClearPage(t *testing.T) {
 	r := start(t, nil)
 	tab := r.open(t, "wrong")

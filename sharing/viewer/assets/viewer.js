@@ -77,12 +77,12 @@ async function begin() {
       }
     };
     const live = (element, way) => mine === round && shows(element, way);
-    view = info.webrtc ? await watchRTC($("video"), info, post, live, over) : null;
+    const next = info.webrtc ? await watchRTC($("video"), info, post, live, over) : null;
     if (mine !== round) {
-      view?.close();
+      next?.close(); // the view that is there is another round's
       return;
     }
-    view ??= watchSocket($("canvas"), token, live, over);
+    view = next ?? watchSocket($("canvas"), token, live, over);
   } catch (error) {
     if (mine !== round) return;
     if (error.status === 404) gone(error.message);
