@@ -154,6 +154,7 @@ type town struct {
 	refuse error // of opening a leg
 	slow   bool  // opening a leg takes until its context ends
 	keys   bool  // a leg has keys at once
+	eager  bool  // a leg tells so a second before it is open
 
 	blocked string   // way that does not get through
 	tried   []string // ways
@@ -223,7 +224,7 @@ func newTown(t *testing.T) *town {
 
 func (w *town) connect(ctx context.Context, to media.Target, way golive.Way, handle func(media.Event)) (golive.Leg, error) {
 	w.mu.Lock()
-	refuse, slow, keys := w.refuse, w.slow, w.keys
+	refuse, slow, keys, eager := w.refuse, w.slow, w.keys, w.eager
 	w.tried = append(w.tried, way.Name)
 	blocked := w.blocked == way.Name
 	w.mu.Unlock()
@@ -243,6 +244,9 @@ func (w *town) connect(ctx context.Context, to media.Target, way golive.Way, han
 	w.mu.Unlock()
 	if keys {
 		handle(media.Event{Kind: media.Up})
+	}
+	if eager {
+		<-time.After(time.Second)
 	}
 	return l, nil
 }

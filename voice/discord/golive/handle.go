@@ -70,11 +70,22 @@ func (l *loop) reconnected(fresh bool) error {
 	return nil
 }
 
-// heard takes what the leg of a number tells.
-func (l *loop) heard(number int, e media.Event) error {
-	if number != l.number {
+// told takes what a leg of a number tells. It may do so before it is open, or before another way is tried.
+func (l *loop) told(number int, w word) error {
+	switch {
+	case number != l.number:
 		return nil // of an older one
+	case l.pending != nil:
+		l.early = append(l.early, w)
+		return nil
+	case l.leg == nil || w.way != l.way:
+		return nil // of one that did not get through
 	}
+	return l.heard(w.event)
+}
+
+// heard takes what the leg that is open tells.
+func (l *loop) heard(e media.Event) error {
 	switch e.Kind {
 	case media.Up:
 		l.deadline.Stop()

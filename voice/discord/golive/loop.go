@@ -20,6 +20,7 @@ type loop struct {
 	token    string
 	leg      Leg
 	pending  chan opened // of the leg that is being opened; nil if none is
+	early    []word // what legs told before it was known which of them is open
 	giveUp   context.CancelFunc
 	number   int // of the leg; what older ones tell is passed over
 	way      int // of the publisher's ways; what did not get through once is not tried again
@@ -31,6 +32,12 @@ type loop struct {
 	height   int
 	deadline *time.Timer
 	late     error // what the end of the deadline means
+}
+
+// word is something that a leg tells.
+type word struct {
+	way   int
+	event media.Event
 }
 
 // opened is what became of opening a leg.
@@ -152,6 +159,7 @@ func (l *loop) settle(ctx context.Context) error {
 	}
 	l.number++
 	this := l.number
+	l.early = nil
 	l.wanted = 100 // until the new server says otherwise
 	t := media.Target{
 		Endpoint: l.endpoint, ServerID: l.server, UserID: l.self, SessionID: l.seated.SessionID(), Token: l.token, GroupID: number - 1,
@@ -162,9 +170,9 @@ func (l *loop) settle(ctx context.Context) error {
 	result, from := make(chan opened, 1), l.way
 	l.pending = result
 	go func() {
-		result <- l.pub.connect(ctx, t, from, func(e media.Event) {
+		result <- l.pub.connect(ctx, t, from, func(way int, e media.Event) {
 			if e.Kind != media.Sound {
-				l.post(func(_ context.Context, l *loop) error { return l.heard(this, e) })
+				l.post(func(_ context.Context, l *loop) error { return l.told(this, word{way, e}) })
 			}
 		})
 	}()
@@ -191,7 +199,13 @@ func (l *loop) connected(r opened) error {
 		}
 	})
 	l.width, l.height = 0, 0
-	l.watch()
+	early := l.early
+	l.early = nil
+	for _, w := range early {
+		if err := l.told(l.number, w); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

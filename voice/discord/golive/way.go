@@ -28,19 +28,19 @@ func (p *Publisher) ways() []Way {
 
 // connect opens a leg in the first way that gets through, from the one of a number on. detour is why it is not that one. What the gateway
 // itself refuses is not tried again in another way.
-func (p *Publisher) connect(ctx context.Context, t media.Target, from int, handle func(media.Event)) opened {
+func (p *Publisher) connect(ctx context.Context, t media.Target, from int, handle func(way int, e media.Event)) opened {
 	open := p.Connect
 	if open == nil {
 		open = p.openConn
 	}
 	var detour error
 	for ways := p.ways(); ; from++ {
-		way := ways[from]
+		from, way := from, ways[from]
 		limited, cancel := ctx, context.CancelFunc(func() {})
 		if last := from == len(ways)-1; !last {
 			limited, cancel = context.WithTimeoutCause(ctx, wayLimit, fmt.Errorf("it was not there within %s", wayLimit))
 		}
-		leg, err := open(limited, t, way, handle)
+		leg, err := open(limited, t, way, func(e media.Event) { handle(from, e) })
 		cancel()
 		if err == nil {
 			return opened{leg: leg, way: from, detour: detour}

@@ -20,6 +20,7 @@ import (
 func TestAStreamThatDoesNotGetThroughTakesAnotherWayAndSaysSo(t *testing.T) {
 	for name, block := range map[string]func(w *town){
 		"refused": func(w *town) { w.blocked = "UDP" },
+		"eager":   func(w *town) { w.blocked, w.eager = "UDP", true },
 		"silent":  func(w *town) { w.slow = true; time.AfterFunc(3999*time.Millisecond, func() { w.slowly(false) }) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -36,7 +37,7 @@ func TestAStreamThatDoesNotGetThroughTakesAnotherWayAndSaysSo(t *testing.T) {
 					t.Errorf("got %+v, want it over WebRTC", st)
 				}
 				w.server("b.example", "token-b")
-				pass(time.Second)
+				pass(2 * time.Second)
 				if diff := cmp.Diff([]string{"UDP", "WebRTC", "WebRTC"}, w.tried); diff != "" {
 					t.Errorf("ways that were tried, before and after a move (-want +got):\n%s", diff)
 				}
