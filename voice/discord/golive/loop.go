@@ -20,7 +20,7 @@ type loop struct {
 	token    string
 	leg      Leg
 	pending  chan opened // of the leg that is being opened; nil if none is
-	early    []word // what legs told before it was known which of them is open
+	early    []word      // what legs told before it was known which of them is open
 	giveUp   context.CancelFunc
 	number   int // of the leg; what older ones tell is passed over
 	way      int // of the publisher's ways; what did not get through once is not tried again
