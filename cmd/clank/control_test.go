@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,7 +62,8 @@ func TestCommandsWorkTheBrowserOfTheServer(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(home, "control.json")); err == nil {
 		t.Error("the server that ended is still announced")
 	}
-	if _, stderr, code := ended(t, home, environ, "browser", "tabs"); code != 3 || !strings.Contains(stderr, "clank serve") {
+	alone := append(slices.Clone(environ), "OPENCLAW_GATEWAY_PORT=7") // somebody's own server may listen on the usual port
+	if _, stderr, code := ended(t, home, alone, "browser", "tabs"); code != 3 || !strings.Contains(stderr, "clank serve") {
 		t.Errorf("without a server: exit code %d, %q", code, stderr)
 	}
 }
