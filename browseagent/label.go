@@ -69,7 +69,7 @@ func readElement(line string) (e element, rest string) {
 	}
 	e.role, rest = line[:end], line[end:]
 	if dec, name := json.NewDecoder(strings.NewReader(rest)), ""; strings.HasPrefix(rest, ` "`) && dec.Decode(&name) == nil {
-		e.name, rest = oneLine(name), rest[dec.InputOffset():]
+		e.name, rest = working.OneLine(name), rest[dec.InputOffset():]
 	}
 	return e, rest
 }
@@ -84,7 +84,7 @@ func (ns names) of(ref string) string {
 	case e.name == "":
 		return "the " + e.role
 	default:
-		return quote(e.name)
+		return working.Quote(e.name)
 	}
 }
 
@@ -97,19 +97,9 @@ func bareRef(ref string) string {
 	return strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(ref, "@"), "ref="))
 }
 
-// quote puts s in quotes, on one line and not too long.
-func quote(s string) string { return `"` + cut(oneLine(s), 60) + `"` }
-
-// place is a URL as people read it in passing.
-func place(u string) string {
-	u = working.Bare(strings.TrimSpace(u))
-	u = strings.TrimPrefix(strings.TrimPrefix(u, "https://"), "http://")
-	return cut(strings.TrimSuffix(oneLine(u), "/"), 80)
-}
-
 func labelType(a args, ns names) string {
 	ref := a.str("ref")
-	text := quote(a.str("text"))
+	text := working.Quote(a.str("text"))
 	if ns.secret(ref) {
 		text = mask
 	}
@@ -123,7 +113,7 @@ func labelType(a args, ns names) string {
 func labelSelect(a args, ns names) string {
 	var values []string
 	for _, v := range a.list("values") {
-		values = append(values, quote(v))
+		values = append(values, working.Quote(v))
 	}
 	return fmt.Sprintf("select %s in %s", strings.Join(values, ", "), ns.of(a.str("ref")))
 }
@@ -144,7 +134,7 @@ func labelWait(a args, _ names) string {
 		{"text", "wait for "}, {"textGone", "wait until it is gone: "}, {"url", "wait for the address "}, {"loadState", "wait for the page: "},
 	} {
 		if s := a.str(w.field); s != "" {
-			return w.words + quote(s)
+			return w.words + working.Quote(s)
 		}
 	}
 	return fmt.Sprintf("wait %g s", float64(a.num("timeMs"))/1000)
@@ -153,7 +143,7 @@ func labelWait(a args, _ names) string {
 func labelTabs(a args, _ names) string {
 	switch a.str("action") {
 	case "new":
-		return strings.TrimSpace("open a new tab " + place(a.str("url")))
+		return strings.TrimSpace("open a new tab " + working.Place(a.str("url")))
 	case "select":
 		return "go to tab " + a.str("tab")
 	case "close":

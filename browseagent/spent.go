@@ -1,26 +1,14 @@
 package browseagent
 
 import (
-	"errors"
+	"cmp"
 	"strings"
-
-	"clank/llm"
 )
-
-// budgetSpent reports whether err says that the budget allows no further call of
-// a model, and in which words.
-func budgetSpent(err error) (limit string, spent bool) {
-	var failed *llm.Error
-	if !errors.As(err, &failed) || failed.Kind != llm.ErrSpent {
-		return "", false
-	}
-	return strings.TrimSuffix(failed.Message+"; "+failed.Hint, "; "), true
-}
 
 // soFar is what there is to tell without asking the model again: what it said
 // last, where it is, and what it has read there.
 func (r *run) soFar() string {
-	said := orText(strings.TrimSpace(r.beside), "The work ended before there was an answer.")
+	said := cmp.Or(strings.TrimSpace(r.beside), "The work ended before there was an answer.")
 	parts := []string{said}
 	if v := &r.held.view; v.url != "" {
 		where := v.url

@@ -147,6 +147,7 @@ var table = map[string][]string{
 
 	"computeruse/keys":            {},
 	"computeruse/picture":         {"llm"},
+	"computeruse/secret":          {"sessions/working"},
 	"computeruse/computerusetest": {"computeruse", "llm", "sessions"},
 
 	"sessions":              {"cancel"},
@@ -157,7 +158,7 @@ var table = map[string][]string{
 	"llm/llmtest":           {"llm"},
 	"llm/llmtest/gemini":    {"llm", "llm/llmtest"},
 	"browseagent":           {"llm", "sessions", "sessions/working", "untrusted"},
-	"computeruse":           {"computeruse/keys", "computeruse/picture", "llm", "sessions", "sessions/working", "untrusted"},
+	"computeruse":           {"computeruse/keys", "computeruse/picture", "computeruse/secret", "llm", "sessions", "sessions/working", "untrusted"},
 	"computeruse/anthropic": {"computeruse", "llm", "llm/anthropic"},
 	"computeruse/gemini":    {"computeruse", "llm", "llm/gemini"},
 	"computeruse/openai":    {"computeruse", "llm", "llm/openai"},

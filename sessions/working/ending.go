@@ -1,6 +1,8 @@
 package working
 
 import (
+	"cmp"
+	"errors"
 	"strings"
 
 	"clank/llm"
@@ -20,17 +22,20 @@ func FinalText(text string, stop llm.StopReason) Ending {
 	case llm.StopLength:
 		return Ending{Text: text, Limit: "length limit of one answer"}
 	case llm.StopRefused:
-		return Ending{Text: orText(text, "The model declined to go on."), Failed: true}
+		return Ending{Text: cmp.Or(text, "The model declined to go on."), Failed: true}
 	case llm.StopFilter:
-		return Ending{Text: orText(text, "The provider of the model withheld the answer."), Failed: true}
+		return Ending{Text: cmp.Or(text, "The provider of the model withheld the answer."), Failed: true}
 	default:
 		return Ending{Text: text}
 	}
 }
 
-func orText(text, otherwise string) string {
-	if text == "" {
-		return otherwise
+// Spent reports whether err says that the budget allows no further call of a
+// model, and in which words.
+func Spent(err error) (limit string, spent bool) {
+	var told *llm.Error
+	if !errors.As(err, &told) || told.Kind != llm.ErrSpent {
+		return "", false
 	}
-	return text
+	return strings.TrimSuffix(told.Message+"; "+told.Hint, "; "), true
 }
