@@ -176,7 +176,7 @@ var table = map[string][]string{
 	"runs/script":           {"browsermgr/outline", "llm/plain", "runs", "sessions"},
 	"untrusted":             {},
 	"mcpserver":             {"browsertool", "llm", "untrusted"},
-	"budget":                {"computeruse", "llm", "sessions"},
+	"budget":                {"computeruse", "llm", "sessions", "sessions/working"},
 	"budget/budgettest":     {"budget", "llm"},
 	"budget/speech":         {"budget", "llm", "voice"},
 	"sqlite":                {"budget", "sessions", "settings", "voice/privacy", "watches"},

@@ -39,3 +39,20 @@ func Spent(err error) (limit string, spent bool) {
 	}
 	return strings.TrimSuffix(told.Message+"; "+told.Hint, "; "), true
 }
+
+// SoFar is what there is to tell without asking the model again: what it said last,
+// where the page is, and what was read there last. What is not known is "".
+func SoFar(said, url, title, read string) string {
+	parts := []string{cmp.Or(strings.TrimSpace(said), "The work ended before there was an answer.")}
+	if url != "" {
+		where := url
+		if title != "" && title != url {
+			where = title + ", " + url
+		}
+		parts = append(parts, "The page it is on: "+where)
+	}
+	if read != "" {
+		parts = append(parts, "What it has read last:\n"+read)
+	}
+	return strings.Join(parts, "\n\n")
+}

@@ -57,11 +57,15 @@ func EndUser(o sessions.Origin) string {
 
 // Account is whom the model calls of a task are for.
 func Account(s sessions.Session, t sessions.Task) llm.Account {
-	user := t.Origin.User
-	if user != "" {
-		user = string(t.Origin.Kind) + ":" + user
-	}
 	return llm.Account{
-		Task: t.ID, Session: s.ID, Guild: t.Origin.Guild, Channel: t.Origin.Channel, User: user, Purpose: "browse",
+		Task: t.ID, Session: s.ID, Guild: t.Origin.Guild, Channel: t.Origin.Channel, User: Person(t.Origin), Purpose: "browse",
 	}
+}
+
+// Person is the id of who asked, with the door in front; "" if nobody is named.
+func Person(o sessions.Origin) string {
+	if o.User == "" {
+		return ""
+	}
+	return string(o.Kind) + ":" + o.User
 }

@@ -158,3 +158,17 @@ func TestAPromptNamesTheDayAndThePlaces(t *testing.T) {
 		t.Errorf("prompt (-want +got):\n%s", diff)
 	}
 }
+
+func TestWhatWasFoundSoFarIsToldOnce(t *testing.T) {
+	for name, tt := range map[string]struct{ said, url, title, read, want string }{
+		"nothing":          {want: "The work ended before there was an answer."},
+		"all":              {" It is 39. ", "http://s/", "Shop", "39 €", "It is 39.\n\nThe page it is on: Shop, http://s/\n\nWhat it has read last:\n39 €"},
+		"a page unnamed":   {"Well", "about:blank", "about:blank", "", "Well\n\nThe page it is on: about:blank"},
+		"a page untitled":  {"Well", "http://s/", "", "", "Well\n\nThe page it is on: http://s/"},
+		"a title, no page": {"Well", "", "Shop", "", "Well"},
+	} {
+		if diff := cmp.Diff(tt.want, working.SoFar(tt.said, tt.url, tt.title, tt.read)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
