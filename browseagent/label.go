@@ -22,12 +22,7 @@ type element struct {
 // names are the elements of a page state by ref.
 type names map[string]element
 
-var (
-	attribute  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ \[([^\]]*)\]`) })
-	secretName = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)pass(?:word|wort|phrase|code)|\bpwd\b|\bpin\b|kennwort|contraseñ|mot de passe|senha|secret|パスワード|密码|пароль`)
-	})
-)
+var attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ \[([^\]]*)\]`) })
 
 // readNames reads the elements of a page state. Only what stands where an
 // attribute stands is one: a page may write "[ref=e1]" into names and texts.
@@ -46,7 +41,7 @@ func readNames(lines []string) names {
 		if ref == "" {
 			continue
 		}
-		e.secret = e.secret || (e.role == "textbox" && secretName().MatchString(e.name))
+		e.secret = e.secret || (e.role == "textbox" && working.SecretName(e.name))
 		ns[ref] = e
 	}
 	return ns
@@ -77,7 +72,7 @@ func readElement(line string) (e element, rest string) {
 // of describes the element behind ref for people: `"Sign in"`, or its role if it
 // has no name, or the ref if it is not known.
 func (ns names) of(ref string) string {
-	e, ok := ns[bareRef(ref)]
+	e, ok := ns[working.BareRef(ref)]
 	switch {
 	case !ok:
 		return ref
@@ -89,13 +84,7 @@ func (ns names) of(ref string) string {
 }
 
 // secret reports whether ref is a password field.
-func (ns names) secret(ref string) bool { return ns[bareRef(ref)].secret }
-
-// bareRef brings the spellings of a ref (@e1, ref=e1, E1) to the one that page
-// states use.
-func bareRef(ref string) string {
-	return strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(ref, "@"), "ref="))
-}
+func (ns names) secret(ref string) bool { return ns[working.BareRef(ref)].secret }
 
 func labelType(a args, ns names) string {
 	ref := a.str("ref")

@@ -171,7 +171,7 @@ var table = map[string][]string{
 	"browsertool/media":     {},
 	"browsertool/node":      {"browsertool/media", "browsertool/remote"},
 	"browsertool/remote":    {},
-	"runs":                  {"browseagent", "browsermgr/outline", "computeruse", "llm", "sessions"},
+	"runs":                  {"browseagent", "browsermgr/outline", "computeruse", "llm", "sessions", "sessions/working"},
 	"runs/replay":           {"browseagent", "browsermgr/outline", "computeruse", "llm", "runs", "sessions"},
 	"runs/script":           {"browsermgr/outline", "llm/plain", "runs", "sessions"},
 	"untrusted":             {},
