@@ -33,7 +33,7 @@ func (l *line) RoundTrip(*http.Request) (*http.Response, error) {
 type pause time.Duration
 
 func (p *pause) Read([]byte) (int, error) {
-	time.Sleep(time.Duration(*p))
+	<-time.After(time.Duration(*p))
 	return 0, io.EOF
 }
 
