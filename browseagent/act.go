@@ -58,7 +58,7 @@ func (r *run) call(ctx context.Context, c llm.ToolCall) error {
 	step := sessions.Step{N: r.n, Kind: sessions.StepAct, Phase: sessions.Begun, Tool: c.Name, Input: c.Input}
 	t, a, wrong := find(c)
 	if wrong != nil {
-		step.Label = "use " + quote(c.Name)
+		step.Label = "use " + working.Quote(c.Name)
 	} else {
 		step.Label = t.label(a, r.held.view.names)
 		step.Input = r.shareable(t, a, c.Input)

@@ -140,8 +140,8 @@ func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) it
 		h.State.moved(s)
 		r := &run{agent: a, held: h.State, opening: &h.Page, session: s, task: t, yield: yield, log: a.logger().With("session", s.ID, "task", t.ID)}
 		err = r.work(ctx, unread)
-		if limit, spent := budgetSpent(err); spent {
-			err = r.answer(ctx, working.Ending{Text: r.soFar(), Limit: limit})
+		if limit, spent := working.Spent(err); spent {
+			err = r.answer(ctx, working.Ending{Text: working.SoFar(r.beside, h.State.view.url, h.State.view.title, r.read), Limit: limit})
 		}
 		if err != nil && !errors.Is(err, errGone) {
 			yield(sessions.Step{}, err)

@@ -3,7 +3,6 @@ package browseagent
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"clank/sessions"
@@ -58,22 +57,13 @@ func (r *run) timed(ctx context.Context, a args, do func(context.Context) outcom
 // askPeople asks a question. The decision is a sentence, "" if nobody had to be
 // asked.
 func (r *run) askPeople(ctx context.Context, q sessions.Question) (decision string, err error) {
-	began := time.Now()
 	q.Literal = r.caps.Literal
-	decision, err = r.agent.Consent.Ask(ctx, r.session, r.task, q)
-	r.log.Debug("consent", "classes", strings.Join(q.Classes, " "), "took", time.Since(began), "err", err)
-	if err != nil {
-		return "", working.Ended(ctx, err)
-	}
-	if decision != "" {
-		decision = sentenceOf(cut(oneLine(decision), 200)) + "."
-	}
-	return decision, nil
+	return working.Ask(ctx, r.agent.Consent, r.log, r.session, r.task, q)
 }
 
 // refusal is what the model is told when people did not agree.
 func refusal(why error) *outcome {
-	return misuse("%s. Do not try it in another way; tell the person if they need to know.", sentenceOf(cut(oneLine(why.Error()), 300)))
+	return misuse("%s", working.Refusal(why))
 }
 
 // judged is the action of [Page.Act] behind a call, if it can set something off.
@@ -87,13 +77,4 @@ func judged(t *tool, a args) (kind string, input map[string]any) {
 		return "tabNew", map[string]any{"url": working.Address(a.str("url"))}
 	}
 	return "", nil
-}
-
-// sentenceOf begins with a capital letter and has no full stop.
-func sentenceOf(s string) string {
-	s = strings.TrimRight(s, ".")
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }

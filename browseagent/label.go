@@ -22,12 +22,7 @@ type element struct {
 // names are the elements of a page state by ref.
 type names map[string]element
 
-var (
-	attribute  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ \[([^\]]*)\]`) })
-	secretName = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)pass(?:word|wort|phrase|code)|\bpwd\b|\bpin\b|kennwort|contraseñ|mot de passe|senha|secret|パスワード|密码|пароль`)
-	})
-)
+var attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ \[([^\]]*)\]`) })
 
 // readNames reads the elements of a page state. Only what stands where an
 // attribute stands is one: a page may write "[ref=e1]" into names and texts.
@@ -46,7 +41,7 @@ func readNames(lines []string) names {
 		if ref == "" {
 			continue
 		}
-		e.secret = e.secret || (e.role == "textbox" && secretName().MatchString(e.name))
+		e.secret = e.secret || (e.role == "textbox" && working.SecretName(e.name))
 		ns[ref] = e
 	}
 	return ns
@@ -69,7 +64,7 @@ func readElement(line string) (e element, rest string) {
 	}
 	e.role, rest = line[:end], line[end:]
 	if dec, name := json.NewDecoder(strings.NewReader(rest)), ""; strings.HasPrefix(rest, ` "`) && dec.Decode(&name) == nil {
-		e.name, rest = oneLine(name), rest[dec.InputOffset():]
+		e.name, rest = working.OneLine(name), rest[dec.InputOffset():]
 	}
 	return e, rest
 }
@@ -77,39 +72,23 @@ func readElement(line string) (e element, rest string) {
 // of describes the element behind ref for people: `"Sign in"`, or its role if it
 // has no name, or the ref if it is not known.
 func (ns names) of(ref string) string {
-	e, ok := ns[bareRef(ref)]
+	e, ok := ns[working.BareRef(ref)]
 	switch {
 	case !ok:
 		return ref
 	case e.name == "":
 		return "the " + e.role
 	default:
-		return quote(e.name)
+		return working.Quote(e.name)
 	}
 }
 
 // secret reports whether ref is a password field.
-func (ns names) secret(ref string) bool { return ns[bareRef(ref)].secret }
-
-// bareRef brings the spellings of a ref (@e1, ref=e1, E1) to the one that page
-// states use.
-func bareRef(ref string) string {
-	return strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(ref, "@"), "ref="))
-}
-
-// quote puts s in quotes, on one line and not too long.
-func quote(s string) string { return `"` + cut(oneLine(s), 60) + `"` }
-
-// place is a URL as people read it in passing.
-func place(u string) string {
-	u = working.Bare(strings.TrimSpace(u))
-	u = strings.TrimPrefix(strings.TrimPrefix(u, "https://"), "http://")
-	return cut(strings.TrimSuffix(oneLine(u), "/"), 80)
-}
+func (ns names) secret(ref string) bool { return ns[working.BareRef(ref)].secret }
 
 func labelType(a args, ns names) string {
 	ref := a.str("ref")
-	text := quote(a.str("text"))
+	text := working.Quote(a.str("text"))
 	if ns.secret(ref) {
 		text = mask
 	}
@@ -123,7 +102,7 @@ func labelType(a args, ns names) string {
 func labelSelect(a args, ns names) string {
 	var values []string
 	for _, v := range a.list("values") {
-		values = append(values, quote(v))
+		values = append(values, working.Quote(v))
 	}
 	return fmt.Sprintf("select %s in %s", strings.Join(values, ", "), ns.of(a.str("ref")))
 }
@@ -144,7 +123,7 @@ func labelWait(a args, _ names) string {
 		{"text", "wait for "}, {"textGone", "wait until it is gone: "}, {"url", "wait for the address "}, {"loadState", "wait for the page: "},
 	} {
 		if s := a.str(w.field); s != "" {
-			return w.words + quote(s)
+			return w.words + working.Quote(s)
 		}
 	}
 	return fmt.Sprintf("wait %g s", float64(a.num("timeMs"))/1000)
@@ -153,7 +132,7 @@ func labelWait(a args, _ names) string {
 func labelTabs(a args, _ names) string {
 	switch a.str("action") {
 	case "new":
-		return strings.TrimSpace("open a new tab " + place(a.str("url")))
+		return strings.TrimSpace("open a new tab " + working.Place(a.str("url")))
 	case "select":
 		return "go to tab " + a.str("tab")
 	case "close":

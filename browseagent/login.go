@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"clank/sessions"
+	"clank/sessions/working"
 )
 
 // Logins fills kept logins into pages. The model never gets to know what they hold. It is implemented by the program that
@@ -59,13 +60,13 @@ func (r *run) known(name string, code bool) *outcome {
 			return nil
 		}
 		if l.Code || !code {
-			names = append(names, quote(l.Name))
+			names = append(names, working.Quote(l.Name))
 		}
 	}
 	if len(names) == 0 {
 		return misuse("There is no login that you may use for this.")
 	}
-	return misuse("There is no login %s that you may use for this. There are: %s.", quote(name), strings.Join(names, ", "))
+	return misuse("There is no login %s that you may use for this. There are: %s.", working.Quote(name), strings.Join(names, ", "))
 }
 
 // signIn asks a person and then uses the login where they were told that it would be used. The time they take does not
@@ -112,14 +113,16 @@ func fillLogin(ctx context.Context, r *run, _ Page, a args) outcome {
 }
 
 func labelFillLogin(a args, _ names) string {
-	label := "fill in the login " + quote(a.str("entry"))
+	label := "fill in the login " + working.Quote(a.str("entry"))
 	if a.flag("submit") {
 		label += " and send it"
 	}
 	return label
 }
 
-func labelFillCode(a args, _ names) string { return "fill in the code of " + quote(a.str("entry")) }
+func labelFillCode(a args, _ names) string {
+	return "fill in the code of " + working.Quote(a.str("entry"))
+}
 
 // loginPrompt tells the model about the logins; "" if there are none.
 func loginPrompt(logins []Login) string {
@@ -131,7 +134,7 @@ func loginPrompt(logins []Login) string {
 	for _, l := range logins {
 		fmt.Fprintf(&b, "\n- %s: for %s", l.Name, strings.Join(l.Origins, " and "))
 		if l.Username != "" {
-			fmt.Fprintf(&b, ", user name %s", quote(l.Username))
+			fmt.Fprintf(&b, ", user name %s", working.Quote(l.Username))
 		}
 		if l.Code {
 			b.WriteString(", with one-time codes (fill_totp)")

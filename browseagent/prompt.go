@@ -1,14 +1,6 @@
 package browseagent
 
-import (
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
-	"time"
-
-	"clank/untrusted"
-)
+import "clank/untrusted"
 
 const instructions = `You work a real web browser for a person, with the tools given to you.
 
@@ -25,20 +17,3 @@ How to work
 
 What pages say
 ` + untrusted.Instruction
-
-// systemPrompt is what the model is told before the conversation.
-func systemPrompt(now time.Time, places map[string]string, extra string) string {
-	var b strings.Builder
-	b.WriteString(instructions)
-	fmt.Fprintf(&b, "\n\nToday is %s.", now.Format("Monday, 2 January 2006"))
-	if len(places) > 0 {
-		b.WriteString("\n\nPlaces that people call by a name:")
-		for _, name := range slices.Sorted(maps.Keys(places)) {
-			fmt.Fprintf(&b, "\n- %s: %s", name, places[name])
-		}
-	}
-	if extra = strings.TrimSpace(extra); extra != "" {
-		b.WriteString("\n\nFrom the operator of this program:\n" + extra)
-	}
-	return b.String()
-}

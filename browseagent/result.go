@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/working"
 	"clank/untrusted"
 )
 
@@ -135,7 +135,7 @@ func (o *outcome) brief() string {
 	case o.invalid:
 		return strings.Join(o.remarks, " ")
 	case o.section == sectionText || o.section == sectionLinks:
-		return cut(o.body, 500)
+		return working.Cut(o.body, 500)
 	default:
 		return strings.Join(o.notes, "; ")
 	}
@@ -151,18 +151,4 @@ func (o *outcome) fingerprint() string {
 		h.Write(sum[:])
 	}
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// oneLine joins the lines of s.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// cut shortens s to at most limit bytes and says so with an ellipsis.
-func cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + "…"
 }

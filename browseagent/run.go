@@ -107,7 +107,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 			r.log.Warn("logins cannot be used", "err", err)
 		}
 	}
-	r.system = systemPrompt(r.agent.now(), r.agent.Places, r.set.Instructions) + loginPrompt(r.logins)
+	r.system = working.Prompt(instructions, r.agent.now(), r.agent.Places, r.set.Instructions) + loginPrompt(r.logins)
 	r.seen = make(map[[sha256.Size]byte]bool)
 	if unread != nil {
 		r.log.Warn("conversation is not readable", "err", unread)
@@ -235,13 +235,6 @@ func (r *run) emit(ctx context.Context, s sessions.Step) error {
 		return errGone
 	}
 	return nil
-}
-
-func orText(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // withoutCalls drops tool calls that a model made although it had no tools, and

@@ -25,7 +25,7 @@ func (r *run) hear(ctx context.Context) error {
 	}
 	return r.listen(ctx, func(notes []sessions.Note) {
 		for _, n := range notes {
-			r.held.history.user(fmt.Sprintf("[%s, while you work] %s", speaker(n.By), n.Text))
+			r.held.history.user(fmt.Sprintf("[%s, while you work] %s", working.Speaker(n.By), n.Text))
 		}
 	})
 }
@@ -44,11 +44,6 @@ func (r *run) listen(ctx context.Context, take func([]sessions.Note)) error {
 	}
 	take(notes)
 	return nil
-}
-
-// speaker is a name that cannot look like the end of its brackets.
-func speaker(name string) string {
-	return strings.NewReplacer("[", "(", "]", ")").Replace(cut(oneLine(name), 60))
 }
 
 // goesOn reports whether the task goes on although the model has said its last,
@@ -98,10 +93,12 @@ func (r *run) offered() []llm.Tool {
 func passOn(_ context.Context, r *run, _ Page, a args) outcome {
 	to := a.str("runtime")
 	if !slices.Contains(r.set.HandOver, to) {
-		return failure(fmt.Errorf("the task cannot be handed over to %s", quote(to)))
+		return failure(fmt.Errorf("the task cannot be handed over to %s", working.Quote(to)))
 	}
 	r.handed = &sessions.HandOverError{Runtime: to, Brief: a.str("brief")}
 	return outcome{remarks: []string{"Handed over to " + to + "."}}
 }
 
-func labelPassOn(a args, _ names) string { return "hand over to " + cut(oneLine(a.str("runtime")), 60) }
+func labelPassOn(a args, _ names) string {
+	return "hand over to " + working.Brief(a.str("runtime"), 60)
+}

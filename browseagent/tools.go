@@ -33,7 +33,7 @@ var tools = []tool{
 	{
 		name: "browser_open", about: "Open a URL in the current tab.", run: open,
 		fields: []field{{name: "url", kind: text, required: true}},
-		label:  func(a args, _ names) string { return "open " + place(a.str("url")) },
+		label:  func(a args, _ names) string { return "open " + working.Place(a.str("url")) },
 	},
 	{
 		name: "browser_snapshot", about: "Show the whole page state again, with the refs of its elements.", run: snapshot, reads: true,
@@ -58,7 +58,7 @@ var tools = []tool{
 	{
 		name: "browser_press", about: `Press a key or chord, such as "Enter", "ArrowDown" or "Control+a".`, kind: "press",
 		fields: []field{{name: "key", kind: text, required: true}},
-		label:  func(a args, _ names) string { return "press " + cut(oneLine(a.str("key")), 60) },
+		label:  func(a args, _ names) string { return "press " + working.Brief(a.str("key"), 60) },
 	},
 	{
 		name: "browser_scroll", about: "Scroll the page, or to an element.", kind: "scroll",
@@ -161,10 +161,10 @@ func find(c llm.ToolCall) (*tool, args, *outcome) {
 		}
 	}
 	if t == nil {
-		return nil, nil, misuse("There is no tool %s.", quote(c.Name))
+		return nil, nil, misuse("There is no tool %s.", working.Quote(c.Name))
 	}
 	if c.Malformed != "" {
-		return nil, nil, misuse("%s: the input is not a JSON object: %s", t.name, quote(c.Malformed))
+		return nil, nil, misuse("%s: the input is not a JSON object: %s", t.name, working.Quote(c.Malformed))
 	}
 	a, err := decode(t.fields, c.Input)
 	if err == nil && t.check != nil {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"strings"
 
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/working"
 )
 
 // Backend returns b within the budget: its calls of models belong to the task,
@@ -15,21 +15,6 @@ import (
 // left ends with an answer that tells what was found so far.
 func (k *Keeper) Backend(b sessions.Backend) sessions.Backend {
 	return &backend{Backend: b, keeper: k}
-}
-
-// AccountOf says to whom the calls of task t in session s are put down.
-func AccountOf(s sessions.Session, t sessions.Task) llm.Account {
-	return llm.Account{
-		Task: t.ID, Session: s.ID, Guild: t.Origin.Guild, Channel: t.Origin.Channel, User: PersonOf(t.Origin), Purpose: "browse",
-	}
-}
-
-// PersonOf is the id of who asked, with the door in front; "" if nobody is named.
-func PersonOf(o sessions.Origin) string {
-	if o.User == "" {
-		return ""
-	}
-	return string(o.Kind) + ":" + o.User
 }
 
 type backend struct {
@@ -41,7 +26,7 @@ type backend struct {
 // Run implements [sessions.Backend].
 func (b *backend) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
 	return func(yield func(sessions.Step, error) bool) {
-		w := &work{keeper: b.keeper, account: AccountOf(s, t), model: t.Model, last: sessions.Step{URL: s.URL, Title: s.Title}}
+		w := &work{keeper: b.keeper, account: working.Account(s, t), model: t.Model, last: sessions.Step{URL: s.URL, Title: s.Title}}
 		if w.model == "" {
 			w.model = t.Runtime
 		}
@@ -49,8 +34,8 @@ func (b *backend) Run(ctx context.Context, s sessions.Session, t sessions.Task) 
 		if errors.Is(err, errGone) || err == nil {
 			return
 		}
-		if spent, ok := asSpent(err); ok && ctx.Err() == nil {
-			yield(w.answer(spent), nil)
+		if limit, spent := working.Spent(err); spent && ctx.Err() == nil {
+			yield(w.answer(limit), nil)
 			return
 		}
 		yield(sessions.Step{}, err)
@@ -123,26 +108,10 @@ func (w *work) see(s sessions.Step) {
 	}
 }
 
-// answer is what there is to tell when the budget is spent.
-func (w *work) answer(spent *llm.Error) sessions.Step {
-	parts := []string{"The work ended before there was an answer."}
-	if w.said != "" {
-		parts[0] = w.said
-	}
-	if w.last.URL != "" {
-		parts = append(parts, "The page it is on: "+strings.TrimPrefix(w.last.Title+", "+w.last.URL, ", "))
-	}
-	if w.read != "" {
-		parts = append(parts, "What it has seen last:\n"+w.read)
-	}
+// answer is what there is to tell when the budget is spent, in the words of limit.
+func (w *work) answer(limit string) sessions.Step {
 	return sessions.Step{
-		N: w.last.N + 1, Kind: sessions.StepAnswer, Phase: sessions.Done, Label: "answer", Text: strings.Join(parts, "\n\n"),
-		Limit: spent.Message, URL: w.last.URL, Title: w.last.Title,
+		N: w.last.N + 1, Kind: sessions.StepAnswer, Phase: sessions.Done, Label: "answer", Limit: limit,
+		Text: working.SoFar(w.said, w.last.URL, w.last.Title, w.read), URL: w.last.URL, Title: w.last.Title,
 	}
-}
-
-// asSpent returns err as the budget that is spent, if it is one.
-func asSpent(err error) (*llm.Error, bool) {
-	var failed *llm.Error
-	return failed, errors.As(err, &failed) && failed.Kind == llm.ErrSpent
 }

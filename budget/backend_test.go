@@ -68,13 +68,18 @@ func last(t *testing.T, steps []sessions.Step, err error) sessions.Step {
 	return steps[len(steps)-1]
 }
 
+// more is the way out of a spent budget.
+func more(level budget.Level) string {
+	return "whoever runs clank can allow more: setting " + budget.LimitKey + string(level)
+}
+
 func TestStepsAreCountedAndTheLimitHoldsExactly(t *testing.T) {
 	b := newBench(budget.Limits{budget.Task: {Steps: 2}})
 	think := sessions.Step{Kind: sessions.StepThink, Label: "think", Text: "Anna is a lamp."}
 	inner := script(nil, think, act("1", ""), act("2", "39 €"), act("3", ""), sessions.Step{Kind: sessions.StepAnswer, Text: "done"})
 	steps, err := b.work(t.Context(), inner)
 	answer := last(t, steps, err)
-	if answer.Kind != sessions.StepAnswer || answer.Limit != "budget spent: 2 of 2 steps for this task" || answer.N != 4 {
+	if answer.Kind != sessions.StepAnswer || answer.Limit != "budget spent: 2 of 2 steps for this task; "+more(budget.Task)+"; a new task has a budget of its own" || answer.N != 4 {
 		t.Errorf("got %+v, want an answer that names the limit", answer)
 	}
 	for _, want := range []string{"Anna is a lamp.", "Lumen, https://shop.test/2", "39 €"} {
@@ -161,7 +166,7 @@ func TestATaskEndsWhenItsMinutesAreSpent(t *testing.T) {
 		begun := time.Now()
 		steps, err := b.work(t.Context(), inner)
 		answer := last(t, steps, err)
-		if answer.Limit != "budget spent: 0.9 of 0.9 minutes for this person today" || !strings.Contains(answer.Text, "39 €") {
+		if answer.Limit != "budget spent: 0.9 of 0.9 minutes for this person today; "+more(budget.User)+"; it begins anew at midnight in UTC" || !strings.Contains(answer.Text, "39 €") {
 			t.Errorf("got %+v", answer)
 		}
 		if took := time.Since(begun); took != 50*time.Second {

@@ -119,7 +119,7 @@ func (r *run) call(ctx context.Context, c Call, last bool) (o Outcome, refused *
 	}
 	all, wrong := plan(c.Actions, r.photo.Geometry, r.mouse())
 	if wrong != nil {
-		o.Err = sentence(wrong.Error())
+		o.Err = working.Sentence(wrong.Error())
 		var a Action
 		if len(c.Actions) > 0 {
 			a = c.Actions[0]
@@ -177,7 +177,7 @@ func (r *run) around(ctx context.Context, step *sessions.Step, do func() error) 
 func (r *run) action(ctx context.Context, s Screen, p planned, intent string, o *Outcome, last bool) error {
 	on := r.meets(ctx, s, p)
 	if on.secret {
-		r.held.memory.secrets.learn(p.Text)
+		r.held.memory.secrets.Learn(p.Text)
 	}
 	step := r.step(p.as(on), on, intent)
 	return r.around(ctx, step, func() error {

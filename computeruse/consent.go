@@ -1,12 +1,14 @@
 package computeruse
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/url"
 	"strings"
 	"time"
 
+	"clank/computeruse/secret"
 	"clank/sessions"
 	"clank/sessions/working"
 )
@@ -68,20 +70,14 @@ func (r *run) attempt(ctx context.Context, s Screen, m move, given string, limit
 func (d *deed) take(done working.Done) {
 	d.notes, d.consent, d.err = done.Notes, done.Consent, done.Err
 	if done.Refused != nil {
-		d.refused = sentence(done.Refused.Error()) + " Do not try it in another way; tell the person if they need to know."
+		d.refused = working.Refusal(done.Refused)
 	}
 }
 
 // askPeople asks a question. The decision is a sentence, "" if nobody had to be
 // asked.
 func (r *run) askPeople(ctx context.Context, q sessions.Question) (string, error) {
-	began := time.Now()
-	decision, err := r.agent.Consent.Ask(ctx, r.session, r.task, q)
-	r.log.Debug("consent", "classes", strings.Join(q.Classes, " "), "took", time.Since(began), "err", err)
-	if err != nil {
-		return "", working.Ended(ctx, err)
-	}
-	return sentence(decision), nil
+	return working.Ask(ctx, r.agent.Consent, r.log, r.session, r.task, q)
 }
 
 // safetyClass is the class of what a vendor wants a person to look at.
@@ -95,22 +91,22 @@ func (r *run) safety(ctx context.Context, c Call) (acknowledged []Safety, no str
 	}
 	var details []string
 	for _, s := range c.Safety {
-		details = append(details, strings.TrimSpace(orText(s.Message, s.Code)))
+		details = append(details, strings.TrimSpace(cmp.Or(s.Message, s.Code)))
 	}
 	what := "act"
 	if len(c.Actions) > 0 {
 		on := r.foresee(ctx, c.Actions[0])
-		what = r.held.memory.secrets.clean(c.Actions[0].as(on).label(on, c.Intent), mask)
+		what = r.held.memory.secrets.Clean(c.Actions[0].as(on).label(on, c.Intent), secret.Mask)
 	}
 	decision, refusal := r.askPeople(ctx, sessions.Question{
 		Classes: []string{safetyClass}, Text: "The provider of the model wants a person to look before it goes on: " + what,
-		Detail: cut(oneLine(strings.Join(details, "; ")), 600), Origin: origin(r.held.url),
+		Detail: working.Brief(strings.Join(details, "; "), 600), Origin: origin(r.held.url),
 	})
 	switch {
 	case ctx.Err() != nil:
 		return nil, "", context.Cause(ctx)
 	case refusal != nil:
-		return nil, sentence(refusal.Error()), nil
+		return nil, working.Sentence(refusal.Error()), nil
 	case decision == "":
 		return nil, "Nobody was asked.", nil
 	}

@@ -1,8 +1,10 @@
 package computeruse
 
 import (
+	"cmp"
 	"strings"
 
+	"clank/sessions/working"
 	"clank/untrusted"
 )
 
@@ -21,7 +23,7 @@ func (d *deed) failed() bool { return d.err != nil || d.refused != "" }
 // add takes in what came of a later part of the same act.
 func (d *deed) add(o deed) {
 	d.err, d.refused, d.remark, d.body = o.err, o.refused, o.remark, o.body
-	d.consent = orText(o.consent, d.consent)
+	d.consent = cmp.Or(o.consent, d.consent)
 	d.notes = append(d.notes, o.notes...)
 }
 
@@ -59,7 +61,7 @@ func (d *deed) brief() string {
 	case d.refused != "":
 		rest = d.refused
 	case d.body != "":
-		rest = cut(d.body, 500)
+		rest = working.Cut(d.body, 500)
 	default:
 		rest = strings.Join(d.notes, "; ")
 	}

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"clank/computeruse/keys"
+	"clank/sessions/working"
 )
 
 // label is the action as people read it: what is done, to what the page calls
 // so, and what for.
 func (a Action) label(on target, intent string) string {
 	s := a.words(on)
-	if intent = cut(oneLine(intent), 80); intent != "" {
+	if intent = working.Brief(intent, 80); intent != "" {
 		s += " (" + intent + ")"
 	}
 	return s
@@ -53,21 +54,21 @@ func (a Action) words(on target) string {
 	case ActCursor:
 		return "ask where the mouse is"
 	case ActNavigate:
-		return "open " + place(a.URL)
+		return "open " + working.Place(a.URL)
 	case ActReveal:
-		return "scroll to " + cut(a.Ref, 20)
+		return "scroll to " + working.Cut(a.Ref, 20)
 	case ActFill:
 		if on.name != "" {
-			return "fill " + quote(a.Text) + on.into()
+			return "fill " + working.Quote(a.Text) + on.into()
 		}
-		return "fill " + quote(a.Text) + " into " + cut(a.Ref, 20)
+		return "fill " + working.Quote(a.Text) + " into " + working.Cut(a.Ref, 20)
 	case ActBack:
 		return "go back"
 	case ActForward:
 		return "go forward"
 	case ActUnknown:
 	}
-	return "use " + quote(string(a.Kind)+" "+a.Text)
+	return "use " + working.Quote(string(a.Kind)+" "+a.Text)
 }
 
 func (a Action) clickWords(on target) string {
@@ -87,13 +88,13 @@ func (a Action) clickWords(on target) string {
 		verb = string(a.Button) + "-" + verb
 	}
 	if len(a.Held) > 0 {
-		verb = cut(strings.Join(a.Held, "+"), 40) + "+" + verb
+		verb = working.Cut(strings.Join(a.Held, "+"), 40) + "+" + verb
 	}
 	return verb + on.named() + a.where()
 }
 
 func (a Action) typeWords(on target) string {
-	s := "type " + quote(a.Text) + on.into()
+	s := "type " + working.Quote(a.Text) + on.into()
 	if a.Enter {
 		s += " and press Enter"
 	}
@@ -105,7 +106,7 @@ func (a Action) keyWords() string {
 	if chords, err := keys.Chords(a.Keys); err == nil {
 		s = strings.Join(chords, ", ")
 	}
-	s = cut(oneLine(s), 60)
+	s = working.Brief(s, 60)
 	if a.Repeat > 1 {
 		s += fmt.Sprintf(" %d times", a.Repeat)
 	}
@@ -115,7 +116,7 @@ func (a Action) keyWords() string {
 func (a Action) where() string {
 	switch {
 	case a.Ref != "":
-		return " on " + cut(a.Ref, 20)
+		return " on " + working.Cut(a.Ref, 20)
 	case a.At != nil:
 		return " at " + spot(*a.At)
 	}

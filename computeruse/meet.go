@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"clank/computeruse/keys"
+	"clank/computeruse/secret"
 	"clank/untrusted"
 )
 
@@ -68,7 +69,7 @@ func (r *run) foresee(ctx context.Context, a Action) (t target) {
 		p.mouse = r.photo.At(*a.At)
 	}
 	if t = r.meets(ctx, r.screen, p); t.secret {
-		r.held.memory.secrets.learn(a.Text)
+		r.held.memory.secrets.Learn(a.Text)
 	}
 	return t
 }
@@ -113,9 +114,9 @@ func (a Action) as(t target) Action {
 	switch {
 	case !t.secret:
 	case a.Kind == ActKeys || a.Kind == ActKeyDown:
-		a.Keys = []string{mask}
+		a.Keys = []string{secret.Mask}
 	default:
-		a.Text = mask
+		a.Text = secret.Mask
 	}
 	return a
 }

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"clank/computeruse/secret"
 	"clank/llm"
+	"clank/sessions/working"
 )
 
 // memoryVersion is raised when what is stored can no longer be read as before.
@@ -29,7 +31,7 @@ type memory struct {
 	Next    pending         `json:"next"`
 	Said    []said          `json:"said,omitempty"`
 
-	secrets secrets // what must not be stored
+	secrets secret.Words // what must not be stored
 }
 
 // said is a task of the session and its answer, if it has one.
@@ -114,7 +116,7 @@ func (p *pending) stored() pending {
 
 // prompt takes in a task.
 func (m *memory) prompt(text string) {
-	m.Said = append(m.Said, said{Prompt: cut(text, maxSaidChars)})
+	m.Said = append(m.Said, said{Prompt: working.Cut(text, maxSaidChars)})
 	if extra := len(m.Said) - maxSaid; extra > 0 {
 		m.Said = slices.Delete(m.Said, 0, extra)
 	}
@@ -123,7 +125,7 @@ func (m *memory) prompt(text string) {
 // answer takes in how the newest task was answered.
 func (m *memory) answer(text string) {
 	if last := len(m.Said) - 1; last >= 0 {
-		m.Said[last].Answer = cut(text, maxSaidChars)
+		m.Said[last].Answer = working.Cut(text, maxSaidChars)
 	}
 }
 
@@ -136,9 +138,9 @@ func (m *memory) recap() string {
 	var b strings.Builder
 	b.WriteString("Before, in this session:")
 	for _, s := range m.Said {
-		b.WriteString("\n- The person asked: " + oneLine(s.Prompt))
+		b.WriteString("\n- The person asked: " + working.OneLine(s.Prompt))
 		if s.Answer != "" {
-			b.WriteString("\n  The answer was: " + oneLine(s.Answer))
+			b.WriteString("\n  The answer was: " + working.OneLine(s.Answer))
 		}
 	}
 	return b.String()
@@ -152,9 +154,24 @@ func (m *memory) anew() {
 	}
 }
 
+// beware learns the names and passwords that stand in addresses of a turn.
+func (m *memory) beware(t Turn) {
+	for _, c := range t.Calls {
+		for _, a := range c.Actions {
+			m.secrets.LearnAddress(a.URL)
+		}
+	}
+	for _, c := range t.Tools {
+		var in struct{ URL string }
+		if json.Unmarshal(c.Input, &in) == nil {
+			m.secrets.LearnAddress(in.URL)
+		}
+	}
+}
+
 // keep takes in the conversation. Whoever goes on with it reads that a password
 // was typed, and not which.
-func (m *memory) keep(talk json.RawMessage) { m.Talk = m.secrets.cleanJSON(talk, password) }
+func (m *memory) keep(talk json.RawMessage) { m.Talk = m.secrets.CleanJSON(talk, secret.Password) }
 
 // store is the memory as it is kept with the session.
 func (m *memory) store() (json.RawMessage, error) {
@@ -164,7 +181,7 @@ func (m *memory) store() (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store the conversation: %w", err)
 	}
-	return m.secrets.cleanJSON(raw, password), nil
+	return m.secrets.CleanJSON(raw, secret.Password), nil
 }
 
 // readMemory returns what was stored, ready to go on: calls that were running when
@@ -179,7 +196,7 @@ func readMemory(raw json.RawMessage) (memory, error) {
 		return memory{}, fmt.Errorf("read the stored conversation: %w", err)
 	}
 	if m.Version != memoryVersion || m.Runtime != "computeruse" {
-		return memory{}, fmt.Errorf("read the stored conversation: it is of version %d of %q", m.Version, cut(m.Runtime, 40))
+		return memory{}, fmt.Errorf("read the stored conversation: it is of version %d of %q", m.Version, working.Cut(m.Runtime, 40))
 	}
 	m.Next.settle("interrupted: the program ended; it may have been done in part")
 	return m, nil

@@ -10,6 +10,7 @@ import (
 
 	"clank/computeruse/keys"
 	"clank/computeruse/picture"
+	"clank/computeruse/secret"
 	"clank/sessions/working"
 )
 
@@ -64,8 +65,8 @@ func plan(actions []Action, g picture.Geometry, mouse picture.Point) ([]planned,
 
 // fill finds out what the action takes.
 func (p *planned) fill(g picture.Geometry) error {
-	if strings.Contains(p.Text, password) && (p.Kind == ActType || p.Kind == ActFill) {
-		return fmt.Errorf("%s: %s stands for a password that is not kept: ask the person for it", p.Kind, password)
+	if strings.Contains(p.Text, secret.Password) && (p.Kind == ActType || p.Kind == ActFill) {
+		return fmt.Errorf("%s: %s stands for a password that is not kept: ask the person for it", p.Kind, secret.Password)
 	}
 	switch p.Kind {
 	case ActClick, ActMove, ActDown, ActUp, ActDrag, ActScroll:
@@ -101,9 +102,9 @@ func (p *planned) fill(g picture.Geometry) error {
 	case ActForward:
 		p.add("forward", nil)
 	case ActUnknown:
-		return fmt.Errorf("there is no action %q", cut(p.Text, 60))
+		return fmt.Errorf("there is no action %q", working.Cut(p.Text, 60))
 	default:
-		return fmt.Errorf("there is no action %q", cut(string(p.Kind), 60))
+		return fmt.Errorf("there is no action %q", working.Cut(string(p.Kind), 60))
 	}
 	return nil
 }
@@ -145,7 +146,7 @@ func (p *planned) pointer(g picture.Geometry) error {
 		}
 		return nil
 	default:
-		return fmt.Errorf("%s: unknown button %q", p.Kind, cut(string(p.Button), 20))
+		return fmt.Errorf("%s: unknown button %q", p.Kind, working.Cut(string(p.Button), 20))
 	}
 	if p.Ref != "" {
 		return p.element(held)

@@ -1,16 +1,16 @@
 package computeruse
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 
-	"clank/llm"
+	"clank/computeruse/secret"
 	"clank/sessions"
 	"clank/sessions/working"
 )
@@ -116,7 +116,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 		notice = fmt.Sprintf("%s goes on where %s was: it knows what was asked and answered, not what was seen", mind.Name(), m.Mind)
 	}
 	brief := Brief{
-		System: systemPrompt(r.agent.now(), r.agent.Places, r.set), Tools: tools(r.set),
+		System: working.Prompt(instructions, r.agent.now(), r.agent.Places, r.set.Instructions), Tools: tools(r.set),
 		MaxTokens: r.set.MaxTokens, EndUser: working.EndUser(r.task.Origin), Memory: m.Talk,
 	}
 	if r.talk, err = mind.Begin(brief); err != nil && len(m.Talk) > 0 {
@@ -187,7 +187,7 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 	defer cancel()
 	turn, err := r.talk.Next(asking, in)
 	if err != nil {
-		if isSpent(err) { // it was told nothing
+		if _, spent := working.Spent(err); spent { // it was told nothing
 			next.Says, next.Outcomes, next.Results = in.Says, in.Outcomes, in.Results
 		}
 		if asking.Err() != nil {
@@ -196,15 +196,15 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 		return Turn{}, err
 	}
 	r.fresh = false // it took its time
-	r.held.memory.secrets.learnAddresses(turn)
+	r.held.memory.beware(turn)
 	next.expect(turn)
 	if final {
 		next.settle("not executed: the work has ended")
 	}
 	if len(turn.Calls)+len(turn.Tools) > 0 {
 		r.forewarned(ctx, turn)
-		step.Text = orText(strings.TrimSpace(turn.Text), strings.TrimSpace(turn.Reasoning))
-		r.beside = orText(strings.TrimSpace(turn.Text), r.beside)
+		step.Text = cmp.Or(strings.TrimSpace(turn.Text), strings.TrimSpace(turn.Reasoning))
+		r.beside = cmp.Or(strings.TrimSpace(turn.Text), r.beside)
 	}
 	step.Phase, step.Usage = sessions.Done, working.Usage(turn.Usage)
 	if err := r.emit(ctx, step); err != nil {
@@ -223,33 +223,22 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 func (r *run) listen(ctx context.Context) (heard bool, err error) {
 	for _, note := range r.task.Inbox.Take() {
 		heard = true
-		r.held.memory.Next.say("[" + speaker(note.By) + "] " + note.Text)
-		if err := r.notice(ctx, note.By+" says: "+note.Text); err != nil {
+		r.held.memory.Next.say("[" + working.Speaker(note.By) + "] " + note.Text)
+		if err := r.notice(ctx, note.String()); err != nil {
 			return true, err
 		}
 	}
 	return heard, nil
 }
 
-// speaker is a name that cannot look like the end of its brackets.
-func speaker(name string) string {
-	return strings.NewReplacer("[", "(", "]", ")").Replace(cut(oneLine(name), 60))
-}
-
 // spent ends the task with what was found so far if err says that the budget
 // allows no further call; else it returns err.
 func (r *run) spent(ctx context.Context, err error) error {
-	var told *llm.Error
-	if !isSpent(err) || !errors.As(err, &told) {
+	limit, spent := working.Spent(err)
+	if !spent {
 		return err
 	}
-	return r.answer(ctx, working.Ending{Text: orText(r.beside, noAnswer), Limit: strings.TrimSuffix(told.Message+"; "+told.Hint, "; ")})
-}
-
-// isSpent reports whether a question was not asked because the budget allows none.
-func isSpent(err error) bool {
-	var told *llm.Error
-	return errors.As(err, &told) && told.Kind == llm.ErrSpent
+	return r.answer(ctx, working.Ending{Text: cmp.Or(r.beside, noAnswer), Limit: limit})
 }
 
 const noAnswer = "There is no answer: the work ended before one was found."
@@ -264,7 +253,7 @@ func (r *run) wrapUp(ctx context.Context, why, limit string) error {
 		return r.spent(ctx, err)
 	}
 	end := working.FinalText(turn.Text, turn.Stop)
-	end.Text = orText(orText(end.Text, beside), noAnswer)
+	end.Text = cmp.Or(cmp.Or(end.Text, beside), noAnswer)
 	end.Limit = limit
 	return r.answer(ctx, end)
 }
@@ -294,7 +283,7 @@ func (r *run) emit(ctx context.Context, s sessions.Step) error {
 		return context.Cause(ctx)
 	}
 	m := &r.held.memory
-	s.Label, s.Text, s.Input = m.secrets.clean(s.Label, mask), m.secrets.clean(s.Text, mask), m.secrets.cleanJSON(s.Input, mask)
+	s.Label, s.Text, s.Input = m.secrets.Clean(s.Label, secret.Mask), m.secrets.Clean(s.Text, secret.Mask), m.secrets.CleanJSON(s.Input, secret.Mask)
 	if s.Phase == sessions.Done && s.Kind != sessions.StepNotice {
 		talk, err := r.talk.Memory()
 		if err != nil {
@@ -309,11 +298,4 @@ func (r *run) emit(ctx context.Context, s sessions.Step) error {
 		return errGone
 	}
 	return nil
-}
-
-func orText(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }

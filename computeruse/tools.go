@@ -100,7 +100,7 @@ func understand(c llm.ToolCall, set Settings) (in toolInput, wrong string) {
 		}
 		return in, "there is no runtime of that name to hand over to"
 	}
-	return in, fmt.Sprintf("there is no tool %q", cut(c.Name, 60))
+	return in, fmt.Sprintf("there is no tool %q", working.Cut(c.Name, 60))
 }
 
 // move is what the tool does to the page; nil if it only looks.
@@ -132,7 +132,7 @@ func (in toolInput) move(name string) *move {
 func (in toolInput) label(name string) string {
 	switch name {
 	case ToolNavigate:
-		return "open " + place(in.URL)
+		return "open " + working.Place(in.URL)
 	case ToolReadText:
 		return "read the page"
 	case ToolReadPage:
@@ -140,20 +140,20 @@ func (in toolInput) label(name string) string {
 	case ToolListTabs:
 		return "list the tabs"
 	case ToolOpenTab:
-		return strings.TrimSpace("open a new tab " + place(in.URL))
+		return strings.TrimSpace("open a new tab " + working.Place(in.URL))
 	case ToolSelectTab:
-		return "go to tab " + cut(oneLine(in.Tab), 40)
+		return "go to tab " + working.Brief(in.Tab, 40)
 	case ToolCloseTab:
-		return strings.TrimSpace("close tab " + cut(oneLine(in.Tab), 40))
+		return strings.TrimSpace("close tab " + working.Brief(in.Tab, 40))
 	case ToolDialog:
 		if in.Accept {
 			return "accept the dialog"
 		}
 		return "dismiss the dialog"
 	case ToolHandOver:
-		return "hand over to " + cut(oneLine(in.Runtime), 40)
+		return "hand over to " + working.Brief(in.Runtime, 40)
 	}
-	return "use " + quote(name)
+	return "use " + working.Quote(name)
 }
 
 // look does what a tool reads.

@@ -1,6 +1,7 @@
 package computeruse
 
 import (
+	"cmp"
 	"context"
 
 	"clank/llm"
@@ -12,13 +13,13 @@ import (
 func (r *run) use(ctx context.Context, c llm.ToolCall, last bool) (res llm.ToolResult, err error) {
 	res.ID = c.ID
 	in, wrong := understand(c, r.set)
-	step := &sessions.Step{Kind: sessions.StepAct, Tool: orText(c.Name, "unknown"), Input: c.Input, Label: in.label(c.Name)}
+	step := &sessions.Step{Kind: sessions.StepAct, Tool: cmp.Or(c.Name, "unknown"), Input: c.Input, Label: in.label(c.Name)}
 	if len(c.Input) == 0 || c.Malformed != "" {
 		step.Input = []byte("{}")
 	}
 	next := &r.held.memory.Next
 	if wrong != "" {
-		step.Label = "use " + quote(c.Name)
+		step.Label = "use " + working.Quote(c.Name)
 		res.Text, res.IsError = "Not done: "+wrong+".", true
 		next.result(res)
 		return res, r.around(ctx, step, func() error {
@@ -43,7 +44,7 @@ func (r *run) use(ctx context.Context, c llm.ToolCall, last bool) (res llm.ToolR
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		res.Text, res.IsError = orText(d.text(), "Done."), d.failed()
+		res.Text, res.IsError = cmp.Or(d.text(), "Done."), d.failed()
 		next.result(res)
 		step.Text, step.Failed = d.brief(), d.failed()
 		if last {

@@ -67,7 +67,7 @@ func quoted(s string) string {
 }
 
 func vendors() []vendor {
-	const patience, silence = 20 * time.Second, 15 * time.Second
+	const patience, silence = 2 * time.Minute, time.Minute
 	stateful := func(stateless bool) func(*testing.T, ...llmtest.Turn) (computeruse.Mind, func() []llmtest.Request) {
 		return func(t *testing.T, script ...llmtest.Turn) (computeruse.Mind, func() []llmtest.Request) {
 			t.Helper()

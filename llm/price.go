@@ -45,6 +45,7 @@ var prices = []priced{
 	{"gpt-6-sol", Price{2, 0.20, 10}, longContext, Price{4, 0.40, 15}},
 	{"gpt-6-luna", Price{0.10, 0.01, 0.50}, longContext, Price{0.20, 0.02, 0.75}},
 	{"gpt-5.6-sol", Price{4, 0.40, 20}, longContext, Price{8, 0.80, 30}},
+	{"gpt-5.6", Price{4, 0.40, 20}, longContext, Price{8, 0.80, 30}}, // another name for gpt-5.6-sol
 	{"gpt-5.6-terra", Price{2, 0.20, 12}, longContext, Price{4, 0.40, 18}},
 	{"gpt-5.6-luna", Price{0.20, 0.02, 1.20}, longContext, Price{0.40, 0.04, 1.80}},
 	{"gpt-5.5", Price{5, 0.50, 30}, longContext, Price{10, 1, 45}},

@@ -35,36 +35,50 @@ type AccountStep struct {
 // part of it, as begun.
 func (b *Bundle) Account() Account {
 	begin := b.Begin()
-	a := Account{Task: begin.Task, Session: begin.Session, Runtime: begin.Runtime, Begun: b.Entries[0].At, Cut: b.Cut}
-	var started time.Time
+	t := teller{Account: Account{Task: begin.Task, Session: begin.Session, Runtime: begin.Runtime, Begun: b.Entries[0].At, Cut: b.Cut}}
 	for _, e := range b.Entries {
 		switch e.Kind { //nolint:exhaustive // the others are details
 		case KindBegin:
-			a.Runtime, a.Ended = e.Begin.Runtime, ""
+			t.Runtime, t.Ended, t.leg = e.Begin.Runtime, "", len(t.Steps)
 		case KindCall:
-			a.asked(e.Call.Model)
+			t.asked(e.Call.Model)
 		case KindTurn:
-			a.asked(e.Turn.Model)
+			t.asked(e.Turn.Model)
 		case KindEnd:
-			a.Ended, a.Dropped = e.End.Error, e.End.Dropped
+			t.Ended, t.Dropped = e.End.Error, e.End.Dropped
 		case KindStep:
-			s := AccountStep{Step: *e.Step}
-			last := len(a.Steps) - 1
-			if last >= 0 && a.Steps[last].N == s.N && a.Steps[last].Phase == sessions.Begun {
-				s.Millis = millis(e.At.Sub(started))
-				a.Steps = a.Steps[:last]
-			}
-			started = e.At
-			a.Usage = a.Usage.Add(s.Usage)
-			a.Steps = append(a.Steps, s)
+			t.step(*e.Step, e.At)
 		}
 	}
-	a.Millis = millis(b.Entries[len(b.Entries)-1].At.Sub(a.Begun))
-	return a
+	t.Millis = millis(b.Entries[len(b.Entries)-1].At.Sub(t.Begun))
+	return t.Account
 }
 
-func (a *Account) asked(model string) {
-	if !slices.Contains(a.Models, model) {
-		a.Models = append(a.Models, model)
+// teller makes an account.
+type teller struct {
+	Account
+
+	began []time.Time // when each of its steps was told
+	leg   int         // the first step of the backend that works now: each counts from 1
+}
+
+// step takes in a phase of a step. A notice may stand between the beginning of a
+// step and its end; the step stands where it ended.
+func (t *teller) step(s sessions.Step, at time.Time) {
+	took := AccountStep{Step: s}
+	for i := len(t.Steps) - 1; i >= t.leg && s.Phase == sessions.Done; i-- {
+		if begun := t.Steps[i]; begun.N == s.N && begun.Phase == sessions.Begun {
+			took.Millis = millis(at.Sub(t.began[i]))
+			t.Steps, t.began = slices.Delete(t.Steps, i, i+1), slices.Delete(t.began, i, i+1)
+			break
+		}
+	}
+	t.Usage = t.Usage.Add(s.Usage)
+	t.Steps, t.began = append(t.Steps, took), append(t.began, at)
+}
+
+func (t *teller) asked(model string) {
+	if !slices.Contains(t.Models, model) {
+		t.Models = append(t.Models, model)
 	}
 }

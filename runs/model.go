@@ -8,10 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"hash/maphash"
-	"strings"
 	"time"
 
 	"clank/llm"
+	"clank/sessions/working"
 )
 
 // Model is m, recorded.
@@ -148,14 +148,9 @@ func (r *run) types(c llm.ToolCall) {
 		return
 	}
 	r.typed = append(r.typed, typed{c.Name, input.Ref, input.Text})
-	if r.hidden[bareRef(input.Ref)] {
+	if r.hidden[working.BareRef(input.Ref)] {
 		r.learn(input.Text)
 	}
-}
-
-// bareRef brings the spellings of a ref to the one of page states.
-func bareRef(ref string) string {
-	return strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(ref, "@"), "ref="))
 }
 
 // canonical is JSON in one spelling, in which secrets are found.

@@ -3,13 +3,12 @@ package runs
 import (
 	"context"
 	"hash/maphash"
-	"regexp"
 	"strings"
-	"sync"
 
 	"clank/browseagent"
 	"clank/browsermgr/outline"
 	"clank/sessions"
+	"clank/sessions/working"
 )
 
 // Browser is b, recorded: what its pages showed and how long they took.
@@ -141,11 +140,6 @@ func (r *run) saw(interactive bool, text string, err error, took float64) {
 	r.add(Entry{Kind: KindSnapshot, Millis: took, Snapshot: s})
 }
 
-// secretName matches the names of fields that hold passwords without saying so.
-var secretName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)pass(?:word|wort|phrase|code)|\bpwd\b|\bpin\b|kennwort|contraseñ|mot de passe|senha|secret|パスワード|密码|пароль`)
-})
-
 // hide remembers which refs of a page state are password fields. The run is
 // locked.
 func (r *run) hide(text string) {
@@ -155,7 +149,7 @@ func (r *run) hide(text string) {
 			continue
 		}
 		for _, ref := range outline.Refs(line) {
-			if marked || secretName().MatchString(ref.Name) {
+			if marked || working.SecretName(ref.Name) {
 				r.hidden[ref.Ref] = true
 			}
 		}

@@ -19,8 +19,9 @@ import (
 // [Recorder.Mind], [Recorder.Browser]); whose call it is the context says
 // ([llm.AccountOf]). What no run belongs to passes unrecorded.
 //
-// Everything is written where it happens, in order and without a queue. A
-// bundle that cannot be written is told to the log once, and the task goes on.
+// Lines are written where things happen, in order and without a queue; the files of
+// pictures by a goroutine that the end of a run waits for. A bundle that cannot be
+// written is told to the log once, and the task goes on.
 type Recorder struct {
 	Dir      string                   // holds a directory for each run, named by the task
 	Versions map[string]string        // of the program and of what it uses

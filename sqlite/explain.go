@@ -38,7 +38,7 @@ func (db *DB) explain(ctx context.Context, err error) error {
 	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
 		return fmt.Errorf("%s cannot be written; check who owns the file and its folder: %w", db.path, err)
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
-		return fmt.Errorf("another program has kept %s locked for %s: %w", db.path, busyWait, err)
+		return fmt.Errorf("another program has kept %s locked for %s; end it, or try again when it is done: %w", db.path, busyWait, err)
 	}
 	return err
 }

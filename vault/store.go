@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // fileVersion is raised when a file can no longer be read as before.
@@ -85,19 +84,6 @@ func replaceFile(path string, data []byte) error {
 		return err
 	}
 	return errors.Join(dir.Sync(), dir.Close())
-}
-
-// lock keeps other processes from changing the vault until unlock.
-func lock(path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("lock the vault: %w", err)
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("lock the vault: %w", err)
-	}
-	return func() { f.Close() }, nil
 }
 
 func (k key) aead() (cipher.AEAD, error) {

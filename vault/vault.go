@@ -107,7 +107,7 @@ func (v *Vault) Remove(ctx context.Context, name string) error {
 func (v *Vault) change(ctx context.Context, do func(f *file, k key) error) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	unlock, err := lock(v.opts.Path + ".lock")
+	unlock, err := lock(ctx, v.opts.Path+".lock")
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (v *Vault) firstKey(ctx context.Context, vaultID string) (key, error) {
 func (v *Vault) Rekey(ctx context.Context) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	unlock, err := lock(v.opts.Path + ".lock")
+	unlock, err := lock(ctx, v.opts.Path+".lock")
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"clank/budget"
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/working"
 )
 
 // accounted is a brain whose calls of models belong to the person it answers.
@@ -16,14 +17,14 @@ type accounted struct{ bot.Replier }
 
 // Reply implements [bot.Replier].
 func (b accounted) Reply(ctx context.Context, t brain.Turn, watch func(brain.Progress)) (brain.Answer, error) {
-	account := llm.Account{Guild: t.Origin.Guild, Channel: t.Origin.Channel, User: budget.PersonOf(t.Origin), Purpose: "talk"}
+	account := llm.Account{Guild: t.Origin.Guild, Channel: t.Origin.Channel, User: working.Person(t.Origin), Purpose: "talk"}
 	return b.Replier.Reply(llm.WithAccount(ctx, account), t, watch)
 }
 
 // discordBudgets is what /clank budget tells.
 func discordBudgets(k *budget.Keeper) func(context.Context, sessions.Origin, bool) (bot.Budgets, error) {
 	return func(ctx context.Context, o sessions.Origin, people bool) (v bot.Budgets, err error) {
-		lines, err := k.Left(ctx, llm.Account{Guild: o.Guild, User: budget.PersonOf(o)})
+		lines, err := k.Left(ctx, llm.Account{Guild: o.Guild, User: working.Person(o)})
 		if err != nil {
 			return v, err
 		}

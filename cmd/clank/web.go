@@ -11,10 +11,10 @@ import (
 	"clank/bot"
 	"clank/brain"
 	"clank/browsermgr"
-	"clank/budget"
 	"clank/internal/command"
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/working"
 	"clank/settings"
 	"clank/watches"
 	"clank/watches/judge"
@@ -182,7 +182,7 @@ func (a *app) mayWatch(ctx context.Context, b *bot.Bot, x watches.Watch) error {
 // judgeWatch asks the brain's model, on the account of the watch's owner.
 func (a *app) judgeWatch(ctx context.Context, x watches.Watch, q watches.Question) (watches.Verdict, error) {
 	ctx = llm.WithAccount(ctx, llm.Account{
-		Guild: x.Origin.Guild, Channel: x.Origin.Channel, User: budget.PersonOf(x.Origin), Purpose: "watch",
+		Guild: x.Origin.Guild, Channel: x.Origin.Channel, User: working.Person(x.Origin), Purpose: "watch",
 	})
 	return (&judge.Judge{Model: a.brainModel}).Ask(ctx, x, q)
 }

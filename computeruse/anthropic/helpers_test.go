@@ -27,7 +27,7 @@ func open(t *testing.T, server *llmtest.Server, model string, tools anthropic.To
 func tryOpen(server *llmtest.Server, model string, tools anthropic.Tools) (*anthropic.Mind, error) {
 	m, err := client.New(client.Options{
 		BaseURL: server.BaseURL(), Key: "sk-ant-test-0123456789", Model: model,
-		Timeout: 20 * time.Second, IdleTimeout: 10 * time.Second, Backoff: time.Millisecond,
+		Timeout: 2 * time.Minute, IdleTimeout: time.Minute, Backoff: time.Millisecond,
 	})
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func mind(t *testing.T, s *server.Server, model string, o gemini.Options) *gemin
 	t.Helper()
 	m, err := vendor.New(vendor.Options{
 		BaseURL: s.BaseURL(), Key: "AIzaTest0123456789", Model: model,
-		Timeout: 20 * time.Second, IdleTimeout: 10 * time.Second, Backoff: time.Millisecond,
+		Timeout: 2 * time.Minute, IdleTimeout: time.Minute, Backoff: time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)

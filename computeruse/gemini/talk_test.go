@@ -243,7 +243,7 @@ func TestStopEndsATurn(t *testing.T) {
 				_, err := talk.Next(ctx, say("go"))
 				done <- err
 			}()
-			limit, end := context.WithTimeout(t.Context(), 10*time.Second)
+			limit, end := context.WithTimeout(t.Context(), time.Minute)
 			defer end()
 			if _, err := s.Await(limit, 0, func(r llmtest.Request) bool { return !r.Received.IsZero() }); err != nil {
 				t.Fatal(err)

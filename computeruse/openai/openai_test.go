@@ -25,7 +25,7 @@ func open(t *testing.T, server *llmtest.Server, change func(*openai.Options)) *o
 	t.Helper()
 	o := openai.Options{Client: client.Options{
 		BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "gpt-6-sol-test",
-		Timeout: 20 * time.Second, IdleTimeout: 10 * time.Second, Backoff: time.Millisecond,
+		Timeout: 2 * time.Minute, IdleTimeout: time.Minute, Backoff: time.Millisecond,
 	}}
 	if change != nil {
 		change(&o)

@@ -32,6 +32,7 @@ func (c *Client) Follow(ctx context.Context, taskID string, watch func(sessions.
 	lost := time.Now()
 	for {
 		before := f.lastID
+		f.opened = time.Time{}
 		err := f.once(ctx)
 		if f.rec.ID != "" && f.rec.State.Final() {
 			return c.withPictures(ctx, f.rec)
@@ -42,17 +43,25 @@ func (c *Client) Follow(ctx context.Context, taskID string, watch func(sessions.
 		if _, no := errors.AsType[*StatusError](err); no {
 			return f.rec, fmt.Errorf("follow task %s: %w", taskID, err)
 		}
-		if f.lastID != before {
+		if f.lastID != before || !f.opened.IsZero() && time.Since(f.opened) > followPause { // it was there, if only in silence
 			lost = time.Now()
 		}
 		if time.Since(lost) > followGives {
-			return f.rec, fmt.Errorf("follow task %s: the clank at %s is gone: %w", taskID, c.Base, err)
+			return f.rec, fmt.Errorf("follow task %s: the clank at %s is gone%s: %w", taskID, c.Base, f.wayOut(), err)
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(followPause):
 		}
 	}
+}
+
+// wayOut tells how to go on once the server is there again.
+func (f *follower) wayOut() string {
+	if f.rec.SessionID == "" {
+		return ""
+	}
+	return " (start it again, and go on with session " + f.rec.SessionID + ")"
 }
 
 func (c *Client) withPictures(ctx context.Context, rec sessions.Record) (sessions.Record, error) {
@@ -72,6 +81,7 @@ type follower struct {
 	id     string
 	watch  func(sessions.Event)
 	lastID string
+	opened time.Time // when the server answered; zero if it did not
 	rec    sessions.Record
 	told   map[int]sessions.Phase
 }
@@ -87,6 +97,7 @@ func (f *follower) once(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()
+	f.opened = time.Now()
 	return readEvents(res.Body, func(id, event string, data []byte) error {
 		if err := f.take(event, data); err != nil {
 			return fmt.Errorf("event %s was not understood: %w", event, err)

@@ -42,21 +42,29 @@ func Run(ctx context.Context, e *command.Env, args []string) error {
 
 func printBudget(to io.Writer, o budget.Overview) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "TODAY\t%s\t%s\n", o.Day, o.Today)
+	fmt.Fprintf(w, "TODAY\t%s\t%s%s\n", o.Day, o.Today, unpriced(o.Today))
 	for _, list := range []struct {
 		title string
 		lines []budget.Line
 	}{{"SERVER", o.Guilds}, {"PERSON", o.Users}} {
 		for _, l := range list.lines {
 			if l.Key.ID != "" {
-				fmt.Fprintf(w, "%s\t%s\t%s\n", list.title, l.Key.ID, l)
+				fmt.Fprintf(w, "%s\t%s\t%s%s\n", list.title, l.Key.ID, l, unpriced(l))
 			}
 		}
 	}
 	for _, l := range o.Days {
-		fmt.Fprintf(w, "DAY\t%s\t%s\n", l.Key.Day, l.Spent)
+		fmt.Fprintf(w, "DAY\t%s\t%s%s\n", l.Key.Day, l.Spent, unpriced(l))
 	}
 	return w.Flush()
+}
+
+// unpriced says how much of a line is no part of its money; "" if nothing is.
+func unpriced(l budget.Line) string {
+	if l.Unpriced == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (calls without a known price: %d)", l.Unpriced)
 }
 
 // Read asks the server that owns the home, or else reads the database.

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"clank/brain"
-	"clank/budget"
 	"clank/budget/speech"
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/working"
 	"clank/settings"
 	"clank/sharing"
 	"clank/voice"
@@ -104,7 +104,7 @@ func prompt(s *realtime.Session) int {
 
 // accountOf says to whom something is put down.
 func accountOf(o sessions.Origin, purpose string) llm.Account {
-	return llm.Account{Guild: o.Guild, Channel: o.Channel, User: budget.PersonOf(o), Purpose: purpose}
+	return llm.Account{Guild: o.Guild, Channel: o.Channel, User: working.Person(o), Purpose: purpose}
 }
 
 // nativeTools are what a model that holds the conversation by itself may use, on behalf of whoever speaks with it.

@@ -153,7 +153,7 @@ func tell(w io.Writer, a runs.Account) error {
 	for _, s := range a.Steps {
 		tellStep(&b, s)
 	}
-	fmt.Fprintf(&b, "\n%d steps, %d calls of a model", actsIn(a.Steps), a.Usage.Calls)
+	b.WriteString("\n" + counted(actsIn(a.Steps), "step") + ", " + counted(a.Usage.Calls, "call") + " of a model")
 	if a.Usage.USD > 0 {
 		fmt.Fprintf(&b, ", $%.4f", a.Usage.USD)
 	}
@@ -167,7 +167,7 @@ func tell(w io.Writer, a runs.Account) error {
 	}{
 		{a.Ended != "", "it ended without an answer: " + untrusted.Line(a.Ended, 1000)},
 		{a.Cut, "the record ends in the middle: the run still goes on, or the program ended"},
-		{a.Dropped > 0, strconv.Itoa(a.Dropped) + " pictures were dropped to keep the record small"},
+		{a.Dropped > 0, "dropped to keep the record small: " + counted(a.Dropped, "picture")},
 		{a.Bare, "it was not recorded; these are the steps that the database has"},
 	} {
 		if note.so {
@@ -214,6 +214,14 @@ func actsIn(steps []runs.AccountStep) (n int) {
 		}
 	}
 	return n
+}
+
+// counted is a number with what it counts.
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return strconv.Itoa(n) + " " + what
 }
 
 func seconds(ms float64) string { return fmt.Sprintf("%.1f s", ms/1000) }

@@ -2,6 +2,7 @@ package spending_test
 
 import (
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,5 +56,34 @@ func TestRulesAreWhatTheSettingsSay(t *testing.T) {
 	}
 	if rules.Keep != 7 || rules.Zone != time.UTC || rules.Prices["m"] != (llm.Price{Input: 1, Cached: 2, Output: 3}) {
 		t.Errorf("got %+v", rules)
+	}
+}
+
+func TestEveryModelThatSettingsNameHasAPrice(t *testing.T) {
+	named := map[string]string{}
+	note := func(where string, value any) {
+		if name, ok := value.(string); ok && strings.Contains(name, ":") && !strings.Contains(name, "://") && !strings.HasPrefix(name, "plain:") {
+			named[name] = where
+		}
+	}
+	for _, f := range settings.Fields() {
+		if f.Kind == settings.Model {
+			note(f.Key, f.Default)
+		}
+		for _, o := range f.Options {
+			p, _ := settings.PresetOf(o.Value)
+			for _, value := range p.Values {
+				note("preset "+p.Name, value)
+			}
+		}
+	}
+	if len(named) < 3 {
+		t.Fatalf("found the models %v", named)
+	}
+	for name, where := range named {
+		_, model, _ := strings.Cut(name, ":")
+		if _, known := llm.PriceOf(model); !known {
+			t.Errorf("%s names %s, whose price is not known: a limit in money would not hold for it", where, name)
+		}
 	}
 }

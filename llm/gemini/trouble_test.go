@@ -111,14 +111,14 @@ func TestStopEndsACallAtEachPoint(t *testing.T) {
 				_, err := m.Generate(ctx, ask("hello"), nil)
 				done <- err
 			}()
-			if _, err := s.Await(within(t, 10*time.Second), 0, func(r llmtest.Request) bool { return !r.Received.IsZero() }); err != nil {
+			if _, err := s.Await(within(t, time.Minute), 0, func(r llmtest.Request) bool { return !r.Received.IsZero() }); err != nil {
 				t.Fatal(err)
 			}
 			cancel(stop)
 			if err := <-done; !errors.Is(err, stop) {
 				t.Errorf("err = %v, want the cause", err)
 			}
-			if _, err := s.Await(within(t, 10*time.Second), 0, llmtest.Ended); err != nil {
+			if _, err := s.Await(within(t, time.Minute), 0, llmtest.Ended); err != nil {
 				t.Errorf("the request was not ended: %v", err)
 			}
 		})

@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -201,7 +204,7 @@ func TestAHangEndsWhenReleasedAndWhenTheServerCloses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	answered := make(chan string, 1)
 	go func() {
@@ -227,6 +230,48 @@ func TestAHangEndsWhenReleasedAndWhenTheServerCloses(t *testing.T) {
 	s.Close()
 	if _, err := stream.Recv(); err == nil {
 		t.Error("the stream goes on after the server closed")
+	}
+}
+
+func TestTurnsAreTakenInTheOrderOfArrival(t *testing.T) {
+	s := llmtest.NewServer(t, llmtest.Say("first"), llmtest.Say("second"))
+	limit, end := context.WithTimeout(t.Context(), time.Minute)
+	defer end()
+	answers := make(chan string, 2)
+	ask := func(who string, body io.Reader) {
+		req, err := http.NewRequestWithContext(limit, http.MethodPost, s.BaseURL()+"/chat/completions", body)
+		if err != nil {
+			answers <- err.Error()
+			return
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			answers <- err.Error()
+			return
+		}
+		defer resp.Body.Close()
+		answer, err := io.ReadAll(resp.Body)
+		text := regexp.MustCompile(`first|second`).FindString(string(answer))
+		answers <- fmt.Sprint(who, " gets ", text, " ", err)
+	}
+	const question = `{"model":"m","messages":[{"role":"user","content":"hi"}]}`
+	late, write := io.Pipe()
+	go ask("who came first", late)
+	if _, err := s.Await(limit, 0, llmtest.Arrived); err != nil {
+		t.Fatal(err)
+	}
+	go ask("who came second", strings.NewReader(question))
+	if _, err := s.Await(limit, 1, func(r llmtest.Request) bool { return !r.Received.IsZero() }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(write, question); err != nil {
+		t.Fatal(err)
+	}
+	write.Close()
+	got := []string{<-answers, <-answers}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"who came first gets first <nil>", "who came second gets second <nil>"}, got); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -57,6 +58,7 @@ func (f form) frame(e object, data []byte) string {
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire api) {
 	rec := &Request{Path: r.URL.Path, Header: r.Header.Clone(), Arrived: time.Now()}
 	n := s.record(rec)
+	defer s.decide(n)
 	defer s.update(func() {
 		rec.Ended = time.Now()
 		rec.Gone = rec.Gone || r.Context().Err() != nil
@@ -77,10 +79,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire api) {
 		s.writeError(w, http.StatusBadRequest, "invalid_request", err.Error())
 		return
 	}
+	s.earlier(n)
 	turn := s.screenRules(rec.Path, body)
 	if turn == nil {
 		turn = s.next()
 	}
+	s.decide(n)
 	if turn == nil {
 		s.problem("request %d to %s is beyond the script", n, rec.Path)
 		s.writeError(w, http.StatusInternalServerError, "", "the script is over")
@@ -92,6 +96,28 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire api) {
 	s.expectScreen(n, reply)
 	p.play(wire, req, reply, n)
 }
+
+// earlier waits until the requests before request n have their turns, so that the
+// script is played in the order of arrival, also if a client stops one and makes
+// the next at once.
+func (s *Server) earlier(n int) {
+	for {
+		s.mu.Lock()
+		changed, waits := s.changed, slices.Contains(s.decided[:n], false)
+		s.mu.Unlock()
+		if !waits {
+			return
+		}
+		select {
+		case <-changed:
+		case <-s.quit:
+			return
+		}
+	}
+}
+
+// decide says that request n has its turn, or will have none.
+func (s *Server) decide(n int) { s.update(func() { s.decided[n] = true }) }
 
 func (s *Server) next() Turn {
 	s.mu.Lock()
@@ -107,7 +133,7 @@ func (s *Server) next() Turn {
 func (s *Server) record(r *Request) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests = append(s.requests, r)
+	s.requests, s.decided = append(s.requests, r), append(s.decided, false)
 	s.wake()
 	return len(s.requests) - 1
 }

@@ -30,6 +30,7 @@ type Server struct {
 	script   []Turn
 	fallback Turn
 	requests []*Request
+	decided  []bool // which of them have a turn, or will have none
 	problems []string
 	changed  chan struct{} // closed and replaced when requests change
 	closed   bool

@@ -3,7 +3,9 @@ package working
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
+	"strings"
 	"time"
 
 	"clank/sessions"
@@ -93,4 +95,23 @@ func Consult(ctx context.Context, a Act) (d Done) {
 		d.Consent, d.Refused = a.Ask(ctx, q)
 	}
 	return d
+}
+
+// Ask asks people a question about a task. The decision is a sentence, "" if
+// nobody had to be asked; the error says who or what said no.
+func Ask(
+	ctx context.Context, people sessions.Consent, log *slog.Logger, s sessions.Session, t sessions.Task, q sessions.Question,
+) (decision string, err error) {
+	began := time.Now()
+	decision, err = people.Ask(ctx, s, t, q)
+	log.Debug("consent", "classes", strings.Join(q.Classes, " "), "took", time.Since(began), "err", err)
+	if err != nil {
+		return "", Ended(ctx, err)
+	}
+	return Sentence(decision), nil
+}
+
+// Refusal is what the model is told when people did not agree.
+func Refusal(why error) string {
+	return Sentence(why.Error()) + " Do not try it in another way; tell the person if they need to know."
 }

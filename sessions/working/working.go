@@ -1,6 +1,7 @@
 // Package working is what backends have in common in which a model works a page:
 // actions that are held to what people agreed to, a page that is opened again, a
-// model that goes in circles, and the words for how a task ends.
+// model that goes in circles, the frame of a prompt, fields for passwords, and
+// the words for what is done and how a task ends.
 //
 // It has no loop and no conversation; those differ from backend to backend. It
 // knows no browser and no vendor.
@@ -56,11 +57,15 @@ func EndUser(o sessions.Origin) string {
 
 // Account is whom the model calls of a task are for.
 func Account(s sessions.Session, t sessions.Task) llm.Account {
-	user := t.Origin.User
-	if user != "" {
-		user = string(t.Origin.Kind) + ":" + user
-	}
 	return llm.Account{
-		Task: t.ID, Session: s.ID, Guild: t.Origin.Guild, Channel: t.Origin.Channel, User: user, Purpose: "browse",
+		Task: t.ID, Session: s.ID, Guild: t.Origin.Guild, Channel: t.Origin.Channel, User: Person(t.Origin), Purpose: "browse",
 	}
+}
+
+// Person is the id of who asked, with the door in front; "" if nobody is named.
+func Person(o sessions.Origin) string {
+	if o.User == "" {
+		return ""
+	}
+	return string(o.Kind) + ":" + o.User
 }

@@ -3,6 +3,7 @@ package working_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -137,5 +138,37 @@ func TestTheCauseOfAStopComesFirst(t *testing.T) {
 	stop(cause)
 	if got := working.Ended(ctx, other); !errors.Is(got, cause) {
 		t.Errorf("stopped: %v", got)
+	}
+}
+
+func TestASpentBudgetIsTold(t *testing.T) {
+	spent := fmt.Errorf("ask: %w", &llm.Error{Kind: llm.ErrSpent, Message: "the day's budget is spent", Hint: "it begins anew at midnight"})
+	if limit, ok := working.Spent(spent); !ok || limit != "the day's budget is spent; it begins anew at midnight" {
+		t.Errorf("got %q, %v", limit, ok)
+	}
+	if limit, ok := working.Spent(&llm.Error{Kind: llm.ErrRateLimited, Message: "slow down"}); ok || limit != "" {
+		t.Errorf("another error: got %q, %v", limit, ok)
+	}
+}
+
+func TestAPromptNamesTheDayAndThePlaces(t *testing.T) {
+	got := working.Prompt("Work.", time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), map[string]string{"shop": "http://s/", "desk": "http://d/"}, " Be brief.\n")
+	want := "Work.\n\nToday is Sunday, 1 March 2026.\n\nPlaces that people call by a name:\n- desk: http://d/\n- shop: http://s/\n\nFrom the operator of this program:\nBe brief."
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("prompt (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatWasFoundSoFarIsToldOnce(t *testing.T) {
+	for name, tt := range map[string]struct{ said, url, title, read, want string }{
+		"nothing":          {want: "The work ended before there was an answer."},
+		"all":              {" It is 39. ", "http://s/", "Shop", "39 €", "It is 39.\n\nThe page it is on: Shop, http://s/\n\nWhat it has read last:\n39 €"},
+		"a page unnamed":   {"Well", "about:blank", "about:blank", "", "Well\n\nThe page it is on: about:blank"},
+		"a page untitled":  {"Well", "http://s/", "", "", "Well\n\nThe page it is on: http://s/"},
+		"a title, no page": {"Well", "", "Shop", "", "Well"},
+	} {
+		if diff := cmp.Diff(tt.want, working.SoFar(tt.said, tt.url, tt.title, tt.read)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 // post sends a body and returns the status and the answer.
 func post(t *testing.T, server *llmtest.Server, beta, body string) (int, string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL()+"/v1/messages", strings.NewReader(body))
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // post sends body to the server and returns what it answers.
 func post(t *testing.T, s *gemini.Server, call, body string) (int, string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.BaseURL()+"/v1beta/models/"+call, strings.NewReader(body))
 	if err != nil {

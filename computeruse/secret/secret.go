@@ -1,4 +1,9 @@
-package computeruse
+// Package secret takes what was typed into password fields out of what is kept and
+// shown: out of texts, and out of conversations in the forms of all vendors, which
+// stay what their vendors take back.
+//
+// It does not find out what is a password; its caller tells it.
+package secret
 
 import (
 	"bytes"
@@ -11,50 +16,38 @@ import (
 
 // What stands for a password: where people can read it, and where a model can.
 const (
-	mask     = "••••"
-	password = "[password]"
+	Mask     = "••••"
+	Password = "[password]"
 )
 
 // minAnywhere is how long, in bytes, a secret must be to be taken out wherever it
 // stands. A shorter one is taken out where it stands alone.
 const minAnywhere = 4
 
-// secrets are what was typed into password fields.
-type secrets []string
+// Words are what was typed into password fields. The zero value is ready; it is
+// used by one goroutine at a time.
+type Words []string
 
-// learn adds what was typed, and its parts if it went into several fields.
-func (s *secrets) learn(text string) {
+// Learn adds what was typed, and its parts if it went into several fields.
+func (s *Words) Learn(text string) {
 	words := append([]string{text}, strings.FieldsFunc(text, func(c rune) bool { return c == '\t' || c == '\r' || c == '\n' })...)
 	for _, w := range words {
-		if w != "" && w != password && !slices.Contains(*s, w) {
+		if w != "" && w != Password && !slices.Contains(*s, w) {
 			*s = append(*s, w)
 		}
 	}
 	slices.SortStableFunc(*s, func(a, b string) int { return len(b) - len(a) }) // a longer one may contain another
 }
 
-// learnAddresses adds the names and passwords that stand in addresses of a turn.
-func (s *secrets) learnAddresses(t Turn) {
-	learn := func(address string) {
-		if found := strings.TrimSuffix(working.Credentials(address), "@"); strings.Contains(found, ":") {
-			s.learn(found)
-		}
-	}
-	for _, c := range t.Calls {
-		for _, a := range c.Actions {
-			learn(a.URL)
-		}
-	}
-	for _, c := range t.Tools {
-		var in struct{ URL string }
-		if json.Unmarshal(c.Input, &in) == nil {
-			learn(in.URL)
-		}
+// LearnAddress adds the name and the password that stand in an address, if both do.
+func (s *Words) LearnAddress(address string) {
+	if found := strings.TrimSuffix(working.Credentials(address), "@"); strings.Contains(found, ":") {
+		s.Learn(found)
 	}
 }
 
-// clean takes the secrets out of a text.
-func (s secrets) clean(text, instead string) string {
+// Clean takes the secrets out of a text.
+func (s Words) Clean(text, instead string) string {
 	for _, word := range s {
 		switch {
 		case text == word:
@@ -66,9 +59,9 @@ func (s secrets) clean(text, instead string) string {
 	return text
 }
 
-// cleanJSON takes the secrets out of the texts of a JSON document. What has none
+// CleanJSON takes the secrets out of the texts of a JSON document. What has none
 // is returned as it is.
-func (s secrets) cleanJSON(raw json.RawMessage, instead string) json.RawMessage {
+func (s Words) CleanJSON(raw json.RawMessage, instead string) json.RawMessage {
 	if len(s) == 0 || len(raw) == 0 {
 		return raw
 	}
@@ -99,7 +92,7 @@ var fixed = []string{
 }
 
 // walk cleans a value that stands in a field of that name.
-func (s secrets) walk(field string, v any, instead string) (_ any, changed bool) {
+func (s Words) walk(field string, v any, instead string) (_ any, changed bool) {
 	switch v := v.(type) {
 	case string:
 		if slices.Contains(fixed, field) {
@@ -135,9 +128,9 @@ func (s secrets) walk(field string, v any, instead string) (_ any, changed bool)
 }
 
 // text cleans a text, which may be a JSON document itself: arguments of a call.
-func (s secrets) text(text, instead string) string {
+func (s Words) text(text, instead string) string {
 	if strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
-		return string(s.cleanJSON(json.RawMessage(text), instead))
+		return string(s.CleanJSON(json.RawMessage(text), instead))
 	}
-	return s.clean(text, instead)
+	return s.Clean(text, instead)
 }

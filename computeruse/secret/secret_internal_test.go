@@ -1,4 +1,4 @@
-package computeruse
+package secret
 
 import (
 	"encoding/json"
@@ -27,9 +27,9 @@ func TestPasswordsAreTakenOutOfEveryVendorsMemory(t *testing.T) {
 		"nothing in it": {`{"b":"x",  "a":1e3}`, `{"b":"x",  "a":1e3}`},
 		"no JSON":       {`{"b":`, `{"b":`},
 	} {
-		var s secrets
-		s.learn(word)
-		if d := cmp.Diff(tc.want, string(s.cleanJSON(json.RawMessage(tc.raw), password))); d != "" {
+		var s Words
+		s.Learn(word)
+		if d := cmp.Diff(tc.want, string(s.CleanJSON(json.RawMessage(tc.raw), Password))); d != "" {
 			t.Errorf("%s (-want +got)\n%s", name, d)
 		}
 	}
@@ -37,13 +37,13 @@ func TestPasswordsAreTakenOutOfEveryVendorsMemory(t *testing.T) {
 
 func TestAPasswordThatIsAWordBreaksNoMemory(t *testing.T) {
 	t.Parallel()
-	var s secrets
+	var s Words
 	for _, word := range []string{"message", "1234", "42", "type"} {
-		s.learn(word)
+		s.Learn(word)
 	}
 	raw := `{"items":[{"type":"message","call_id":"1234","text":"type","at":[42,1234],"value":1234}],"said":"42 is not 1234"}`
 	want := `{"items":[{"at":[42,1234],"call_id":"1234","text":"[password]","type":"message","value":"[password]"}],"said":"42 is not [password]"}`
-	if d := cmp.Diff(want, string(s.cleanJSON(json.RawMessage(raw), password))); d != "" {
+	if d := cmp.Diff(want, string(s.CleanJSON(json.RawMessage(raw), Password))); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 }
@@ -53,24 +53,24 @@ func FuzzCleanedMemoryIsJSONWithoutThePassword(f *testing.F) {
 	f.Add(`a"b\c`, `{"text":"a\"b\\c"}`)
 	f.Add("ﬁve5", "\xff")
 	f.Fuzz(func(t *testing.T, word, text string) {
-		if len(word) < minAnywhere || strings.ContainsAny(word, "\x00[]") || strings.Contains(password, word) || strings.ToValidUTF8(word, "�") != word {
+		if len(word) < minAnywhere || strings.ContainsAny(word, "\x00[]") || strings.Contains(Password, word) || strings.ToValidUTF8(word, "�") != word {
 			return
 		}
 		raw, err := json.Marshal(map[string]any{"text": text, "parts": []string{text + word, word}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var s secrets
-		s.learn(word)
+		var s Words
+		s.Learn(word)
 		var out struct {
 			Text  string
 			Parts []string
 		}
-		if err := json.Unmarshal(s.cleanJSON(raw, password), &out); err != nil {
+		if err := json.Unmarshal(s.CleanJSON(raw, Password), &out); err != nil {
 			t.Fatalf("%q is no JSON: %v", raw, err)
 		}
 		for _, p := range out.Parts {
-			if strings.Contains(strings.ReplaceAll(p, password, "\x00"), word) && !strings.HasPrefix(p, "{") {
+			if strings.Contains(strings.ReplaceAll(p, Password, "\x00"), word) && !strings.HasPrefix(p, "{") {
 				t.Errorf("%q holds %q", p, word)
 			}
 		}
