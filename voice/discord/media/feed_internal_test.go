@@ -251,17 +251,3 @@ func BenchmarkPacketIn(b *testing.B) {
 		b.Fatal("nothing was heard")
 	}
 }
-
-func BenchmarkPictureOut(b *testing.B) {
-	c, _ := settledConn(b)
-	c.out.reset(time.Now())
-	c.session.ready.Streams = []stream{{SSRC: 6}}
-	c.ShowVideo(Format{})
-	frame := make([]byte, 60<<10)
-	b.SetBytes(int64(len(frame)))
-	for b.Loop() {
-		if err := c.SendVideo(frame, time.Now()); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
