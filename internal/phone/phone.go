@@ -199,7 +199,7 @@ func (x *Exchange) openDiscord() (err error) {
 			}
 			return (*b).Send(ctx, op, d)
 		},
-		Key: x.key, HTTPClient: x.HTTPClient, Logger: x.Logger,
+		Key: x.key, HTTPClient: x.HTTPClient, Logger: x.Logger, Moved: x.moved,
 	}
 	x.onClose(x.joiner.Close)
 	x.calls = &calls.Registry{
