@@ -2,7 +2,9 @@ package media_test
 
 import (
 	"context"
+	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +18,7 @@ import (
 // Messages of a gateway that says what it likes.
 const (
 	hello       = `{"op":8,"d":{"heartbeat_interval":5000}}`
-	readyAES    = `{"op":2,"d":{"ssrc":5,"ip":"127.0.0.1","port":9,"modes":["aead_aes256_gcm_rtpsize"],"streams":[{"ssrc":6,"rtx_ssrc":7}]}}`
+	readyAES    = `{"op":2,"d":{"ssrc":5,"ip":"127.0.0.1","port":PORT,"modes":["aead_aes256_gcm_rtpsize"],"streams":[{"ssrc":6,"rtx_ssrc":7}]}}`
 	readyNone   = `{"op":2,"d":{"ssrc":5,"ip":"127.0.0.1","port":9,"modes":["xsalsa20_poly1305"]}}`
 	description = `{"op":4,"d":{"mode":"aead_aes256_gcm_rtpsize","secret_key":[1,2,3],"dave_protocol_version":0}}`
 	otherMode   = `{"op":4,"d":{"mode":"aead_xchacha20_poly1305_rtpsize","secret_key":[1,2,3],"dave_protocol_version":0}}`
@@ -31,7 +33,8 @@ func TestFailuresAtEachStepOfConnectingLeaveNothing(t *testing.T) {
 		"ready before hello":          {readyAES},
 		"no encryption of ours":       {hello, readyNone},
 		"ready that cannot be read":   {hello, `{"op":2,"d":[]}`},
-		"nobody answers over UDP":     {hello, readyAES},
+		"nobody answers over UDP":     {hello, strings.ReplaceAll(readyAES, "PORT", "9")},
+		"it is never described":       {hello, readyAES},
 		"ready twice":                 {hello, readyAES, readyAES},
 		"a description before ready":  {hello, description},
 		"a description out of shape":  {hello, readyAES, `{"op":4,"d":{"secret_key":"x"}}`},
@@ -56,6 +59,13 @@ func fail(t *testing.T, says []string, after websocket.StatusCode) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	udp, err := wires.ListenPacket()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(chan struct{})
+	go func() { defer close(seen); discover(udp) }()
+	_, port, _ := net.SplitHostPort(udp.LocalAddr().String())
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := websocket.Accept(w, r, nil)
 		if err != nil {
@@ -63,7 +73,7 @@ func fail(t *testing.T, says []string, after websocket.StatusCode) {
 		}
 		defer func() { _ = ws.CloseNow() }()
 		for _, text := range says {
-			if ws.Write(r.Context(), websocket.MessageText, []byte(text)) != nil {
+			if ws.Write(r.Context(), websocket.MessageText, []byte(strings.ReplaceAll(text, "PORT", port))) != nil {
 				return
 			}
 		}
@@ -92,8 +102,28 @@ func fail(t *testing.T, says []string, after websocket.StatusCode) {
 	}
 	_ = server.Close()
 	<-served
+	_ = udp.Close()
+	<-seen
 	synctest.Wait()
 	if n := wires.Ends(); n != 0 {
 		t.Errorf("%d sockets are left", n)
+	}
+}
+
+// discover tells whoever asks that it is seen somewhere, until the socket is closed.
+func discover(udp net.PacketConn) {
+	buf := make([]byte, 2048)
+	for {
+		n, from, err := udp.ReadFrom(buf)
+		if err != nil {
+			return
+		}
+		if n != 74 {
+			continue
+		}
+		answer := append([]byte{0, 2}, buf[2:n]...)
+		copy(answer[8:], "192.0.2.1")
+		answer[73] = 7
+		_, _ = udp.WriteTo(answer, from)
 	}
 }
