@@ -20,8 +20,8 @@ const (
 
 // The secrets of TURN servers; see [Share.Relays].
 const (
-	SecretTURN     = "TURN_SECRET"     //nolint:gosec // a name
-	CredentialTURN = "TURN_CREDENTIAL" //nolint:gosec // a name
+	SecretTURN     = "TURN_SECRET"
+	CredentialTURN = "TURN_CREDENTIAL"
 )
 
 // Share is how a browser is shown to others.

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"time"
 )
 
@@ -48,7 +49,7 @@ func (e *Engine) Offered(now time.Time) []Server {
 
 // lent is the server with a credential that is good until a time.
 func (s Server) lent(until time.Time) Server {
-	name := fmt.Sprint(until.Unix())
+	name := strconv.FormatInt(until.Unix(), 10)
 	if s.Username != "" {
 		name += ":" + s.Username
 	}

@@ -54,7 +54,7 @@ func TestARelayIsLentForATime(t *testing.T) {
 	}
 	for what, server := range map[string]rtc.Server{
 		"what has expired": e.Offered(now.Add(-rtc.CredentialLife - time.Minute))[1],
-		"what was changed": {URLs: got[1].URLs, Username: fmt.Sprint(now.Add(1000*time.Hour).Unix()) + ":clank", Credential: got[1].Credential},
+		"what was changed": {URLs: got[1].URLs, Username: strconv.FormatInt(now.Add(1000*time.Hour).Unix(), 10) + ":clank", Credential: got[1].Credential},
 	} {
 		_, offer := rtctest.Offer(t, rtctest.Options{Relays: []rtc.Server{server}})
 		if strings.Contains(offer, "typ relay") {

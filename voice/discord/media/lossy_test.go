@@ -98,13 +98,13 @@ func watch(t *testing.T, n voiceserver.Network, size, pictures int, ask bool) (w
 		if err := c.SendVideo(frame, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second / 8)
+		time.Sleep(time.Second / 8) //nolint:forbidigo // the clock of synctest
 	}
 	h.SetNetwork(voiceserver.Network{})
 	if err := c.SendVideo(frame[:100], time.Now()); err != nil { // by which the end of the last one is missed
 		t.Fatal(err)
 	}
-	time.Sleep(2 * time.Second)
+	time.Sleep(2 * time.Second) //nolint:forbidigo // as above
 	for {
 		select {
 		case f := <-m.Frames():

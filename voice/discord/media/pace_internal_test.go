@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -64,11 +65,17 @@ func showing(t *testing.T, r *router) *Conn {
 	return c
 }
 
+// pass lets time go by in a bubble.
+func pass(d time.Duration) {
+	time.Sleep(d) //nolint:forbidigo // the clock of synctest
+	synctest.Wait()
+}
+
 func picture(size int) []byte { return bytes.Repeat([]byte{0x10}, size) }
 
 func TestALargePictureLeavesAtAPace(t *testing.T) {
 	for _, size := range []int{500, 5 << 10, 60 << 10, 200 << 10} {
-		t.Run(fmt.Sprint(size), func(t *testing.T) {
+		t.Run(strconv.Itoa(size), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := &router{rate: 30e6 / 8, hold: 16 << 10}
 				c := showing(t, r)
@@ -80,7 +87,7 @@ func TestALargePictureLeavesAtAPace(t *testing.T) {
 					if len(r.sent) == 0 {
 						t.Error("nothing had gone when SendVideo returned")
 					}
-					time.Sleep(time.Second / 8)
+					pass(time.Second / 8)
 				}
 				synctest.Wait()
 				got, last := 0, 0
@@ -113,7 +120,7 @@ func TestPicturesThatComeFasterThanAnnouncedPushEachOther(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(time.Second)
+		pass(time.Second)
 		synctest.Wait()
 		whole := 0
 		for _, p := range r.sent {
@@ -142,7 +149,7 @@ func TestWhatWaitsDoesNotOutliveThePictures(t *testing.T) {
 				synctest.Wait()
 				end(c)
 				before := len(r.sent)
-				time.Sleep(time.Second)
+				pass(time.Second)
 				if got := len(r.sent) - before; got > 0 {
 					t.Errorf("%d packets went after the end", got)
 				}
@@ -168,11 +175,11 @@ func TestWhatWasLostIsSentAgain(t *testing.T) {
 				if err := c.SendVideo(picture(5000), time.Now()); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(time.Second / 8)
+				pass(time.Second / 8)
 				n := len(r.sent)
 				lost := r.sent[n-1]
 				c.nack(6, lost.SequenceNumber)
-				time.Sleep(time.Millisecond)
+				pass(time.Millisecond)
 				synctest.Wait()
 				if len(r.sent) != n+1 {
 					t.Fatalf("%d packets went, want one", len(r.sent)-n)
@@ -206,7 +213,7 @@ func TestWhatNobodyCanHaveLostIsNotSentAgain(t *testing.T) {
 		"not yet sent":      func(c *Conn, next uint16) { c.nack(6, next, next+1, next+1000) },
 		"before the first":  func(c *Conn, next uint16) { c.nack(6, next-100, next-3000) },
 		"of another source": func(c *Conn, next uint16) { c.nack(9, next-1); c.nack(5, next-1); c.nack(7, next-1) },
-		"too old":           func(c *Conn, next uint16) { time.Sleep(maxAge); c.nack(6, next-1) },
+		"too old":           func(c *Conn, next uint16) { pass(maxAge); c.nack(6, next-1) },
 		"of what has ended": func(c *Conn, next uint16) { c.HideVideo(); c.nack(6, next-1) },
 		"the transport's": func(c *Conn, next uint16) {
 			c.session.transport = itself{c.session.transport.(*router)}
@@ -220,9 +227,9 @@ func TestWhatNobodyCanHaveLostIsNotSentAgain(t *testing.T) {
 				if err := c.SendVideo(picture(5000), time.Now()); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(time.Second / 8)
+				pass(time.Second / 8)
 				try(c, c.out.box.sequence)
-				time.Sleep(time.Second)
+				pass(time.Second)
 				if got := c.Stats().Repeated; got != 0 {
 					t.Errorf("%d packets were sent again", got)
 				}
@@ -247,7 +254,7 @@ func TestNobodyMakesUsSendWithoutEnd(t *testing.T) {
 				}
 				c.nack(6, all...)
 			}
-			time.Sleep(10 * time.Millisecond)
+			pass(10 * time.Millisecond)
 		}
 		synctest.Wait()
 		if got := c.Stats().Repeated; got < againMost || got > againMost+seconds*againRate+1 {
