@@ -21,6 +21,7 @@ import (
 	"clank/dashboard/client"
 	"clank/sessions"
 	"clank/settings"
+	"clank/settings/routing"
 	"clank/tokens"
 )
 
@@ -67,7 +68,7 @@ type Server struct {
 	Settings  *settings.Live
 	Call      http.Handler // answers the page of calls, below /api/call; nil: there are no calls here
 	// Able tells what there is to know of a model with a runtime; nil: nothing.
-	Able   func(runtime, model string) settings.Ability
+	Able   func(runtime, model string) routing.Ability
 	Secret func(name string) bool // whether the secret of that name is present
 	IsStop func(message string) bool
 	Logger *slog.Logger

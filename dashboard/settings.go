@@ -8,6 +8,7 @@ import (
 
 	"clank/dashboard/wire"
 	"clank/settings"
+	"clank/settings/routing"
 )
 
 // Codes of the refusals that a program acts on.
@@ -143,8 +144,8 @@ func (s *Server) settingsView() wire.SettingsView {
 	}
 	able := s.Able
 	if able == nil {
-		able = func(string, string) settings.Ability { return settings.Ability{} }
+		able = func(string, string) routing.Ability { return routing.Ability{} }
 	}
-	out.Bindings = settings.Bindings(st.Settings, able)
+	out.Bindings = routing.Bindings(st.Settings, able)
 	return out
 }

@@ -10,6 +10,7 @@ import (
 
 	"clank/dashboard/wire"
 	"clank/settings"
+	"clank/settings/routing"
 )
 
 type jsonRaw = json.RawMessage
@@ -173,11 +174,11 @@ func TestAPresetIsPreviewedAndBroughtBack(t *testing.T) {
 
 func TestThePageSaysWhichRuntimeIsNotReady(t *testing.T) {
 	r := start(t)
-	r.server.Able = func(runtime, model string) settings.Ability {
+	r.server.Able = func(runtime, model string) routing.Ability {
 		if runtime == "local_browser_agent" {
-			return settings.Ability{}
+			return routing.Ability{}
 		}
-		return settings.Ability{Missing: "no key for " + model}
+		return routing.Ability{Missing: "no key for " + model}
 	}
 	_, page := r.ask("GET", "/settings", "")
 	for _, want := range []string{"local_browser_agent: ready with plain:steps (chosen)", "gemini_computer_use with the model gemini:gemini-3.5-flash is not ready: no key for"} {

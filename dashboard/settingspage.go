@@ -7,6 +7,7 @@ import (
 
 	"clank/dashboard/wire"
 	"clank/settings"
+	"clank/settings/routing"
 )
 
 // runtimeKey is the setting under which the page says which runtimes are ready.
@@ -33,7 +34,7 @@ type settingInput struct {
 	Min, Max string
 	Options  []settings.Option
 	MaxLen   int
-	Ways     []settings.Binding // of the runtime: what there is to choose from, and what is ready
+	Ways     []routing.Binding // of the runtime: what there is to choose from, and what is ready
 }
 
 func (s *Server) settingsPage(w http.ResponseWriter, _ *http.Request) {

@@ -1,17 +1,13 @@
 package settings
 
 import (
-	"errors"
-	"net/netip"
 	"strings"
 	"time"
 )
 
 const (
 	groupCalls = "Calls"
-	groupShare = "Showing a browser"
 	callKeys   = "interaction.voice."
-	shareKeys  = "interaction.share."
 )
 
 // Voice is how calls are joined, heard and spoken in.
@@ -50,6 +46,7 @@ type Speech struct {
 	URL    string // as of [Transcription]
 	Model  string
 	Voice  string
+	Format string // see the SpeechFormat constants
 	Local  string // espeak-ng's name of a voice
 }
 
@@ -58,16 +55,6 @@ type Realtime struct {
 	URL   string
 	Model string
 	Voice string
-}
-
-// Share is how a browser is shown to others.
-type Share struct {
-	PublicURL  string // under which the viewer's page is reached; "" = the dashboard's own address
-	LinkLife   time.Duration
-	GoLive     bool
-	UDPPort    int    // 0 = any
-	PublicHost string // IP address under which this machine is known outside
-	STUN       string // "stun:host:port …"
 }
 
 // Values of [Voice.Brain].
@@ -91,6 +78,13 @@ const (
 	SpeechOff    = "off"
 )
 
+// Values of [Speech.Format]: what the server is asked for.
+const (
+	SpeechOpus = "opus" // in Ogg; passed on as it is
+	SpeechWAV  = "wav"
+	SpeechPCM  = "pcm" // 24 kHz, 16 bits, mono, without a header
+)
+
 // NameList reads Names.
 func (v Voice) NameList() []string {
 	var names []string
@@ -105,13 +99,6 @@ func (v Voice) NameList() []string {
 // Channels are the ids of AllowedChannels and BlockedChannels.
 func (v Voice) Channels() (allowed, blocked []string) {
 	return readIDs(v.AllowedChannels), readIDs(v.BlockedChannels)
-}
-
-func checkIP(v string) error {
-	if _, err := netip.ParseAddr(v); v != "" && err != nil {
-		return errors.New("must be an IP address, such as 203.0.113.7 or 2001:db8::7")
-	}
-	return nil
 }
 
 var voiceFields = []Field{
@@ -188,6 +175,12 @@ var voiceFields = []Field{
 		Kind:   Text, Default: "alloy", MaxLen: modelMaxLen, at: func(s *Settings) any { return &s.Voice.Speech.Voice },
 	},
 	{
+		Key: callKeys + "speech.format", Group: groupCalls, Label: "Format of speech",
+		Effect: "What that server is asked for. Opus is passed on as it comes; the others are for servers that cannot make it, and clank encodes them.",
+		Kind:   Choice, Default: SpeechOpus, at: func(s *Settings) any { return &s.Voice.Speech.Format },
+		Options: []Option{{SpeechOpus, "Opus"}, {SpeechWAV, "WAV"}, {SpeechPCM, "PCM of 24 kHz, 16 bits, mono"}},
+	},
+	{
 		Key: callKeys + "speech.localVoice", Group: groupCalls, Label: "Voice of espeak-ng",
 		Effect: "The voice that espeak-ng speaks with: a language (en, de, fr) or one of its names for a voice.",
 		Kind:   Text, Default: "en", MaxLen: 40, at: func(s *Settings) any { return &s.Voice.Speech.Local },
@@ -260,42 +253,5 @@ var voiceFields = []Field{
 	{
 		Key: "SPEECH_API_KEY", Group: groupCalls, Label: "Key of the server that speaks",
 		Effect: "Used instead of OPENAI_API_KEY for speech.", Kind: Secret,
-	},
-}
-
-var shareFields = []Field{
-	{
-		Key: shareKeys + "publicUrl", Group: groupShare, Label: "Address of the viewer's page",
-		Effect: "Under which address people outside reach the page of a shared browser, such as clank.example.org/watch with https in front: a reverse proxy there passes everything below it on to what clank serve --watch-addr serves. Empty gives links that work on this machine.",
-		Kind:   URL, Default: "", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.Share.PublicURL },
-	},
-	{
-		Key: shareKeys + "linkLifetimeMs", Group: groupShare, Label: "How long links work",
-		Effect: "After what time a link to a shared browser shows nothing any more. It ends with the share in any case.",
-		Kind:   Duration, Default: 2 * time.Hour, Min: minute, Max: 24 * 60 * minute, at: func(s *Settings) any { return &s.Share.LinkLife },
-	},
-	{
-		Key: shareKeys + "goLive", Group: groupShare, Label: "Go Live on Discord",
-		Effect: "Shows shared browsers as a Go Live stream, with the account of DISCORD_GOLIVE_TOKEN. Discord does not let bots do this and may end an account that does: leave it off unless Discord has allowed it. It takes effect at the next start.",
-		Kind:   Toggle, Default: false, at: func(s *Settings) any { return &s.Share.GoLive },
-	},
-	{
-		Key: shareKeys + "udpPort", Group: groupShare, Label: "UDP port of pictures and sound",
-		Effect: "One UDP port for the call page and the viewer's page, to be opened in a firewall. 0 takes any. It takes effect at the next start.",
-		Kind:   Number, Default: 0, Min: 0, Max: 65535, at: func(s *Settings) any { return &s.Share.UDPPort },
-	},
-	{
-		Key: shareKeys + "publicAddress", Group: groupShare, Label: "Address of this machine outside",
-		Effect: "The IP address under which people outside reach that port, if it is not this machine's own. It takes effect at the next start.",
-		Kind:   Text, Default: "", MaxLen: 45, check: checkIP, at: func(s *Settings) any { return &s.Share.PublicHost },
-	},
-	{
-		Key: shareKeys + "stunServers", Group: groupShare, Label: "STUN servers",
-		Effect: "Servers that tell where this machine is seen from outside, such as stun:stun.example.org:3478, separated by spaces. It takes effect at the next start.",
-		Kind:   Text, Default: "", MaxLen: pathMaxLen, at: func(s *Settings) any { return &s.Share.STUN },
-	},
-	{
-		Key: "DISCORD_GOLIVE_TOKEN", Group: groupShare, Label: "Account for Go Live",
-		Effect: "The token of an account that Discord lets go live. It is never the bot's.", Kind: Secret,
 	},
 }

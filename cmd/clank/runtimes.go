@@ -12,6 +12,7 @@ import (
 	"clank/internal/logins"
 	"clank/sessions"
 	"clank/settings"
+	"clank/settings/routing"
 )
 
 // screens lets the loop of computer use work the same windows as the agent loop.
@@ -99,13 +100,13 @@ func (a *app) geminiMind(_ context.Context, name string) (computeruse.Mind, erro
 func (a *app) screenSettings(runtime string) computeruse.Settings {
 	s := a.settings.Now()
 	return computeruse.Settings{
-		StepTimeout: s.StepTimeout, MaxSteps: s.MaxSteps, HandOver: settings.Successors(s, runtime, a.models.Able),
+		StepTimeout: s.StepTimeout, MaxSteps: s.MaxSteps, HandOver: routing.Successors(s, runtime, a.models.Able),
 	}
 }
 
 // route says by which runtime and model a task is done.
 func (a *app) route(t sessions.Task) (runtime, model string, err error) {
-	way, err := settings.Route(a.settings.Now(), settings.Wish{Runtime: t.Runtime, Model: t.Model}, a.models.Able)
+	way, err := routing.Choose(a.settings.Now(), routing.Wish{Runtime: t.Runtime, Model: t.Model}, a.models.Able)
 	return way.Runtime, way.Model, err
 }
 
@@ -113,7 +114,7 @@ func (a *app) route(t sessions.Task) (runtime, model string, err error) {
 // which model it has.
 func (a *app) handOver(ctx context.Context, s sessions.Session, t sessions.Task, to sessions.HandOverError) (string, error) {
 	now := a.settings.Now()
-	way, err := settings.HandOver(now, t.Runtime, to.Runtime, a.models.Able)
+	way, err := routing.HandOver(now, t.Runtime, to.Runtime, a.models.Able)
 	if err == nil && now.HandOver == settings.HandOverAsk {
 		_, err = a.programs.Ask(ctx, s, t, sessions.Question{
 			Classes: []string{string(consent.HandOver)}, Text: "Go on with " + way.Model + " (" + way.Runtime + ")", Detail: to.Brief,

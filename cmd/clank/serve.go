@@ -14,7 +14,7 @@ import (
 	"clank/internal/home"
 	"clank/internal/settingscli"
 	"clank/llm/plain"
-	"clank/settings"
+	"clank/settings/routing"
 )
 
 const serveIntro = `clank serve [flags]
@@ -153,7 +153,7 @@ func (a *app) browserLine(ctx context.Context) string {
 
 // modelLine says what does tasks that name no model, and what is missing for it.
 func (a *app) modelLine(e *command.Env) string {
-	for _, b := range settings.Bindings(a.settings.Now(), a.models.Able) {
+	for _, b := range routing.Bindings(a.settings.Now(), a.models.Able) {
 		switch {
 		case !b.Chosen:
 		case b.Problem != "":

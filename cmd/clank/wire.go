@@ -9,6 +9,7 @@ import (
 	"clank/llm"
 	"clank/sessions"
 	"clank/settings"
+	"clank/settings/routing"
 )
 
 // windows lets the agent loop use the browser manager: the two know only
@@ -63,7 +64,7 @@ func (a *app) brainModel(ctx context.Context) (llm.Model, error) {
 func (a *app) agentSettings() browseagent.Settings {
 	s := a.settings.Now()
 	return browseagent.Settings{
-		StepTimeout: s.StepTimeout, MaxSteps: s.MaxSteps, HandOver: settings.Successors(s, browseagent.Runtime, a.models.Able),
+		StepTimeout: s.StepTimeout, MaxSteps: s.MaxSteps, HandOver: routing.Successors(s, browseagent.Runtime, a.models.Able),
 	}
 }
 

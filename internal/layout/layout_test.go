@@ -20,6 +20,7 @@ var table = map[string][]string{
 	"consent":              {},
 	"llm":                  {},
 	"settings":             {"access"},
+	"settings/routing":     {"settings"},
 	"vault":                {},
 	"webread":              {"browsermgr/egress"},
 	"watches":              {"sessions", "cancel"},
@@ -189,9 +190,9 @@ var table = map[string][]string{
 	"bot/menu":         {},
 	"bot/markup":       {},
 	"bot/rest":         {},
-	"dashboard":        {"budget", "cancel", "consent", "dashboard/client", "dashboard/wire", "sessions", "settings", "tokens", "watches"},
+	"dashboard":        {"budget", "cancel", "consent", "dashboard/client", "dashboard/wire", "sessions", "settings", "settings/routing", "tokens", "watches"},
 	"dashboard/client": {"budget", "consent", "dashboard/wire", "sessions"},
-	"dashboard/wire":   {"consent", "sessions", "settings", "watches"},
+	"dashboard/wire":   {"consent", "sessions", "settings", "settings/routing", "watches"},
 
 	"internal/aimock":              {},
 	"internal/browsertest":         {"browsermgr/chrome", "browsermgr/page"},
@@ -228,7 +229,7 @@ var table = map[string][]string{
 		"internal/tasks", "llm", "llm/anthropic", "llm/gemini", "llm/llmtest", "llm/llmtest/anthropic", "llm/llmtest/gemini", "llm/openai",
 		"llm/plain", "sessions", "sessions/sessionstest",
 	},
-	"internal/models":   {"llm", "llm/anthropic", "llm/gemini", "llm/openai", "llm/plain", "settings"},
+	"internal/models":   {"llm", "llm/anthropic", "llm/gemini", "llm/openai", "llm/plain", "settings", "settings/routing"},
 	"internal/spending": {"budget", "llm", "settings"},
 	"internal/asking": {
 		"browsermgr/control/ask", "browsermgr/transfer", "browsertool/remote", "consent", "internal/terminal", "sessions", "settings",
@@ -257,7 +258,7 @@ var table = map[string][]string{
 	},
 	"internal/settingscli": {
 		"dashboard/client", "dashboard/wire", "internal/cmdline", "internal/command", "internal/models", "internal/owner", "internal/terminal",
-		"settings", "sqlite", "untrusted",
+		"settings", "settings/routing", "sqlite", "untrusted",
 	},
 	"internal/watchcli": {
 		"cancel", "dashboard/client", "dashboard/wire", "internal/cmdline", "internal/command", "internal/owner", "internal/terminal", "sessions",

@@ -15,6 +15,7 @@ import (
 	"clank/llm/openai"
 	"clank/llm/plain"
 	"clank/settings"
+	"clank/settings/routing"
 )
 
 // Providers are the names that a model may begin with.
@@ -137,16 +138,16 @@ func (m *Finder) keyed(name string) (model, key string, err error) {
 const modelTimeout = 5 * time.Minute
 
 // Able says what there is to know of a model, without asking its vendor.
-func (m *Finder) Able(runtime, name string) settings.Ability {
+func (m *Finder) Able(runtime, name string) routing.Ability {
 	provider, model, _ := strings.Cut(name, ":")
 	if err := m.ready(provider, name); err != nil {
-		return settings.Ability{Missing: err.Error()}
+		return routing.Ability{Missing: err.Error()}
 	}
 	if provider == "plain" {
-		return settings.Ability{Known: true, Tools: true, Literal: true}
+		return routing.Ability{Known: true, Tools: true, Literal: true}
 	}
 	caps, known := llm.CapsOf(model)
-	return settings.Ability{Known: known, Tools: caps.Tools, Computer: caps.Computer || runtime == settings.RuntimeOpenAI && provider == "compatible", Literal: caps.Literal}
+	return routing.Ability{Known: known, Tools: caps.Tools, Computer: caps.Computer || runtime == settings.RuntimeOpenAI && provider == "compatible", Literal: caps.Literal}
 }
 
 // ready says what is missing for a model to be asked.

@@ -25,6 +25,7 @@ const (
 	CallStop    = "calls: stop"
 	CallSpeech  = "calls: speech"
 	CallPort    = "calls: UDP port"
+	CallRelay   = "calls: relay"
 	ShareViewer = "shares: viewer"
 	ShareLive   = "shares: Go Live"
 )
@@ -39,7 +40,7 @@ func Abilities(ctx context.Context, s settings.Settings, present func(name strin
 			list[i].Ready, list[i].Says = false, off
 		}
 	}
-	return append(list, port(ctx, s.Share, try), viewerPage(s.Share), goesLive(s.Share, present))
+	return append(list, port(ctx, s.Share, try), relay(s.Share, present), viewerPage(s.Share), goesLive(s.Share, present))
 }
 
 // ownServer is the server that is set up for something to do with sound: its own address, or OpenAI's with a key.

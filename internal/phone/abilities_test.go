@@ -68,6 +68,11 @@ func TestWhatIsSetUpForCallsIsNamed(t *testing.T) {
 		"calls are off":         {func(s *settings.Settings) { s.Voice.Enabled = false }, []string{"OPENAI_API_KEY"}, phone.CallWords, false, "switched off"},
 		"a viewer's address":    {func(s *settings.Settings) { s.Share.PublicURL = "https://clank.example/watch" }, nil, phone.ShareViewer, true, "https://clank.example/watch"},
 		"one without https":     {func(s *settings.Settings) { s.Share.PublicURL = "http://clank.example/watch" }, nil, phone.ShareViewer, true, "without https"},
+		"a relay, no secret":    {func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" }, nil, phone.CallRelay, false, "set TURN_SECRET"},
+		"a relay, no name":      {func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" }, []string{"TURN_CREDENTIAL"}, phone.CallRelay, false, "set interaction.share.turnUsername"},
+		"a relay, two secrets":  {func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" }, []string{"TURN_CREDENTIAL", "TURN_SECRET"}, phone.CallRelay, false, "unset the second"},
+		"a relay for a time":    {func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" }, []string{"TURN_SECRET"}, phone.CallRelay, true, "turn:turn.example, lent"},
+		"a relay for ever":      {func(s *settings.Settings) { s.Share.TURN, s.Share.TURNUser = "turn:turn.example", "ada" }, []string{"TURN_CREDENTIAL"}, phone.CallRelay, true, "TURN_SECRET is safer"},
 		"Go Live":               {func(s *settings.Settings) { s.Share.GoLive = true }, []string{"DISCORD_GOLIVE_TOKEN"}, phone.ShareLive, true, "may end the account"},
 		"Go Live, no account":   {func(s *settings.Settings) { s.Share.GoLive = true }, nil, phone.ShareLive, false, "set DISCORD_GOLIVE_TOKEN"},
 	} {

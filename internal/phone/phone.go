@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -169,15 +168,12 @@ func (x *Exchange) openSpotter() {
 // openEngine prepares connections to pages. A port that is taken is no reason not to start.
 func (x *Exchange) openEngine(ctx context.Context) error {
 	s := x.Settings().Share
-	x.engine = &rtc.Engine{Loopback: true, Logger: x.Logger}
+	x.engine = &rtc.Engine{Loopback: true, Logger: x.Logger, Servers: x.iceServers(s)}
 	if s.UDPPort != 0 {
 		x.engine.UDP = fmt.Sprintf(":%d", s.UDPPort)
 	}
 	if s.PublicHost != "" {
 		x.engine.Public = []string{s.PublicHost}
-	}
-	if servers := strings.Fields(s.STUN); len(servers) > 0 {
-		x.engine.Servers = []rtc.Server{{URLs: servers}}
 	}
 	if err := x.engine.Open(ctx); err != nil {
 		return fmt.Errorf("prepare calls and pictures for pages: %w", err)
@@ -199,7 +195,7 @@ func (x *Exchange) openDiscord() (err error) {
 			}
 			return (*b).Send(ctx, op, d)
 		},
-		Key: x.key, HTTPClient: x.HTTPClient, Logger: x.Logger,
+		Key: x.key, HTTPClient: x.HTTPClient, Logger: x.Logger, Moved: x.moved,
 	}
 	x.onClose(x.joiner.Close)
 	x.calls = &calls.Registry{

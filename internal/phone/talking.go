@@ -129,7 +129,7 @@ func (x *Exchange) speaker(s settings.Speech) (voice.Speaker, error) {
 	if s.Engine != settings.SpeechLocal {
 		server, err := x.server(s.URL, "SPEECH_API_KEY")
 		if err == nil {
-			return remote.NewSpeaker(remote.SpeakerOptions{Server: server, Model: s.Model, Voice: s.Voice})
+			return remote.NewSpeaker(remote.SpeakerOptions{Server: server, Model: s.Model, Voice: s.Voice, Format: remote.Format(s.Format)})
 		}
 		if s.Engine == settings.SpeechServer || !errors.Is(err, errNoServer) {
 			return nil, err

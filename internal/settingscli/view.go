@@ -13,6 +13,7 @@ import (
 	"clank/internal/models"
 	"clank/internal/owner"
 	"clank/settings"
+	"clank/settings/routing"
 	"clank/sqlite"
 )
 
@@ -20,7 +21,7 @@ import (
 type View struct {
 	Live     *settings.Live
 	Far      bool                      // they are a server's
-	Bindings func() []settings.Binding // the runtimes
+	Bindings func() []routing.Binding // the runtimes
 	Present  func(key string) bool     // which secrets are there
 }
 
@@ -34,7 +35,7 @@ func With(ctx context.Context, e *command.Env, rules Rules, do func(View) error)
 		if err := live.Open(ctx); err != nil {
 			return err
 		}
-		return do(View{live, true, func() []settings.Binding { return far.last.Bindings }, far.present})
+		return do(View{live, true, func() []routing.Binding { return far.last.Bindings }, far.present})
 	}, func(db *sqlite.DB) error {
 		live.Store = db
 		if err := live.Open(ctx); err != nil {
@@ -46,7 +47,7 @@ func With(ctx context.Context, e *command.Env, rules Rules, do func(View) error)
 			BaseURL:    e.Getenv,
 		}
 		return do(View{
-			live, false, func() []settings.Binding { return settings.Bindings(live.Now(), here.Able) },
+			live, false, func() []routing.Binding { return routing.Bindings(live.Now(), here.Able) },
 			func(key string) bool { return Present(e, key) },
 		})
 	})

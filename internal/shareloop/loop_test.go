@@ -37,7 +37,7 @@ const (
 type way struct {
 	name string
 	ways []golive.Way
-	loss float64
+	net  voiceserver.Network
 }
 
 // outcome is what came of one.
@@ -65,7 +65,8 @@ func TestShareLoop(t *testing.T) {
 	all := outcome{ssim: 1}
 	for _, w := range []way{
 		{name: "udp", ways: udp},
-		{name: "udp, 2% lost", ways: udp, loss: 0.02},
+		{name: "udp, 2% lost", ways: udp, net: voiceserver.Network{Loss: 0.02}},
+		{name: "udp, 5% lost, reordered", ways: udp, net: voiceserver.Network{Loss: 0.05, Reorder: 0.05, Delay: 30 * time.Millisecond}},
 		{name: "webrtc", ways: []golive.Way{{Name: "WebRTC", Transport: rtcmode.New}}},
 	} {
 		got := loop(t, w, window, decrypts)
@@ -98,7 +99,7 @@ func loop(t *testing.T, w way, window *browsermgr.Window, decrypts func(member.L
 	discord := newTown(t)
 	pub := discord.account.Publisher()
 	pub.Ways = w.ways
-	discord.Voice.SetNetwork(voiceserver.Network{Loss: w.loss})
+	discord.Voice.SetNetwork(w.net)
 	d := diary{events: make(chan sessions.Event, 64)}
 	stage := &golive.Stage{Publisher: pub}
 	shares := &sharing.Manager{
@@ -112,7 +113,7 @@ func loop(t *testing.T, w way, window *browsermgr.Window, decrypts func(member.L
 	if _, err := shares.Share(ctx, call, "s", sessions.Origin{Kind: sessions.FromDiscord, User: "1"}); err != nil {
 		t.Fatal(err)
 	}
-	ada, err := discord.WatchStream(ctx, pub.Current().State().Key, discord.ada, member.Options{Privacy: decrypts})
+	ada, err := discord.WatchStream(ctx, pub.Current().State().Key, discord.ada, member.Options{Privacy: decrypts, Ask: true})
 	if err != nil {
 		t.Fatal(err)
 	}

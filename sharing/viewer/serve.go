@@ -82,7 +82,7 @@ func (v *Viewer) check(w http.ResponseWriter, r *http.Request) {
 		info.Until = &s.Until
 	}
 	if v.Engine != nil {
-		info.Servers = v.Engine.Servers
+		info.Servers = v.Engine.Offered(time.Now())
 	}
 	reply(w, http.StatusOK, info)
 }

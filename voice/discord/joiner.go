@@ -42,6 +42,10 @@ type Joiner struct {
 	MinWait   time.Duration // see [media.Conn]
 	MaxOutage time.Duration
 
+	// Moved is called each time somebody has moved us into another channel of a guild, beside the line's [voice.Moved]. It must
+	// return at once, and may be nil.
+	Moved func(guild, channel string)
+
 	mu     sync.Mutex
 	self   string
 	guilds map[string]*rooms

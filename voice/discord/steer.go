@@ -198,6 +198,9 @@ func (l *Line) move(to seat) {
 	l.mu.Unlock()
 	if moved {
 		l.compare()
+		if tell := l.joiner.Moved; tell != nil {
+			tell(l.guild, to.channel)
+		}
 	}
 }
 

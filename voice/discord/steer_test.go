@@ -20,6 +20,8 @@ import (
 
 func TestAMoveIsFollowed(t *testing.T) {
 	w := newTown(t, voiceserver.Config{})
+	moved := make(chan string, 8)
+	w.joiner.Moved = func(guild, channel string) { moved <- guild + "/" + channel }
 	l, lg := w.join(t, w.call)
 	w.person(t, w.call, w.ada)
 	bob := w.person(t, w.other, w.bob)
@@ -29,6 +31,9 @@ func TestAMoveIsFollowed(t *testing.T) {
 		t.Errorf("moved to %q, want %q", e.Text, w.other.ID)
 	}
 	lg.until(t, voice.Connected)
+	if got := <-moved; got != w.guild.ID+"/"+w.other.ID || len(moved) > 0 {
+		t.Errorf("told of a move to %s and %d more, want one to %s", got, len(moved), w.other.ID)
+	}
 	bob.Speak(media.MaskVoice)
 	if err := bob.Send([]byte{1}); err != nil {
 		t.Fatal(err)

@@ -76,7 +76,7 @@ func (e *Engine) Answer(ctx context.Context, offer string, peer Peer) (*Conn, st
 
 func (e *Engine) answer(ctx context.Context, offer string, peer Peer) (*Conn, string, error) {
 	config := webrtc.Configuration{}
-	for _, s := range e.Servers {
+	for _, s := range e.Offered(time.Now()) {
 		config.ICEServers = append(config.ICEServers, webrtc.ICEServer{URLs: s.URLs, Username: s.Username, Credential: s.Credential})
 	}
 	pc, err := e.api.NewPeerConnection(config)

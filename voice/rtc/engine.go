@@ -33,17 +33,10 @@ var (
 	ErrClosed = errors.New("no connections are made any more: the program is ending")
 )
 
-// Server is a STUN or TURN server, as the WebRTC standard's RTCIceServer has it.
-type Server struct {
-	URLs       []string `json:"urls"` // "stun:host:port", "turn:host:port?transport=udp"
-	Username   string   `json:"username,omitempty"`
-	Credential string   `json:"credential,omitempty"`
-}
-
 // Engine makes connections. Set the fields, then Open; Close ends all of them.
 type Engine struct {
-	// Servers are needed only where pages cannot reach this machine directly. Pages are given them, too: TURN credentials
-	// should be ones that expire.
+	// Servers are needed only where pages cannot reach this machine directly. Pages are given them, too, see [Engine.Offered]: TURN
+	// credentials should be ones that expire.
 	Servers []Server
 
 	MinPort, MaxPort uint16   // the UDP ports to use; 0: any

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"clank/voice/rtc"
 )
@@ -27,7 +28,7 @@ func (h *Host) Handler() http.Handler {
 }
 
 func (h *Host) state(w http.ResponseWriter, _ *http.Request) {
-	s := State{People: []string{}, Servers: h.Engine.Servers}
+	s := State{People: []string{}, Servers: h.Engine.Offered(time.Now())}
 	if c := h.Current(); c != nil {
 		for _, p := range c.People() {
 			s.People = append(s.People, p.Name)

@@ -242,6 +242,9 @@ func (m *Member) describe(ctx context.Context, data json.RawMessage) error {
 	case <-m.settled:
 	default:
 		m.tasks.Go(func() { m.readMedia(ctx) })
+		if m.o.Ask {
+			m.tasks.Go(func() { m.ask(ctx) })
+		}
 		close(m.settled)
 	}
 	return nil
@@ -255,6 +258,7 @@ func (m *Member) learn(op int, data json.RawMessage) error {
 		SSRC  uint32   `json:"ssrc"`
 		Audio uint32   `json:"audio_ssrc"`
 		Video uint32   `json:"video_ssrc"`
+		RTX   uint32   `json:"rtx_ssrc"`
 		Codec string   `json:"video_codec"`
 	}
 	if err := json.Unmarshal(data, &d); err != nil && op != voiceserver.OpWants {
@@ -281,7 +285,9 @@ func (m *Member) learn(op int, data json.RawMessage) error {
 		m.know(d.SSRC, source{user: d.User})
 	case voiceserver.OpVideo:
 		m.know(d.Audio, source{user: d.User})
-		m.know(d.Video, source{user: d.User, video: true})
+		if m.know(d.Video, source{user: d.User, video: true}); d.RTX != 0 {
+			m.repeats[d.RTX] = d.Video
+		}
 	case voiceserver.OpSessionUpdate:
 		m.session.codec = d.Codec
 	case voiceserver.OpWants:

@@ -120,6 +120,13 @@ func (m *Member) Handled() int {
 	return m.handled
 }
 
+// Repeated counts packets of pictures that were sent again for the members of the call.
+func (m *Member) Repeated() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.repeated
+}
+
 // Dropped counts frames that nobody took in time.
 func (m *Member) Dropped() int {
 	m.mu.Lock()

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/pion/rtp"
-	"github.com/pion/rtp/codecs"
 
 	"clank/internal/discordtest/aead"
 	"clank/internal/discordtest/voiceserver"
@@ -27,14 +26,6 @@ type stream struct {
 	sequence  uint16
 	timestamp uint32
 	pictures  uint16
-}
-
-// picture is a frame of video of which packets have come.
-type picture struct {
-	timestamp uint32
-	data      []byte
-	broken    bool
-	next      uint16
 }
 
 // Speak says that the member speaks (mask 1), shares sound (2) or is silent (0). It must come before the first packet.
@@ -216,6 +207,12 @@ const earlyPackets = 64
 
 // take deals with one packet. The lock is held.
 func (m *Member) take(p rtp.Packet) {
+	if video, again := m.repeats[p.SSRC]; again {
+		if p, again = restore(p, video); !again {
+			return
+		}
+		m.repeated++
+	}
 	from, known := m.sources[p.SSRC]
 	switch {
 	case !known:
@@ -239,29 +236,6 @@ func (m *Member) know(ssrc uint32, from source) {
 		m.take(p)
 	}
 	delete(m.early, ssrc)
-}
-
-// assemble puts the packets of a picture together. One with a gap is not given out.
-func (m *Member) assemble(from source, p rtp.Packet) {
-	var vp8 codecs.VP8Packet
-	payload, err := vp8.Unmarshal(p.Payload)
-	if err != nil {
-		return
-	}
-	pic := m.pending[p.SSRC]
-	if pic == nil || pic.timestamp != p.Timestamp {
-		pic = &picture{timestamp: p.Timestamp, broken: vp8.S != 1, next: p.SequenceNumber}
-		m.pending[p.SSRC] = pic
-	}
-	pic.broken = pic.broken || p.SequenceNumber != pic.next
-	pic.next = p.SequenceNumber + 1
-	pic.data = append(pic.data, payload...)
-	if p.Marker {
-		delete(m.pending, p.SSRC)
-		if !pic.broken {
-			m.give(from, "VP8", p, pic.data)
-		}
-	}
 }
 
 // give decrypts a frame and hands it out.

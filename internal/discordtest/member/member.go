@@ -60,6 +60,8 @@ type Options struct {
 	// Video asks for a source of video. Codecs is the list of op 1; nil leaves it out.
 	Video  bool
 	Codecs any
+	// Ask has the member ask for packets of pictures that do not come, as programs that decode them do (RFC 4585, RFC 4588).
+	Ask bool
 	// Dial connects to the gateway ("tcp") and to the media port ("udp"); nil means the network of the machine.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
@@ -91,20 +93,22 @@ type Member struct {
 	queue   chan outgoing
 	gone    <-chan struct{} // closed when the member has ended
 
-	mu      sync.Mutex
-	private Privacy
-	session session
-	people  map[string]bool   // who else is there
-	sources map[uint32]source // by SSRC
-	early   map[uint32][]rtp.Packet
-	audio   stream
-	video   stream
-	pending map[uint32]*picture
-	dropped int
-	handled int     // number of the last message of the gateway that was dealt with
-	wrong   []error // of the end-to-end encryption
-	changed chan struct{}
-	err     error // why it ended
+	mu       sync.Mutex
+	private  Privacy
+	session  session
+	people   map[string]bool   // who else is there
+	sources  map[uint32]source // by SSRC
+	early    map[uint32][]rtp.Packet
+	audio    stream
+	video    stream
+	pending  map[uint32]*pictures
+	repeats  map[uint32]uint32 // sources that repeat lost packets, and whose
+	repeated int               // packets that came so
+	dropped  int
+	handled  int     // number of the last message of the gateway that was dealt with
+	wrong    []error // of the end-to-end encryption
+	changed  chan struct{}
+	err      error // why it ended
 }
 
 // session is what the gateway has said.
@@ -134,7 +138,7 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 		User: o.Ticket.User, o: o, frames: make(chan Frame, frameBacklog), control: make(chan []byte, 256),
 		settled: make(chan struct{}), queue: make(chan outgoing, 64),
 		session: session{seq: -1}, people: map[string]bool{}, sources: map[uint32]source{}, early: map[uint32][]rtp.Packet{},
-		pending: map[uint32]*picture{}, handled: -1, changed: make(chan struct{}),
+		pending: map[uint32]*pictures{}, repeats: map[uint32]uint32{}, handled: -1, changed: make(chan struct{}),
 	}
 	ws, err := o.dial(ctx)
 	if err != nil {

@@ -66,7 +66,7 @@ func (s *Server) judgeTrack(cl *client, ssrc uint32, now track) {
 	if there && int16(now.sequence-last.sequence) <= 0 {
 		s.violate(cl.seat, fmt.Sprintf("sequence number %d after %d on SSRC %d", now.sequence, last.sequence, ssrc))
 	}
-	if there && int32(now.timestamp-last.timestamp) < 0 {
+	if there && ssrc != cl.rtx && int32(now.timestamp-last.timestamp) < 0 { // what is sent again is of any time
 		s.violate(cl.seat, fmt.Sprintf("timestamp %d after %d on SSRC %d", now.timestamp, last.timestamp, ssrc))
 	}
 	if cl.conduct.tracks == nil {

@@ -94,7 +94,8 @@ type Conn struct {
 	strange   map[int]bool
 	stats     Stats
 
-	sending sync.Mutex // of what goes out as media
+	waiting chan struct{} // has one element when packets of pictures may wait
+	sending sync.Mutex    // of what goes out as media
 	out     output
 }
 
@@ -124,17 +125,20 @@ func (c *Conn) Open(ctx context.Context) error {
 		cancel(ErrClosed)
 		return errors.New("open a voice connection: it was opened before")
 	}
-	c.cancel, c.done, c.self = cancel, make(chan struct{}), self
+	c.cancel, c.done, c.self, c.waiting = cancel, make(chan struct{}), self, make(chan struct{}, 1)
 	c.out.reset(time.Now())
 	c.mu.Unlock()
 	opened := make(chan struct{})
 	go func() {
 		defer close(c.done)
-		var reports sync.WaitGroup
-		reports.Go(func() { c.reports(run) })
+		var senders sync.WaitGroup
+		senders.Go(func() { c.reports(run) })
+		if c.Video {
+			senders.Go(func() { c.pace(run) })
+		}
 		c.err = c.run(run, sync.OnceFunc(func() { close(opened) }))
 		cancel(ErrClosed)
-		reports.Wait()
+		senders.Wait()
 	}()
 	select {
 	case <-opened:
@@ -193,6 +197,7 @@ func closedChannel() chan struct{} {
 // Stats is what a connection has counted.
 type Stats struct {
 	Sent      uint64        // packets of media
+	Repeated  uint64        // packets of pictures that were sent again, as somebody had not got them
 	Received  uint64        // packets of sound that were handed on
 	Unread    uint64        // packets that could not be decrypted from end to end
 	Unknown   uint64        // packets of nobody we know

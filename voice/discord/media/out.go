@@ -1,7 +1,6 @@
 package media
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -17,10 +16,6 @@ const (
 	silenceCount = 5
 	pause        = 100 * time.Millisecond // between packets; longer ones show in the timestamps
 	videoClock   = 90000
-	maxRTP       = 1200 // bytes of a packet of pictures, before encryption
-	maxFrame     = 2 << 20
-	descriptor   = 4 // bytes of VP8's, with a picture id of 15 bits
-	defaultDelay = 6 // the extension's number in Discord's native clients
 )
 
 var silence = []byte{0xf8, 0xff, 0xfe}
@@ -37,6 +32,7 @@ type output struct {
 	picture          uint16
 	format           Format
 	showing          bool
+	box              outbox // of pictures
 	buf              []byte
 }
 
@@ -53,7 +49,8 @@ type track struct {
 func (o *output) reset(now time.Time) {
 	random := func() track { return track{sequence: uint16(rand.Uint32()), timestamp: rand.Uint32()} } //nolint:gosec // any bits will do
 	o.sound, o.pictures, o.began = random(), random(), now
-	o.picture = uint16(rand.Uint32N(1 << 15)) //nolint:gosec // held to 15 bits
+	o.picture = uint16(rand.Uint32N(1 << 15))                                    //nolint:gosec // held to 15 bits
+	o.box.sequence, o.box.repeats = uint16(rand.Uint32()), uint16(rand.Uint32()) //nolint:gosec // any bits will do
 }
 
 // SendAudio sends one Opus packet of 20 ms. It is [voice.ErrMute] while nothing can be sent: no connection, or no keys yet.
@@ -83,7 +80,7 @@ func (c *Conn) SendAudio(opus []byte) error {
 	c.out.last = now
 	h := rtp.Header{Version: 2, Marker: c.out.marked, PayloadType: typeOpus, SequenceNumber: t.sequence, Timestamp: t.timestamp, SSRC: s.ready.SSRC}
 	c.out.marked = false
-	err = c.sendPacket(s, t, h, frame, now)
+	err = c.sendSound(s, t, h, frame, now)
 	t.timestamp += opusTicks
 	return err
 }
@@ -130,6 +127,7 @@ func (c *Conn) ShowVideo(f Format) {
 func (c *Conn) HideVideo() {
 	c.sending.Lock()
 	c.out.showing = false
+	c.out.box.empty()
 	c.sending.Unlock()
 	c.announceVideo()
 }
@@ -160,64 +158,9 @@ func (c *Conn) announceVideo() {
 	c.sendJSON(opVideo, m)
 }
 
-// SendVideo sends one VP8 frame that was taken at a time. It is [voice.ErrMute] while nothing can be sent.
-func (c *Conn) SendVideo(vp8 []byte, taken time.Time) error {
-	if len(vp8) == 0 || len(vp8) > maxFrame {
-		return fmt.Errorf("send a frame of %d bytes: it must have some, and at most %d", len(vp8), maxFrame)
-	}
-	c.sending.Lock()
-	defer c.sending.Unlock()
-	s := c.sendable()
-	if s == nil {
-		return voice.ErrMute
-	}
-	ssrc, _ := s.ready.VideoSSRCs()
-	if ssrc == 0 || !c.out.showing {
-		return voice.ErrMute
-	}
-	frame, err := s.dave.Encrypt(dave.VP8, vp8)
-	if err != nil {
-		return voice.ErrMute
-	}
-	t := &c.out.pictures
-	h := rtp.Header{Version: 2, PayloadType: typeVP8, Timestamp: t.timestamp + ticks(taken.Sub(c.out.began)), SSRC: ssrc}
-	id := c.PlayoutDelayID
-	if id == 0 {
-		id = defaultDelay
-	}
-	if err := h.SetExtension(id, []byte{0, 0, 0}); err != nil { // play as soon as it is there
-		return fmt.Errorf("send a frame: %w", err)
-	}
-	c.out.picture = (c.out.picture + 1) & 0x7fff
-	room := maxRTP - h.MarshalSize() - descriptor
-	for first := true; len(frame) > 0; first = false {
-		n := min(room, len(frame))
-		h.SequenceNumber, h.Marker = t.sequence, n == len(frame)
-		if err := c.sendPacket(s, t, h, describeVP8(frame[:n], first, c.out.picture), taken); err != nil {
-			return err
-		}
-		frame = frame[n:]
-	}
-	return nil
-}
-
-func ticks(d time.Duration) uint32 {
-	return uint32(d.Seconds() * videoClock) // wraps after half a day
-}
-
-// describeVP8 puts the payload descriptor of RFC 7741 before a piece of a frame: start of partition 0, and a picture id of 15 bits.
-func describeVP8(piece []byte, first bool, picture uint16) []byte {
-	out := append(make([]byte, 0, descriptor+len(piece)), 0x80, 0x80)
-	if first {
-		out[0] |= 0x10
-	}
-	out = binary.BigEndian.AppendUint16(out, 0x8000|picture)
-	return append(out, piece...)
-}
-
-// sendPacket writes a packet to the transport. A network that does not take it now may take the next one.
-func (c *Conn) sendPacket(s *session, t *track, h rtp.Header, body []byte, at time.Time) error {
-	need := h.MarshalSize() + len(body)
+// sendSound writes a packet to the transport.
+func (c *Conn) sendSound(s *session, t *track, h rtp.Header, opus []byte, at time.Time) error {
+	need := h.MarshalSize() + len(opus)
 	if cap(c.out.buf) < need {
 		c.out.buf = make([]byte, need)
 	}
@@ -226,14 +169,19 @@ func (c *Conn) sendPacket(s *session, t *track, h rtp.Header, body []byte, at ti
 	if err != nil {
 		return fmt.Errorf("write a packet: %w", err)
 	}
-	copy(buf[n:], body)
+	copy(buf[n:], opus)
 	t.sequence++
-	if err := s.transport.Send(buf); err != nil {
+	return c.send(s, t, buf, len(opus), at)
+}
+
+// send gives a packet with a payload of some bytes to the transport. A network that does not take it now may take the next one.
+func (c *Conn) send(s *session, t *track, packet []byte, payload int, at time.Time) error {
+	if err := s.transport.Send(packet); err != nil {
 		c.logger().Debug("packet was not sent", "error", err)
 		return voice.ErrMute
 	}
 	t.packets++
-	t.octets += uint32(len(body)) //nolint:gosec // counters of reports wrap
+	t.octets += uint32(payload) //nolint:gosec // counters of reports wrap
 	t.at = at
 	c.note(func(s *Stats) { s.Sent++ })
 	return nil

@@ -158,6 +158,8 @@ func (c *Conn) receivedControl(s *session, data []byte) {
 			c.noteLoss(s, p.Reports)
 		case *rtcp.ReceiverReport:
 			c.noteLoss(s, p.Reports)
+		case *rtcp.TransportLayerNack:
+			c.missed(s, p, now)
 		case *rtcp.PictureLossIndication, *rtcp.FullIntraRequest:
 			refresh = true
 		}
@@ -176,9 +178,11 @@ func (c *Conn) noteSender(s *session, p *rtcp.SenderReport, now time.Time) {
 }
 
 func (c *Conn) noteLoss(s *session, blocks []rtcp.ReceptionReport) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, b := range blocks {
 		if b.SSRC == s.ready.SSRC {
-			c.note(func(s *Stats) { s.LostSent = float64(b.FractionLost) / 256 })
+			c.stats.LostSent = float64(b.FractionLost) / 256
 		}
 	}
 }

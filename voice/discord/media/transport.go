@@ -18,7 +18,8 @@ type Transport interface {
 	Close() error
 }
 
-// Sourcer is a [Transport] that chooses sources of its own, which are known once it has started; 0 leaves the gateway's.
+// Sourcer is a [Transport] that chooses sources of its own, which are known once it has started; 0 leaves the gateway's. It also sends
+// again by itself what was lost.
 type Sourcer interface {
 	Sources() (video, rtx uint32)
 }

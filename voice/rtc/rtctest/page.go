@@ -9,6 +9,8 @@ import (
 	"github.com/pion/rtp"
 	"github.com/pion/rtp/codecs"
 	"github.com/pion/webrtc/v4"
+
+	"clank/voice/rtc"
 )
 
 // Patience is how long a test waits for one thing.
@@ -31,6 +33,9 @@ type Page struct {
 type Options struct {
 	TCP   bool // it knows no UDP
 	Quiet bool // it has no microphone, and only looks
+
+	// Relays are the servers that it may go through; it goes no other way.
+	Relays []rtc.Server
 }
 
 // Offer makes a page, and the offer that it posts. [Page.Accept] takes the answer.
@@ -41,7 +46,13 @@ func Offer(tb testing.TB, o Options) (*Page, string) {
 	if o.TCP {
 		set.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeTCP4})
 	}
-	pc, err := webrtc.NewAPI(webrtc.WithSettingEngine(set)).NewPeerConnection(webrtc.Configuration{})
+	set.SetRelayAcceptanceMinWait(0) // nothing better will come
+	config := webrtc.Configuration{}
+	for _, s := range o.Relays {
+		config.ICETransportPolicy = webrtc.ICETransportPolicyRelay
+		config.ICEServers = append(config.ICEServers, webrtc.ICEServer{URLs: s.URLs, Username: s.Username, Credential: s.Credential})
+	}
+	pc, err := webrtc.NewAPI(webrtc.WithSettingEngine(set)).NewPeerConnection(config)
 	must(tb, err)
 	tb.Cleanup(func() { _ = pc.GracefulClose() })
 	p := &Page{

@@ -1,4 +1,8 @@
-package settings
+// Package routing says by which runtime and with which model a task is done, as the settings have it: what the task asks for, else the
+// override, else the preset. Where that way cannot be gone it says why and what to do, and takes no other.
+//
+// It asks no model and starts nothing: what there is, it is told.
+package routing
 
 import (
 	"cmp"
@@ -6,6 +10,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"clank/settings"
+)
+
+// The keys of settings that are named to people.
+const (
+	runtimeKeys   = "agentStack.runtimeConfig.browser."
+	overrideKey   = "agentStack.overrides.browserRuntime"
+	agentModelKey = runtimeKeys + "localBrowserAgent.execution.model"
+	agentModeKey  = runtimeKeys + "localBrowserAgent.execution.mode"
+	brainModelKey = "interaction.brain.model"
+	handOverKey   = runtimeKeys + "handOff"
 )
 
 // Wish is what a task asks for; empty = it does not say.
@@ -30,14 +46,14 @@ type Ability struct {
 	Literal  bool // it does what is written, word for word
 }
 
-// Route says by which runtime and model a task is done: what the task asks for,
+// Choose says by which runtime and model a task is done: what the task asks for,
 // else the override, else the preset, else the local browser agent with its
 // model. able tells what there is. Where the way cannot be gone the error says
 // why and what to do; no other way is taken instead.
-func Route(s Settings, w Wish, able func(runtime, model string) Ability) (Way, error) {
+func Choose(s settings.Settings, w Wish, able func(runtime, model string) Ability) (Way, error) {
 	way := runtimeOf(s, w)
-	if !slices.Contains(Runtimes(), way.Runtime) {
-		return Way{}, fmt.Errorf("%s, but there is no runtime %q; there are: %s", way.Why, way.Runtime, strings.Join(Runtimes(), ", "))
+	if !slices.Contains(settings.Runtimes(), way.Runtime) {
+		return Way{}, fmt.Errorf("%s, but there is no runtime %q; there are: %s", way.Why, way.Runtime, strings.Join(settings.Runtimes(), ", "))
 	}
 	var err error
 	if way.Model, err = modelFor(s, way.Runtime, w.Model); err != nil {
@@ -49,22 +65,22 @@ func Route(s Settings, w Wish, able func(runtime, model string) Ability) (Way, e
 	return way, nil
 }
 
-func runtimeOf(s Settings, w Wish) Way {
-	p, _ := PresetOf(s.Preset)
+func runtimeOf(s settings.Settings, w Wish) Way {
+	p, _ := settings.PresetOf(s.Preset)
 	switch {
 	case w.Runtime != "":
 		return Way{Runtime: w.Runtime, Why: "the task asks for it"}
-	case s.Runtime != RuntimeAuto:
+	case s.Runtime != settings.RuntimeAuto:
 		return Way{Runtime: s.Runtime, Why: "the setting " + overrideKey + " says so"}
 	case p.Runtime != "":
 		return Way{Runtime: p.Runtime, Why: "the preset " + p.Name + " says so"}
 	}
-	return Way{Runtime: RuntimeLocal, Why: "nothing else is set"}
+	return Way{Runtime: settings.RuntimeLocal, Why: "nothing else is set"}
 }
 
 // modelFor returns the model that works with a runtime; wish is the one asked
 // for.
-func modelFor(s Settings, runtime, wish string) (string, error) {
+func modelFor(s settings.Settings, runtime, wish string) (string, error) {
 	set, err := modelSet(s, runtime)
 	if err != nil {
 		return "", err
@@ -88,19 +104,19 @@ type choice struct {
 	providers  []string
 }
 
-func modelSet(s Settings, runtime string) (choice, error) {
+func modelSet(s settings.Settings, runtime string) (choice, error) {
 	switch runtime {
-	case RuntimeOpenAI:
-		return choice{s.OpenAIComputer.Model, openaiKeys + "model", openaiProviders(s.OpenAIComputer.Client)}, nil
-	case RuntimeAnthropic:
-		return choice{s.AnthropicComputer.Model, anthropicKeys + "model", []string{"anthropic"}}, nil
-	case RuntimeGemini:
-		return choice{s.GeminiComputer.Model, geminiKeys + "model", []string{"gemini"}}, nil
+	case settings.RuntimeOpenAI:
+		return choice{s.OpenAIComputer.Model, runtimeKeys + "openaiComputerUse.model", openaiProviders(s.OpenAIComputer.Client)}, nil
+	case settings.RuntimeAnthropic:
+		return choice{s.AnthropicComputer.Model, runtimeKeys + "anthropicComputerUse.model", []string{"anthropic"}}, nil
+	case settings.RuntimeGemini:
+		return choice{s.GeminiComputer.Model, runtimeKeys + "geminiComputerUse.model", []string{"gemini"}}, nil
 	}
 	switch s.AgentMode {
-	case ModeDisabled:
-		return choice{}, fmt.Errorf("%s is switched off (setting %s); switch it on, or choose another runtime", runtime, agentKeys+"execution.mode")
-	case ModeInherit:
+	case settings.ModeDisabled:
+		return choice{}, fmt.Errorf("%s is switched off (setting %s); switch it on, or choose another runtime", runtime, agentModeKey)
+	case settings.ModeInherit:
 		return choice{model: s.BrainModel, key: brainModelKey}, nil
 	default:
 		return choice{model: s.AgentModel, key: agentModelKey}, nil
@@ -109,9 +125,9 @@ func modelSet(s Settings, runtime string) (choice, error) {
 
 func openaiProviders(client string) []string {
 	switch client {
-	case ClientOpenAI:
+	case settings.ClientOpenAI:
 		return []string{"openai"}
-	case ClientCompatible:
+	case settings.ClientCompatible:
 		return []string{"compatible"}
 	default:
 		return []string{"openai", "compatible"}
@@ -126,10 +142,10 @@ func (w Way) check(a Ability) error {
 		return fmt.Errorf("%s with the model %s is not ready: %s", w.Runtime, w.Model, a.Missing)
 	case !a.Known:
 		return nil
-	case w.Runtime == RuntimeLocal && !a.Tools:
+	case w.Runtime == settings.RuntimeLocal && !a.Tools:
 		return fmt.Errorf("the model %s cannot use tools, which %s needs; choose another model", w.Model, w.Runtime)
-	case w.Runtime != RuntimeLocal && !a.Computer:
-		return fmt.Errorf("the model %s cannot work a screen, which %s needs; choose another model, or the runtime %s", w.Model, w.Runtime, RuntimeLocal)
+	case w.Runtime != settings.RuntimeLocal && !a.Computer:
+		return fmt.Errorf("the model %s cannot work a screen, which %s needs; choose another model, or the runtime %s", w.Model, w.Runtime, settings.RuntimeLocal)
 	}
 	return nil
 }
@@ -137,14 +153,14 @@ func (w Way) check(a Ability) error {
 // HandOver says how a task of the runtime from is gone on with by the runtime
 // to, or why it is not. A model that does what is written word for word goes on
 // with nothing.
-func HandOver(s Settings, from, to string, able func(runtime, model string) Ability) (Way, error) {
-	if s.HandOver != HandOverAsk && s.HandOver != HandOverAllow {
+func HandOver(s settings.Settings, from, to string, able func(runtime, model string) Ability) (Way, error) {
+	if s.HandOver != settings.HandOverAsk && s.HandOver != settings.HandOverAllow {
 		return Way{}, errors.New("the setting " + runtimeKeys + "handOff does not allow it")
 	}
 	if to == from {
 		return Way{}, errors.New("it is the one that works at it already")
 	}
-	way, err := Route(s, Wish{Runtime: to}, able)
+	way, err := Choose(s, Wish{Runtime: to}, able)
 	if err != nil {
 		return Way{}, err
 	}
@@ -155,8 +171,8 @@ func HandOver(s Settings, from, to string, able func(runtime, model string) Abil
 }
 
 // Successors are the runtimes that a task may be left to by the runtime from.
-func Successors(s Settings, from string, able func(runtime, model string) Ability) []string {
-	return slices.DeleteFunc(Runtimes(), func(to string) bool {
+func Successors(s settings.Settings, from string, able func(runtime, model string) Ability) []string {
+	return slices.DeleteFunc(settings.Runtimes(), func(to string) bool {
 		_, err := HandOver(s, from, to, able)
 		return err != nil
 	})
@@ -172,9 +188,9 @@ type Binding struct {
 }
 
 // Bindings says for each runtime whether it is ready and with which model.
-func Bindings(s Settings, able func(runtime, model string) Ability) []Binding {
+func Bindings(s settings.Settings, able func(runtime, model string) Ability) []Binding {
 	chosen := runtimeOf(s, Wish{})
-	names := Runtimes()
+	names := settings.Runtimes()
 	if !slices.Contains(names, chosen.Runtime) {
 		names = append(names, chosen.Runtime)
 	}
@@ -185,7 +201,7 @@ func Bindings(s Settings, able func(runtime, model string) Ability) []Binding {
 		if b.Chosen = runtime == chosen.Runtime; b.Chosen {
 			b.Why = chosen.Why
 		}
-		way, err := Route(s, Wish{Runtime: runtime}, able)
+		way, err := Choose(s, Wish{Runtime: runtime}, able)
 		if err != nil {
 			b.Model, _ = modelFor(s, runtime, "")
 			b.Problem = err.Error()
