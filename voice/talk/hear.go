@@ -152,7 +152,7 @@ func (c *call) understood(ctx context.Context, p *person, h heard, text string, 
 		c.notOurs(p)
 		return
 	}
-	if c.isEcho(text, h.Utterance) {
+	if c.speech.aloud.IsEcho(text, h.Began, h.Ended) {
 		p.echoes++
 		c.notOurs(p)
 		return

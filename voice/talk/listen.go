@@ -107,7 +107,7 @@ func (c *call) spotted(ctx context.Context, s voice.Spotted) {
 	if p == nil || c.heed(p) || p.ears == nil {
 		return
 	}
-	if c.ourEcho(s.Phrase, s.At) {
+	if c.speech.aloud.CanBe(s.Phrase, s.At) {
 		c.log.Info("phrase of our own heard again", "phrase", s.Phrase)
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"clank/brain"
 	"clank/cancel"
 	"clank/sessions"
+	"clank/voice/talk/memory"
 	"clank/voice/talk/words"
 )
 
@@ -34,12 +35,12 @@ type part struct {
 	playback  *playback // with sound
 	text      string    // what is written if it cannot be spoken; empty: nothing, or written already
 
-	queued   time.Time
-	since    time.Time // begun, the last time
-	broken   *person   // who interrupted it
-	dropped  bool      // it is not to be taken up
-	inMemory *ours
-	cancel   context.CancelCauseFunc // of saying it
+	queued  time.Time
+	since   time.Time // begun, the last time
+	broken  *person   // who interrupted it
+	dropped bool      // it is not to be taken up
+	aloud   *memory.Aloud
+	cancel  context.CancelCauseFunc // of saying it
 }
 
 // speech is what is said, was interrupted, and waits to be said.
@@ -49,7 +50,7 @@ type speech struct {
 	suspended *part
 	until     time.Time // then what is suspended is given up
 	pausedBy  *person
-	memory    memory
+	aloud     memory.Speech
 }
 
 func (s *speech) idle() bool { return s.now == nil && len(s.queue) == 0 && s.suspended == nil }
@@ -154,7 +155,7 @@ func (c *call) next(ctx context.Context) {
 	s.now, p.since = p, now
 	ctx, p.cancel = context.WithCancelCause(ctx)
 	rest := p.sentences[p.said:]
-	p.inMemory = s.memory.begin(strings.Join(rest, " "), now)
+	p.aloud = s.aloud.Begin(strings.Join(rest, " "), now)
 	over := func() {}
 	ctx = c.account(ctx, p.to, "speak")
 	if p.to != nil && (p.answer || p.sound != nil) { // so that it can be stopped from the chat, too
@@ -196,7 +197,7 @@ func (c *call) play(ctx context.Context, p *part, over func()) {
 func (c *call) spokenTo(ctx context.Context, p *part, n int, err error) {
 	s := &c.speech
 	p.cancel(context.Canceled)
-	p.inMemory.to = time.Now()
+	p.aloud.Ended(time.Now())
 	p.said = min(p.said+n, len(p.sentences))
 	s.now, s.pausedBy = nil, nil
 	c.native.plays(false)
@@ -232,7 +233,7 @@ func (c *call) remember(p *part) {
 		line.Notes = []string{"interrupted here; not said: " + strings.Join(rest, " ")}
 	}
 	now := time.Now()
-	c.lines.add(line, now)
+	c.lines.Add(line, now)
 	if p.to != nil && p.to.here && !p.to.out {
 		span := c.followUp()
 		if p.question {

@@ -10,6 +10,7 @@ import (
 	"clank/brain"
 	"clank/cancel"
 	"clank/llm"
+	"clank/voice/talk/memory"
 	"clank/voice/talk/words"
 )
 
@@ -37,8 +38,8 @@ type job struct {
 	request
 
 	handle   *cancel.Handle
-	line     *entry // the request in the history
-	replaced bool   // a newer request of the same person took its place
+	line     *memory.Entry // the request in the history
+	replaced bool          // a newer request of the same person took its place
 	browsing bool
 	news     int // words said about the browse
 	nextNews time.Time
@@ -69,7 +70,7 @@ func (c *call) ask(ctx context.Context, p *person, text string) {
 		default: // still thinking: the two belong together
 			r.text = j.text + "\n" + r.text
 			j.replaced = true
-			c.lines.remove(j.line)
+			c.lines.Remove(j.line)
 			c.dropFor(j)
 			j.handle.Stop(&cancel.Cause{Reason: cancel.Superseded})
 		}
@@ -111,8 +112,8 @@ func (c *call) wait(r request) {
 func (c *call) start(ctx context.Context, r request) {
 	now := time.Now()
 	j := &job{request: r}
-	j.line = c.lines.add(brain.Line{Who: r.by.name(), Text: r.text}, now)
-	turn := brain.Turn{Origin: c.origin(r.by), Lines: c.lines.until(j.line, now), Style: style}
+	j.line = c.lines.Add(brain.Line{Who: r.by.name(), Text: r.text}, now)
+	turn := brain.Turn{Origin: c.origin(r.by), Lines: c.lines.Until(j.line, now), Style: style}
 	work := cancel.Work{ID: rand.Text(), Owner: r.by.ID, Label: label(r.text)}
 	ctx, j.handle = c.Scopes.Begin(ctx, c.scopes[0], work)
 	c.jobs = append(c.jobs, j)
@@ -165,7 +166,7 @@ func (c *call) replied(ctx context.Context, j *job, a brain.Answer, err error, w
 	c.dropFor(j)
 	switch {
 	case why != nil && why.Reason == cancel.Stopped: // whoever stopped it was told
-		c.lines.add(brain.Line{Mine: true, Text: "(" + why.Error() + ")"}, time.Now())
+		c.lines.Add(brain.Line{Mine: true, Text: "(" + why.Error() + ")"}, time.Now())
 	case why != nil:
 		c.answerShort(j.by, words.Sentence(why.Error()))
 	case err != nil:
