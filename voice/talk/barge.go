@@ -113,7 +113,7 @@ func (c *call) takeUp(now time.Time) {
 		c.remember(p)
 	case p.broken == nil && c.room.quiet(now, 2*quietFor):
 		s.suspended = nil
-		s.queue = append([]*part{p}, s.queue...)
+		c.place(p)
 	}
 }
 

@@ -38,9 +38,10 @@ type Mouth interface {
 	// Run speaks until ctx ends. Then nothing more can be said.
 	Run(ctx context.Context) error
 
-	// Say speaks sentences one after the other, and returns how many were heard to their end. It blocks until all are
-	// said or Silence has been called, whose cause it then returns, or ctx has ended, or a sentence could not be spoken.
-	Say(ctx context.Context, sentences []string) (said int, err error)
+	// Say speaks sentences one after the other, also such as come while it speaks, and returns how many were heard to their end. It
+	// blocks until all are said that are there, or Silence has been called, whose cause it then returns, or ctx has ended, or a sentence
+	// could not be spoken. The channel is not closed.
+	Say(ctx context.Context, sentences <-chan string) (said int, err error)
 
 	// Play begins to play sound that is made elsewhere, after what is being said. It does not block.
 	Play(sound Sound) Playing
