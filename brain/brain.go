@@ -137,7 +137,7 @@ type Progress struct {
 // Sessions are the ids of the sessions that can be continued.
 type Answer struct {
 	Text     string
-	Rest     string          // the end of Text, which [Turn.Writes] was not told: all of it where it was told nothing
+	Rest     string          // the end of Text, of which [Turn.Writes] was not told; empty if nobody is told
 	Cut      bool            // what it was told breaks off; Rest says why
 	Images   []sessions.Image
 	View     *sessions.Image // how the last page looked, if no picture was chosen and none is to be kept back; may be nil
@@ -158,11 +158,14 @@ func (b *Brain) Reply(ctx context.Context, t Turn, watch func(Progress)) (Answer
 	if watch != nil {
 		r.watch = watch
 	}
-	if m != nil {
-		return r.converse(ctx)
+	answer := r.converse
+	if m == nil {
+		answer = r.direct
 	}
-	a, err := r.direct(ctx)
-	a.Rest = a.Text
+	a, err := answer(ctx)
+	if t.Writes == nil {
+		a.Rest = ""
+	}
 	return a, err
 }
 

@@ -134,7 +134,7 @@ func (c *call) start(ctx context.Context, r request) {
 	if c.Mouth != nil {
 		turn.Writes = func(p brain.Piece) {
 			c.post(func(context.Context) {
-				if ctx.Err() == nil { // what comes after a stop is not said
+				if cancel.CauseOf(ctx, nil) == nil { // what comes after a stop is not said
 					c.wrote(j, p)
 				}
 			})
