@@ -163,8 +163,11 @@ func (b *Brain) Reply(ctx context.Context, t Turn, watch func(Progress)) (Answer
 		answer = r.direct
 	}
 	a, err := answer(ctx)
-	if t.Writes == nil {
+	switch {
+	case t.Writes == nil:
 		a.Rest = ""
+	case m == nil:
+		a.Rest = a.Text
 	}
 	return a, err
 }
