@@ -137,8 +137,8 @@ type Progress struct {
 // Sessions are the ids of the sessions that can be continued.
 type Answer struct {
 	Text     string
-	Rest     string          // the end of Text, of which [Turn.Writes] was not told; empty if nobody is told
-	Cut      bool            // what it was told breaks off; Rest says why
+	Rest     string // the end of Text, of which [Turn.Writes] was not told; empty if nobody is told
+	Cut      bool   // what it was told breaks off; Rest says why
 	Images   []sessions.Image
 	View     *sessions.Image // how the last page looked, if no picture was chosen and none is to be kept back; may be nil
 	Sessions []string
