@@ -40,7 +40,7 @@ func (c *call) sound(ctx context.Context, s voice.Sound) {
 		if p.ears == nil {
 			c.listenTo(ctx, p)
 		}
-		p.ears.write(c.at(&p.toSpot, s, voice.RateSpeech))
+		p.ears.Write(c.at(&p.toSpot, s, voice.RateSpeech))
 	}
 	if c.native != nil {
 		c.native.hear(ctx, p, c.at(&p.toNative, s, voice.RateRealtime))

@@ -8,6 +8,7 @@ import (
 	"clank/sessions"
 	"clank/voice"
 	"clank/voice/audio"
+	"clank/voice/talk/queue"
 )
 
 // maxPeople bounds what is remembered of people; a call has fewer.
@@ -22,7 +23,7 @@ type person struct {
 	says bool // has just said that to us, and it is being noted
 	told bool // has been told that we listen
 
-	ears      *listening // to spot words; nil until they speak
+	ears      *queue.Listening // to spot words; nil until they speak
 	toSpot    *audio.Resampler
 	toNative  *audio.Resampler
 	woken     time.Time // when they last said our name to the spotter
