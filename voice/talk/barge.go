@@ -22,6 +22,8 @@ func (c *call) speaks(id string, voiced time.Duration, over bool) {
 		p.speaking = false
 		return
 	}
+	p.early.drop(errGoesOn)
+	p.early = nil
 	now := time.Now()
 	if !p.speaking {
 		p.speaking, p.onset = true, now

@@ -19,6 +19,10 @@ type Heard struct {
 	Sound func(voice.Sound)     // live, as it is decoded
 	Said  func(voice.Utterance) // when somebody has fallen silent
 
+	// Paused tells what somebody has said until now who may have ended: they have been silent for a while. Speaking follows if they go
+	// on, and Said in either case.
+	Paused func(voice.Utterance)
+
 	// Speaking tells that somebody has begun to speak, goes on (every 100 ms of speech or so) or has ended. voiced is how much of it
 	// was speech until now.
 	Speaking func(person string, voiced time.Duration, over bool)

@@ -119,8 +119,9 @@ func (t *Talk) Run(ctx context.Context) error {
 	scribe := queue.NewScribe(context.WithoutCancel(ctx), t.Chat.Write, c.log) // it writes what is left after the end
 	c.scribe = scribe
 	c.ear = t.NewEar(Heard{
-		Sound: func(s voice.Sound) { c.in.Offer(func(ctx context.Context) { c.sound(ctx, s) }) },
-		Said:  func(u voice.Utterance) { c.in.Put(func(ctx context.Context) { c.said(ctx, u) }) },
+		Sound:  func(s voice.Sound) { c.in.Offer(func(ctx context.Context) { c.sound(ctx, s) }) },
+		Said:   func(u voice.Utterance) { c.in.Put(func(ctx context.Context) { c.said(ctx, u) }) },
+		Paused: func(u voice.Utterance) { c.in.Put(func(ctx context.Context) { c.paused(ctx, u) }) },
 		Speaking: func(person string, voiced time.Duration, over bool) {
 			c.in.Put(func(context.Context) { c.speaks(person, voiced, over) })
 		},

@@ -20,7 +20,7 @@ const maxAhead = 8
 // Through has e tell what it hears: a [Talk.NewEar]. The functions of e are set by it; its other fields are the caller's.
 func Through(e *ear.Ear) func(Heard) Ear {
 	return func(h Heard) Ear {
-		e.Sound, e.Said = h.Sound, h.Said
+		e.Sound, e.Said, e.Pausing = h.Sound, h.Said, h.Paused
 		e.Speaking = func(s ear.Speech) { h.Speaking(s.From, s.Voiced, s.Over) }
 		return e
 	}
