@@ -27,11 +27,11 @@ type early struct {
 // paused is told what somebody has said who may have ended.
 func (c *call) paused(ctx context.Context, u voice.Utterance) {
 	p := c.room.people[u.From]
-	if p == nil || c.heed(p) || c.NewNative != nil || c.Transcriber == nil || p.busy || p.earlies == maxEarly || !c.clear(p, u) || !c.hears(p, u).may {
+	if p == nil || c.heed(p) || c.NewNative != nil || c.Transcriber == nil || p.busy || p.tries == maxEarly || !c.clear(p, u) || !c.hears(p, u).may {
 		return
 	}
 	p.early.drop(errGoesOn)
-	p.earlies++
+	p.tries++
 	one, done := context.WithTimeout(c.account(ctx, p, "transcribe"), hearTimeout)
 	one, stop := context.WithCancelCause(one)
 	e := &early{stop: stop, done: make(chan struct{})}

@@ -73,7 +73,7 @@ func (c *call) said(ctx context.Context, u voice.Utterance) {
 		return
 	}
 	early := p.early
-	p.early, p.earlies = nil, 0
+	p.early, p.tries = nil, 0
 	if !c.clear(p, u) {
 		early.drop(errLeftOut)
 		c.notOurs(p)

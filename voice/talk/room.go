@@ -39,7 +39,7 @@ type person struct {
 	judged  time.Time               // when it was asked whether a native model may hear them
 	refused bool                    // it may not
 	early   *early                  // what they have said until now, being put into words; nil: nothing
-	earlies int                     // how often that was done in this utterance
+	tries   int                     // how often that was done in this utterance
 	unheard []heard                 // utterances that wait to be put into words
 	busy    bool                    // one is being put into words
 	unhear  context.CancelCauseFunc // drops what is being put into words; nil: nothing is

@@ -1,7 +1,7 @@
 package memory_test
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -26,7 +26,7 @@ func TestAConversationIsRememberedForAWhileInItsOrder(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for i := range 100 {
-		l.Add(brain.Line{Text: fmt.Sprint(i)}, noon)
+		l.Add(brain.Line{Text: strconv.Itoa(i)}, noon)
 	}
 	if got := l.Until(old, noon); len(got) != 41 || got[0].Text != "60" || got[40].Text != "old" {
 		t.Errorf("%d lines, from %q", len(got), got[0].Text)

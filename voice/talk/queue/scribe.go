@@ -29,7 +29,10 @@ type Scribe[M any] struct {
 func NewScribe[M any](ctx context.Context, out func(ctx context.Context, m M) error, log *slog.Logger) *Scribe[M] {
 	ctx, stop := context.WithCancel(ctx)
 	s := &Scribe[M]{out: out, log: log, wake: make(chan struct{}, 1), done: make(chan struct{}), stop: stop}
-	go s.run(ctx)
+	go func() {
+		defer stop()
+		s.run(ctx)
+	}()
 	return s
 }
 
