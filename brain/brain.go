@@ -101,6 +101,19 @@ type Turn struct {
 
 	// Style is how the answer is to be put, told to the model beside what it always is told; empty is as one writes in a chat.
 	Style string
+
+	// Writes, which may be nil, is told what the model writes while it writes it, piece by piece, on the goroutine of Reply. It must
+	// not block.
+	Writes func(Piece)
+}
+
+// Piece is some of what the model writes.
+type Piece struct {
+	Text string // as it comes: Markdown, cut anywhere
+
+	// Whole says that what was written so far goes before tools that are used now. It is no part of [Answer.Text]; what is written after
+	// that is something new.
+	Whole bool
 }
 
 // Line is something somebody said.
@@ -124,6 +137,8 @@ type Progress struct {
 // Sessions are the ids of the sessions that can be continued.
 type Answer struct {
 	Text     string
+	Rest     string // the end of Text, of which [Turn.Writes] was not told; empty if nobody is told
+	Cut      bool   // what it was told breaks off; Rest says why
 	Images   []sessions.Image
 	View     *sessions.Image // how the last page looked, if no picture was chosen and none is to be kept back; may be nil
 	Sessions []string
@@ -143,10 +158,18 @@ func (b *Brain) Reply(ctx context.Context, t Turn, watch func(Progress)) (Answer
 	if watch != nil {
 		r.watch = watch
 	}
+	answer := r.converse
 	if m == nil {
-		return r.direct(ctx)
+		answer = r.direct
 	}
-	return r.converse(ctx)
+	a, err := answer(ctx)
+	switch {
+	case t.Writes == nil:
+		a.Rest = ""
+	case m == nil:
+		a.Rest = a.Text
+	}
+	return a, err
 }
 
 func (b *Brain) now() time.Time {

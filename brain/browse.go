@@ -198,6 +198,9 @@ func (r *reply) direct(ctx context.Context) (Answer, error) {
 	if prompt == "" {
 		return Answer{Text: noPrompt}, nil
 	}
+	if a, asked, err := r.see(ctx, prompt); asked {
+		return a, err
+	}
 	q, say, err := r.goOn(ctx, prompt)
 	if err != nil || say != "" {
 		return Answer{Text: say}, err

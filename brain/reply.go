@@ -20,6 +20,7 @@ type reply struct {
 	model llm.Model
 	tools map[string]Tool // besides the browse
 	usage llm.Usage
+	told  bool // [Turn.Writes] knows of words of this round
 
 	mu       sync.Mutex // guards what follows
 	watch    func(Progress)
@@ -59,6 +60,7 @@ func (r *reply) converse(ctx context.Context) (Answer, error) {
 		if len(calls) == 0 || round == rounds {
 			return r.answer(got), nil
 		}
+		r.pause()
 		results := r.callAll(ctx, calls)
 		if ctx.Err() != nil {
 			return Answer{}, context.Cause(ctx)
@@ -78,7 +80,7 @@ func (r *reply) ask(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	}
 	asked, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	got, err := r.model.Generate(asked, req, nil)
+	got, err := r.model.Generate(asked, req, r.writes(ctx))
 	r.usage = r.usage.Add(got.Usage)
 	switch {
 	case ctx.Err() != nil:
@@ -94,16 +96,42 @@ func (r *reply) ask(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	return got, nil
 }
 
+// writes passes on what the model writes, as long as ctx lasts; nil if nobody wants to know.
+func (r *reply) writes(ctx context.Context) func(llm.Delta) {
+	if r.turn.Writes == nil {
+		return nil
+	}
+	return func(d llm.Delta) {
+		if d.Text == "" || ctx.Err() != nil {
+			return
+		}
+		r.told = r.told || strings.TrimSpace(d.Text) != ""
+		r.turn.Writes(Piece{Text: d.Text})
+	}
+}
+
+// pause tells that what was written so far is whole.
+func (r *reply) pause() {
+	if r.told {
+		r.turn.Writes(Piece{Whole: true})
+	}
+	r.told = false
+}
+
 // answer makes the model's last words the answer.
 func (r *reply) answer(got llm.Reply) Answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	text := strings.TrimSpace(got.Text())
-	switch {
-	case text != "":
-		if got.Stop == llm.StopLength {
-			text += "\n\n(The answer grew too long and ends here.)"
+	if text != "" {
+		rest := brokenOff(text, got.Stop)
+		a := r.complete(text + rest)
+		if r.told {
+			a.Rest, a.Cut = rest, rest != ""
 		}
+		return a
+	}
+	switch {
 	case r.stopped != "":
 		text = upperFirst(r.stopped) + "."
 	case r.lastText != "":
@@ -118,6 +146,19 @@ func (r *reply) answer(got llm.Reply) Answer {
 	return r.complete(text)
 }
 
+// brokenOff says why an answer is not whole; empty if it is.
+func brokenOff(text string, why llm.StopReason) string {
+	switch {
+	case why == llm.StopLength:
+		return "\n\n(The answer grew too long and ends here.)"
+	case why == llm.StopFilter:
+		return "\n\n(The rest was withheld by the provider of the model.)"
+	case why == llm.StopRefused && !strings.ContainsAny(text[len(text)-1:], ".!?)"): // in the midst of a sentence
+		return "\n\n(The model declined to go on.)"
+	}
+	return ""
+}
+
 // endSpent is the answer where the model may not be asked again: what was found
 // so far, and why there is no more.
 func (r *reply) endSpent(why string) Answer {
@@ -129,7 +170,7 @@ func (r *reply) endSpent(why string) Answer {
 // complete adds to the words of an answer what the browses left behind. The lock
 // is held, or nothing runs any more.
 func (r *reply) complete(text string) Answer {
-	a := Answer{Text: text, Images: r.shown, Sessions: r.open, Usage: r.usage}
+	a := Answer{Text: text, Rest: text, Cut: r.told, Images: r.shown, Sessions: r.open, Usage: r.usage}
 	if len(a.Images) == 0 {
 		a.View = r.view
 	}

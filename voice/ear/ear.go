@@ -45,6 +45,10 @@ type Ear struct {
 	Speaking func(Speech)          // somebody begins, goes on (about every 100 ms of speech) or ends
 	Said     func(voice.Utterance) // somebody has ended, or gone on for Longest
 
+	// Pausing tells what somebody has said until now, when they have been silent for half of Pause. Speaking is called if they go on,
+	// and Said with all of it when they have ended.
+	Pausing func(voice.Utterance)
+
 	Pause   time.Duration // without speech, and an utterance is over; 700 ms when zero
 	Longest time.Duration // after which an utterance is cut; 30 s when zero
 	People  int           // to whom is listened at the same time, at most; 64 when zero
@@ -192,6 +196,8 @@ func (e *Ear) makeRoom(now time.Time) bool {
 	delete(e.people, idle.id)
 	return true
 }
+
+func (e *Ear) pause() time.Duration { return positive(e.Pause, 700*time.Millisecond) }
 
 func (e *Ear) rate() int { return positive(e.Rate, voice.RateSpeech) }
 

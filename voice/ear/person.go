@@ -43,12 +43,16 @@ func (p *person) pass(now time.Time) time.Duration {
 	if !p.speaking {
 		return next
 	}
-	pause := positive(p.ear.Pause, 700*time.Millisecond)
-	if rest := pause - now.Sub(p.heard); rest > 0 {
-		return min(next, rest)
+	silent := now.Sub(p.heard)
+	if silent >= p.ear.pause() {
+		p.end()
+		return next
 	}
-	p.end()
-	return next
+	if half := p.ear.pause()/2 - silent; half > 0 {
+		return min(next, half)
+	}
+	p.mayEnd(p.ear, p.id)
+	return min(next, p.ear.pause()-silent)
 }
 
 // end gives back what is left in order, and ends what they say.

@@ -46,6 +46,7 @@ type speech struct {
 	voiced   time.Duration // of it active
 	told     time.Duration // voiced when Speaking was last called
 	quiet    time.Duration // since it was last active
+	pausing  bool          // that it may have ended is told
 	peak     float64
 }
 
@@ -64,13 +65,17 @@ func (s *speech) hear(e *Ear, p voice.Packet, samples []int16, gap, long time.Du
 	if !s.speaking && gap >= lead {
 		s.clear()
 	}
-	if s.speaking && s.quiet-long >= positive(e.Pause, 700*time.Millisecond) { // a gap that the clock has not seen
+	if s.speaking && s.quiet-long >= e.pause() { // a gap that the clock has not seen
 		s.over(e, p.From)
 	}
 	s.held = append(s.held, held{p, gap + long})
 	s.size, s.long = s.size+len(p.Opus), s.long+gap+long
 	if active {
 		s.voiced, s.quiet, s.peak = s.voiced+long, 0, max(s.peak, peak)
+	}
+	if active && s.pausing {
+		s.pausing = false
+		s.tell(e, p.From, false)
 	}
 	if !s.speaking {
 		s.wait()
@@ -85,8 +90,10 @@ func (s *speech) hear(e *Ear, p voice.Packet, samples []int16, gap, long time.Du
 		s.tell(e, p.From, false)
 	}
 	switch {
-	case s.quiet >= positive(e.Pause, 700*time.Millisecond):
+	case s.quiet >= e.pause():
 		s.over(e, p.From)
+	case s.quiet >= e.pause()/2:
+		s.mayEnd(e, p.From)
 	case s.long >= positive(e.Longest, 30*time.Second) || s.size >= fullest:
 		s.give(e, p.From)
 		s.clear()
@@ -114,7 +121,7 @@ func (s *speech) wait() {
 }
 
 func (s *speech) clear() {
-	s.held, s.size, s.long, s.voiced, s.peak = nil, 0, 0, 0, 0
+	s.held, s.size, s.long, s.voiced, s.peak, s.pausing = nil, 0, 0, 0, 0, false
 }
 
 // over ends what somebody says, if they say something.
@@ -125,6 +132,15 @@ func (s *speech) over(e *Ear, id string) {
 	}
 	s.clear()
 	s.speaking, s.recent, s.quiet = false, 0, 0
+}
+
+// mayEnd tells what was said until now, once for each pause.
+func (s *speech) mayEnd(e *Ear, id string) {
+	if s.pausing || e.Pausing == nil || e.ignored(id) || len(s.held) == 0 {
+		return
+	}
+	s.pausing = true
+	e.Pausing(s.utterance(id))
 }
 
 func (s *speech) tell(e *Ear, id string, over bool) {
@@ -142,10 +158,15 @@ func (s *speech) give(e *Ear, id string) {
 	if e.Said == nil || e.ignored(id) || len(s.held) == 0 {
 		return
 	}
+	e.Said(s.utterance(id))
+}
+
+// utterance is what was said until now.
+func (s *speech) utterance(id string) voice.Utterance {
 	loud := s.peak >= loudPeak && s.voiced >= loudFor && s.long >= loudWhole && float64(s.voiced) >= loudPart*float64(s.long)
 	packets := make([]voice.Packet, len(s.held))
 	for i, h := range s.held {
 		packets[i] = h.Packet
 	}
-	e.Said(voice.Utterance{From: id, Packets: packets, Loud: loud, Began: packets[0].At, Ended: packets[len(packets)-1].At})
+	return voice.Utterance{From: id, Packets: packets, Loud: loud, Began: packets[0].At, Ended: packets[len(packets)-1].At}
 }

@@ -22,6 +22,8 @@ func (c *call) speaks(id string, voiced time.Duration, over bool) {
 		p.speaking = false
 		return
 	}
+	p.early.drop(errGoesOn)
+	p.early = nil
 	now := time.Now()
 	if !p.speaking {
 		p.speaking, p.onset = true, now
@@ -113,7 +115,7 @@ func (c *call) takeUp(now time.Time) {
 		c.remember(p)
 	case p.broken == nil && c.room.quiet(now, 2*quietFor):
 		s.suspended = nil
-		s.queue = append([]*part{p}, s.queue...)
+		c.place(p)
 	}
 }
 

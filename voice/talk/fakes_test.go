@@ -124,7 +124,7 @@ type scriptedMouth struct {
 	err     error
 }
 
-func (m *scriptedMouth) Say(ctx context.Context, sentences []string) (int, error) {
+func (m *scriptedMouth) Say(ctx context.Context, sentences <-chan string) (said int, err error) {
 	m.mu.Lock()
 	if m.err != nil {
 		defer m.mu.Unlock()
@@ -133,15 +133,21 @@ func (m *scriptedMouth) Say(ctx context.Context, sentences []string) (int, error
 	silence := make(chan error, 1)
 	m.silence, m.paused = silence, false
 	m.mu.Unlock()
-	for i, s := range sentences {
+	for {
+		var s string
+		select {
+		case s = <-sentences:
+		default:
+			return said, nil
+		}
 		m.mu.Lock()
 		m.said = append(m.said, s)
 		m.mu.Unlock()
 		if _, err := m.sound(ctx, silence, time.Duration(len(strings.Fields(s)))*250*time.Millisecond); err != nil {
-			return i, err
+			return said, err
 		}
+		said++
 	}
-	return len(sentences), nil
 }
 
 func (m *scriptedMouth) sound(ctx context.Context, silence chan error, span time.Duration) (played time.Duration, err error) {

@@ -28,6 +28,8 @@ type heard struct {
 
 	wake bool // our name was spotted in it
 	may  bool // it is likely to be said to us
+
+	early *early // it is put into words already; nil: not yet
 }
 
 // sound is told of live sound.
@@ -40,7 +42,7 @@ func (c *call) sound(ctx context.Context, s voice.Sound) {
 		if p.ears == nil {
 			c.listenTo(ctx, p)
 		}
-		p.ears.write(c.at(&p.toSpot, s, voice.RateSpeech))
+		p.ears.Write(c.at(&p.toSpot, s, voice.RateSpeech))
 	}
 	if c.native != nil {
 		c.native.hear(ctx, p, c.at(&p.toNative, s, voice.RateRealtime))
@@ -70,13 +72,15 @@ func (c *call) said(ctx context.Context, u voice.Utterance) {
 	if p == nil || c.heed(p) {
 		return
 	}
-	long := u.Ended.Sub(u.Began)
-	if stopped(p, u) && long < bareStop || !u.Loud || long < minSaid {
+	early := p.early
+	p.early, p.tries = nil, 0
+	if !c.clear(p, u) {
+		early.drop(errLeftOut)
 		c.notOurs(p)
 		return
 	}
-	h := heard{Utterance: u, wake: !p.woken.Before(u.Began) && !p.woken.IsZero()}
-	h.may = h.wake || c.room.alone(p) || u.Began.Before(p.openUntil)
+	h := c.hears(p, u)
+	h.early = early
 	if c.NewNative != nil || c.Transcriber == nil {
 		c.notOurs(p)
 		return
@@ -87,6 +91,19 @@ func (c *call) said(ctx context.Context, u voice.Utterance) {
 		return
 	}
 	c.takeIn(ctx, p, h)
+}
+
+// clear reports whether an utterance is more than a noise, and than a stop that was done.
+func (c *call) clear(p *person, u voice.Utterance) bool {
+	long := u.Ended.Sub(u.Began)
+	return u.Loud && long >= minSaid && (long >= bareStop || !stopped(p, u))
+}
+
+// hears is an utterance, and whether it is likely to be said to us.
+func (c *call) hears(p *person, u voice.Utterance) heard {
+	h := heard{Utterance: u, wake: !p.woken.Before(u.Began) && !p.woken.IsZero()}
+	h.may = h.wake || c.room.alone(p) || u.Began.Before(p.openUntil)
+	return h
 }
 
 // takeIn has an utterance put into words in its turn.
@@ -116,7 +133,10 @@ func (c *call) transcribe(ctx context.Context, p *person) {
 	one, p.unhear = context.WithCancelCause(one)
 	c.work.Go(func() {
 		defer done()
-		tr, err := c.Transcriber.Transcribe(one, h.Utterance)
+		tr, err := h.early.words(one)
+		if err != nil && one.Err() == nil {
+			tr, err = c.Transcriber.Transcribe(one, h.Utterance)
+		}
 		c.post(func(ctx context.Context) {
 			if p.busy, p.unhear = false, nil; errors.Is(context.Cause(one), errLeftOut) {
 				c.transcribe(ctx, p) // they may have come back since
@@ -152,7 +172,7 @@ func (c *call) understood(ctx context.Context, p *person, h heard, text string, 
 		c.notOurs(p)
 		return
 	}
-	if c.isEcho(text, h.Utterance) {
+	if c.speech.aloud.IsEcho(text, h.Began, h.Ended) {
 		p.echoes++
 		c.notOurs(p)
 		return

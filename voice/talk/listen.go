@@ -2,27 +2,16 @@ package talk
 
 import (
 	"context"
-	"sync"
 
 	"clank/cancel"
 	"clank/voice"
+	"clank/voice/talk/queue"
 	"clank/voice/talk/words"
 )
 
-// maxHeld is how much sound waits for a spotter that is not ready yet: two seconds in pieces of 20 ms.
-const maxHeld = 100
-
-// listening is a spotter's ear for one person. It takes time to be there, and what is said meanwhile is kept for it.
-type listening struct {
-	mu     sync.Mutex
-	to     voice.Listening // nil: not yet
-	held   []voice.Sound
-	closed bool
-}
-
 // listenTo begins to spot words of p.
 func (c *call) listenTo(ctx context.Context, p *person) {
-	l := &listening{}
+	l := &queue.Listening{}
 	p.ears = l
 	id := p.ID
 	c.work.Go(func() {
@@ -33,46 +22,8 @@ func (c *call) listenTo(ctx context.Context, p *person) {
 			c.post(func(context.Context) { c.cannotSpot(err) })
 			return
 		}
-		l.open(to)
+		l.Open(to)
 	})
-}
-
-// open gives l its spotter and what it has missed.
-func (l *listening) open(to voice.Listening) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		_ = to.Close() // nobody listens any more, and there is nobody to tell
-		return
-	}
-	for _, s := range l.held {
-		to.Write(s)
-	}
-	l.to, l.held = to, nil
-}
-
-func (l *listening) write(s voice.Sound) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.closed:
-	case l.to != nil:
-		l.to.Write(s)
-	case len(l.held) < maxHeld:
-		l.held = append(l.held, s)
-	}
-}
-
-func (l *listening) close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closed, l.held = true, nil
-	if l.to == nil {
-		return nil
-	}
-	to := l.to
-	l.to = nil
-	return to.Close()
 }
 
 // endListening ends what spots words of p. That may take a moment, for which nobody waits but the end of the call.
@@ -83,7 +34,7 @@ func (c *call) endListening(p *person) {
 	}
 	p.ears = nil
 	c.work.Go(func() {
-		if err := l.close(); err != nil {
+		if err := l.Close(); err != nil {
 			c.log.Warn("spotting words not ended in order", "error", err)
 		}
 	})
@@ -107,7 +58,7 @@ func (c *call) spotted(ctx context.Context, s voice.Spotted) {
 	if p == nil || c.heed(p) || p.ears == nil {
 		return
 	}
-	if c.ourEcho(s.Phrase, s.At) {
+	if c.speech.aloud.CanBe(s.Phrase, s.At) {
 		c.log.Info("phrase of our own heard again", "phrase", s.Phrase)
 		return
 	}

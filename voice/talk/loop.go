@@ -9,6 +9,8 @@ import (
 
 	"clank/cancel"
 	"clank/voice"
+	"clank/voice/talk/memory"
+	"clank/voice/talk/queue"
 	"clank/voice/talk/words"
 )
 
@@ -24,8 +26,8 @@ type call struct {
 
 	log    *slog.Logger
 	leave  context.CancelCauseFunc
-	in     inbox
-	scribe *scribe
+	in     *queue.Inbox
+	scribe *queue.Scribe[Message]
 	ear    Ear
 	work   sync.WaitGroup // all goroutines but the scribe's
 
@@ -38,7 +40,7 @@ type call struct {
 	scopes    []cancel.Scope // where what belongs to this call runs; the first is that of the channel now
 	jobs      []*job
 	waiting   []request
-	lines     history
+	lines     memory.Lines
 	speech    speech
 	lastStop  time.Time
 	told      map[string]time.Time // failures and troubles, when they were told last
@@ -49,7 +51,7 @@ type call struct {
 func newCall(t *Talk, leave context.CancelCauseFunc) *call {
 	own := *t // places change while a call lasts
 	c := &call{
-		Talk: &own, log: t.Logger, leave: leave, in: newInbox(), began: time.Now(),
+		Talk: &own, log: t.Logger, leave: leave, in: queue.NewInbox(), began: time.Now(),
 		room: room{me: t.Place.Me, people: map[string]*person{}, since: time.Now()},
 		told: map[string]time.Time{}, warned: map[string]bool{},
 		scopes: []cancel.Scope{{Guild: t.Place.Guild, Channel: t.Place.Channel}},
@@ -72,8 +74,8 @@ func (c *call) loop(ctx context.Context) error {
 				return c.Line.Err()
 			}
 			c.event(ctx, e)
-		case <-c.in.wake:
-			for _, f := range c.in.take() {
+		case <-c.in.Wake():
+			for _, f := range c.in.Take() {
 				f(ctx)
 			}
 			c.next(ctx)
@@ -164,6 +166,6 @@ func (c *call) tick(ctx context.Context) {
 }
 
 // post has f done by the loop.
-func (c *call) post(f func(context.Context)) { c.in.put(f) }
+func (c *call) post(f func(context.Context)) { c.in.Put(f) }
 
-func (c *call) write(m Message) { c.scribe.write(m) }
+func (c *call) write(m Message) { c.scribe.Write(m) }

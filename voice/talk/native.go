@@ -272,7 +272,7 @@ func (n *native) keep(text string, ours bool) {
 		s.By = n.asker.Person
 	}
 	if p := n.call.speech.now; ours && p != nil && p.sound != nil {
-		p.inMemory.text += " " + text
+		p.aloud.Goes(text)
 	}
 	if n.call.Keep != nil {
 		n.call.Keep(s)

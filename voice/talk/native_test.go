@@ -18,6 +18,7 @@ import (
 	"clank/voice"
 	"clank/voice/mouth"
 	"clank/voice/talk"
+	"clank/voice/talk/toolbox"
 )
 
 // model is a native model that the test drives.
@@ -218,7 +219,7 @@ func TestANativeModelUsesToolsForWhoeverItTalksWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, m := nativeParty(t)
 		p.begin("ada")
-		box := talk.Toolbox{Asker: m.on.Asker, Tools: []brain.Tool{{
+		box := toolbox.Box{Asker: m.on.Asker, Tools: []brain.Tool{{
 			Tool: llm.Tool{Name: "look"},
 			Call: func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
 				if string(input) == `{"wait":true}` {

@@ -8,6 +8,7 @@ import (
 	"clank/sessions"
 	"clank/voice"
 	"clank/voice/audio"
+	"clank/voice/talk/queue"
 )
 
 // maxPeople bounds what is remembered of people; a call has fewer.
@@ -22,7 +23,7 @@ type person struct {
 	says bool // has just said that to us, and it is being noted
 	told bool // has been told that we listen
 
-	ears      *listening // to spot words; nil until they speak
+	ears      *queue.Listening // to spot words; nil until they speak
 	toSpot    *audio.Resampler
 	toNative  *audio.Resampler
 	woken     time.Time // when they last said our name to the spotter
@@ -37,6 +38,8 @@ type person struct {
 	late    *heard                  // the last utterance that seemed not to be for us, until it is clear that our name was not in it
 	judged  time.Time               // when it was asked whether a native model may hear them
 	refused bool                    // it may not
+	early   *early                  // what they have said until now, being put into words; nil: nothing
+	tries   int                     // how often that was done in this utterance
 	unheard []heard                 // utterances that wait to be put into words
 	busy    bool                    // one is being put into words
 	unhear  context.CancelCauseFunc // drops what is being put into words; nil: nothing is
@@ -148,6 +151,8 @@ func (c *call) heed(p *person) (out bool) {
 func (c *call) forget(p *person) {
 	c.ear.Left(p.ID)
 	c.endListening(p)
+	p.early.drop(errLeftOut)
+	p.early = nil
 	p.late, p.unheard, p.speaking, p.woken, p.openUntil = nil, nil, false, time.Time{}, time.Time{}
 	if c.speech.pausedBy == p {
 		c.resume()

@@ -19,6 +19,10 @@ type Heard struct {
 	Sound func(voice.Sound)     // live, as it is decoded
 	Said  func(voice.Utterance) // when somebody has fallen silent
 
+	// Paused tells what somebody has said until now who may have ended: they have been silent for a while. Speaking follows if they go
+	// on, and Said in either case.
+	Paused func(voice.Utterance)
+
 	// Speaking tells that somebody has begun to speak, goes on (every 100 ms of speech or so) or has ended. voiced is how much of it
 	// was speech until now.
 	Speaking func(person string, voiced time.Duration, over bool)
@@ -38,9 +42,10 @@ type Mouth interface {
 	// Run speaks until ctx ends. Then nothing more can be said.
 	Run(ctx context.Context) error
 
-	// Say speaks sentences one after the other, and returns how many were heard to their end. It blocks until all are
-	// said or Silence has been called, whose cause it then returns, or ctx has ended, or a sentence could not be spoken.
-	Say(ctx context.Context, sentences []string) (said int, err error)
+	// Say speaks sentences one after the other, also such as come while it speaks, and returns how many were heard to their end. It
+	// blocks until all are said that are there, or Silence has been called, whose cause it then returns, or ctx has ended, or a sentence
+	// could not be spoken. The channel is not closed.
+	Say(ctx context.Context, sentences <-chan string) (said int, err error)
 
 	// Play begins to play sound that is made elsewhere, after what is being said. It does not block.
 	Play(sound Sound) Playing

@@ -9,7 +9,7 @@ import (
 
 	"clank/brain"
 	"clank/cancel"
-	"clank/sessions"
+	"clank/voice/talk/memory"
 	"clank/voice/talk/words"
 )
 
@@ -17,6 +17,7 @@ const (
 	quietFor   = 400 * time.Millisecond // nobody has made a sound for so long before we begin
 	waitQuiet  = 10 * time.Second       // then we begin all the same
 	maxQueued  = 16
+	maxFed     = 64               // sentences that the mouth is given at once
 	suspendFor = 10 * time.Second // what was interrupted by talk that is not ours is taken up within this
 )
 
@@ -27,6 +28,10 @@ type part struct {
 	sentences []string
 	said      int       // of them, heard to their end
 	answer    bool      // it is an answer, and stands in the history
+	open      bool      // it is still being written
+	over      bool      // nothing more of it is said
+	unsaid    bool      // it cannot be said, and is written when it is whole
+	cut       bool      // it is not written to its end
 	whole     string    // what it is with what is not spoken
 	question  bool      // it ends with a question
 	short     bool      // an acknowledgement: said at once, not interrupted
@@ -34,12 +39,15 @@ type part struct {
 	playback  *playback // with sound
 	text      string    // what is written if it cannot be spoken; empty: nothing, or written already
 
-	queued   time.Time
-	since    time.Time // begun, the last time
-	broken   *person   // who interrupted it
-	dropped  bool      // it is not to be taken up
-	inMemory *ours
-	cancel   context.CancelCauseFunc // of saying it
+	queued  time.Time
+	since   time.Time   // begun, the last time
+	broken  *person     // who interrupted it
+	dropped bool        // it is not to be taken up
+	feed    chan string // to the mouth, while it is said
+	fed     int         // sentences that the mouth has
+	aloud   *memory.Aloud
+	line    *memory.Entry           // in the history; nil: not yet
+	cancel  context.CancelCauseFunc // of saying it
 }
 
 // speech is what is said, was interrupted, and waits to be said.
@@ -49,7 +57,7 @@ type speech struct {
 	suspended *part
 	until     time.Time // then what is suspended is given up
 	pausedBy  *person
-	memory    memory
+	aloud     memory.Speech
 }
 
 func (s *speech) idle() bool { return s.now == nil && len(s.queue) == 0 && s.suspended == nil }
@@ -69,7 +77,7 @@ func (c *call) say(p *part) {
 		c.unspoken(p)
 		return
 	}
-	if p.short {
+	if p.short || !p.since.IsZero() { // the rest of what was begun
 		c.speech.queue = append([]*part{p}, c.speech.queue...)
 	} else {
 		c.speech.queue = append(c.speech.queue, p)
@@ -78,6 +86,10 @@ func (c *call) say(p *part) {
 
 // unspoken is p where nothing can be said: it is written.
 func (c *call) unspoken(p *part) {
+	if p.open {
+		p.unsaid, p.over = true, true
+		return
+	}
 	if p.text != "" {
 		c.write(Message{Text: p.text})
 		p.text = ""
@@ -119,25 +131,9 @@ func (c *call) answerShort(p *person, text string) {
 
 // answer says what can be said, and writes what can only be read.
 func (c *call) answer(p *person, a brain.Answer) {
-	sentences, more := words.Spoken(a.Text)
-	images := a.Images
-	if len(images) > 0 && !more {
-		sentences, more = append(sentences, words.InChat), true
-	}
-	if len(images) == 0 && a.View != nil {
-		images = []sessions.Image{*a.View}
-	}
-	text := a.Text
-	if more || len(images) > 0 {
-		c.write(Message{Text: a.Text, Images: images})
-		text = ""
-	} else {
-		c.showOurs(a.Text)
-	}
-	if c.Keep != nil {
-		c.Keep(Said{Text: a.Text, At: time.Now()})
-	}
-	c.say(&part{to: p, sentences: sentences, answer: true, whole: a.Text, question: strings.HasSuffix(strings.TrimSpace(a.Text), "?"), text: text})
+	d := newDraft(p)
+	c.writes(d, a.Text)
+	c.ends(d, a)
 }
 
 // next begins to say what waits, if nobody speaks.
@@ -153,8 +149,7 @@ func (c *call) next(ctx context.Context) {
 	s.queue = s.queue[1:]
 	s.now, p.since = p, now
 	ctx, p.cancel = context.WithCancelCause(ctx)
-	rest := p.sentences[p.said:]
-	p.inMemory = s.memory.begin(strings.Join(rest, " "), now)
+	p.aloud = s.aloud.Begin(strings.Join(p.sentences[p.said:], " "), now)
 	over := func() {}
 	ctx = c.account(ctx, p.to, "speak")
 	if p.to != nil && (p.answer || p.sound != nil) { // so that it can be stopped from the chat, too
@@ -165,11 +160,25 @@ func (c *call) next(ctx context.Context) {
 		c.play(ctx, p, over)
 		return
 	}
+	feed := make(chan string, maxFed)
+	p.feed, p.fed = feed, p.said
+	p.serve()
 	c.work.Go(func() {
-		n, err := c.Mouth.Say(ctx, rest)
+		n, err := c.Mouth.Say(ctx, feed)
 		over()
 		c.post(func(ctx context.Context) { c.spokenTo(ctx, p, n, err) })
 	})
+}
+
+// serve gives the mouth the sentences that it does not have yet, as far as it takes them: what is left is said after those.
+func (p *part) serve() {
+	for ; p.fed < len(p.sentences); p.fed++ {
+		select {
+		case p.feed <- p.sentences[p.fed]:
+		default:
+			return
+		}
+	}
 }
 
 // play plays an answer of a native model.
@@ -196,15 +205,21 @@ func (c *call) play(ctx context.Context, p *part, over func()) {
 func (c *call) spokenTo(ctx context.Context, p *part, n int, err error) {
 	s := &c.speech
 	p.cancel(context.Canceled)
-	p.inMemory.to = time.Now()
+	p.aloud.Ended(time.Now())
 	p.said = min(p.said+n, len(p.sentences))
-	s.now, s.pausedBy = nil, nil
+	s.now = nil
+	if s.pausedBy != nil { // only now that all was said
+		c.resume()
+	}
 	c.native.plays(false)
+	more := p.open || p.said < len(p.sentences)
 	switch {
-	case err == nil:
-		p.said = len(p.sentences)
+	case err == nil && (p.broken == nil && !p.dropped || !more):
 		delete(c.told, "speak")
-		c.remember(p)
+		if !more {
+			c.remember(p)
+		}
+		c.place(p)
 	case errors.Is(err, errNoWords):
 		c.unspoken(p)
 	case p.broken != nil && !p.dropped && ctx.Err() == nil:
@@ -221,18 +236,25 @@ func (c *call) spokenTo(ctx context.Context, p *part, n int, err error) {
 
 // remember puts what was said of an answer into the history, and lets the person go on without our name.
 func (c *call) remember(p *part) {
+	p.over = true
 	if !p.answer {
 		return
 	}
 	p.answer = false
 	line := brain.Line{Mine: true, Text: strings.Join(p.sentences[:p.said], " ")}
-	if rest := p.sentences[p.said:]; len(rest) == 0 {
-		line.Text = p.whole
-	} else {
+	switch rest := p.sentences[p.said:]; {
+	case len(rest) > 0:
 		line.Notes = []string{"interrupted here; not said: " + strings.Join(rest, " ")}
+	case p.open:
+		line.Notes = []string{"interrupted here"}
+	default:
+		line.Text = p.whole
 	}
 	now := time.Now()
-	c.lines.add(line, now)
+	p.line = c.lines.Add(line, now)
+	if p.cut {
+		c.quote(p)
+	}
 	if p.to != nil && p.to.here && !p.to.out {
 		span := c.followUp()
 		if p.question {

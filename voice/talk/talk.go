@@ -10,6 +10,7 @@ import (
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
+	"clank/voice/talk/queue"
 	"clank/voice/talk/words"
 )
 
@@ -115,13 +116,14 @@ func (t *Talk) Run(ctx context.Context) error {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(context.Canceled)
 	c := newCall(t, leave)
-	scribe := newScribe(context.WithoutCancel(ctx), t.Chat, c.log) // it writes what is left after the end
+	scribe := queue.NewScribe(context.WithoutCancel(ctx), t.Chat.Write, c.log) // it writes what is left after the end
 	c.scribe = scribe
 	c.ear = t.NewEar(Heard{
-		Sound: func(s voice.Sound) { c.in.offer(func(ctx context.Context) { c.sound(ctx, s) }) },
-		Said:  func(u voice.Utterance) { c.in.put(func(ctx context.Context) { c.said(ctx, u) }) },
+		Sound:  func(s voice.Sound) { c.in.Offer(func(ctx context.Context) { c.sound(ctx, s) }) },
+		Said:   func(u voice.Utterance) { c.in.Put(func(ctx context.Context) { c.said(ctx, u) }) },
+		Paused: func(u voice.Utterance) { c.in.Put(func(ctx context.Context) { c.paused(ctx, u) }) },
 		Speaking: func(person string, voiced time.Duration, over bool) {
-			c.in.put(func(context.Context) { c.speaks(person, voiced, over) })
+			c.in.Put(func(context.Context) { c.speaks(person, voiced, over) })
 		},
 	})
 	c.work.Go(func() {
@@ -148,7 +150,7 @@ func (t *Talk) Run(ctx context.Context) error {
 	c.work.Wait()
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer done()
-	scribe.close(last)
+	scribe.Close(last)
 	if e := t.Line.Close(last); e != nil {
 		c.log.Warn("call not left in order", "channel", t.Place.Channel, "error", e)
 	}

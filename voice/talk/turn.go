@@ -10,6 +10,7 @@ import (
 	"clank/brain"
 	"clank/cancel"
 	"clank/llm"
+	"clank/voice/talk/memory"
 	"clank/voice/talk/words"
 )
 
@@ -22,7 +23,7 @@ const (
 
 	style = "This is a voice call: what people say was put into words by a recogniser, which mishears, and your answer is spoken aloud. " +
 		"Answer in one to three short sentences of plain spoken language, in the language of the person. No Markdown, no lists, no addresses, no emoji; " +
-		"say numbers and times as one says them. If a link or a picture is needed, put the link at the end and say that it is in the chat: it is written " +
+		"say numbers and times as one says them. Before you use a tool, say so in one short sentence or not at all. If a link or a picture is needed, put the link at the end and say that it is in the chat: it is written " +
 		"there, not spoken. If a request makes no sense, ask shortly what was meant."
 )
 
@@ -37,8 +38,10 @@ type job struct {
 	request
 
 	handle   *cancel.Handle
-	line     *entry // the request in the history
-	replaced bool   // a newer request of the same person took its place
+	line     *memory.Entry // the request in the history
+	replaced bool          // a newer request of the same person took its place
+	draft    *draft        // what is being written; nil: nothing yet, or nothing since tools were used
+	spoke    bool          // something was written before tools were used
 	browsing bool
 	news     int // words said about the browse
 	nextNews time.Time
@@ -66,12 +69,8 @@ func (c *call) ask(ctx context.Context, p *person, text string) {
 		case j.by != p || j.replaced:
 		case j.browsing:
 			browsing++
-		default: // still thinking: the two belong together
-			r.text = j.text + "\n" + r.text
-			j.replaced = true
-			c.lines.remove(j.line)
-			c.dropFor(j)
-			j.handle.Stop(&cancel.Cause{Reason: cancel.Superseded})
+		default:
+			r.text = c.replace(j, r.text)
 		}
 	}
 	if browsing >= maxBrowsing || c.running() >= maxJobs {
@@ -79,6 +78,22 @@ func (c *call) ask(ctx context.Context, p *person, text string) {
 		return
 	}
 	c.start(ctx, r)
+}
+
+// replace ends a reply for which somebody has not waited, and returns what they want now: as long as they have heard nothing of it,
+// the two requests belong together.
+func (c *call) replace(j *job, text string) string {
+	cause := &cancel.Cause{Reason: cancel.Superseded}
+	j.replaced = true
+	j.handle.Stop(cause)
+	c.dropFor(j)
+	if j.spoke || j.draft.spoken() && j.draft.part.said > 0 {
+		c.breakOff(j.draft, cause)
+		return text
+	}
+	c.takeBack(j.draft, cause)
+	c.lines.Remove(j.line)
+	return j.text + "\n" + text
 }
 
 // running counts the replies in the making.
@@ -111,11 +126,20 @@ func (c *call) wait(r request) {
 func (c *call) start(ctx context.Context, r request) {
 	now := time.Now()
 	j := &job{request: r}
-	j.line = c.lines.add(brain.Line{Who: r.by.name(), Text: r.text}, now)
-	turn := brain.Turn{Origin: c.origin(r.by), Lines: c.lines.until(j.line, now), Style: style}
+	j.line = c.lines.Add(brain.Line{Who: r.by.name(), Text: r.text}, now)
+	turn := brain.Turn{Origin: c.origin(r.by), Lines: c.lines.Until(j.line, now), Style: style}
 	work := cancel.Work{ID: rand.Text(), Owner: r.by.ID, Label: label(r.text)}
 	ctx, j.handle = c.Scopes.Begin(ctx, c.scopes[0], work)
 	c.jobs = append(c.jobs, j)
+	if c.Mouth != nil {
+		turn.Writes = func(p brain.Piece) {
+			c.post(func(context.Context) {
+				if cancel.CauseOf(ctx, nil) == nil { // what comes after a stop is not said
+					c.wrote(j, p)
+				}
+			})
+		}
+	}
 	c.work.Go(func() {
 		defer j.handle.End()
 		answer, err := c.Brain.Reply(ctx, turn, func(brain.Progress) {
@@ -133,13 +157,15 @@ func (c *call) browses(j *job) {
 	}
 	j.browsing = true
 	j.nextNews = time.Now().Add(c.newsEvery())
-	c.sayFor(j, "I am looking.")
+	if !j.spoke {
+		c.sayFor(j, "I am looking.")
+	}
 }
 
 // news says that a browse is still under way.
 func (c *call) news(now time.Time) {
 	for _, j := range c.jobs {
-		if !j.browsing || j.replaced || j.news >= maxNews || now.Before(j.nextNews) {
+		if !j.browsing || j.replaced || j.draft != nil || j.news >= maxNews || now.Before(j.nextNews) {
 			continue
 		}
 		j.nextNews = now.Add(c.newsEvery())
@@ -165,14 +191,21 @@ func (c *call) replied(ctx context.Context, j *job, a brain.Answer, err error, w
 	c.dropFor(j)
 	switch {
 	case why != nil && why.Reason == cancel.Stopped: // whoever stopped it was told
-		c.lines.add(brain.Line{Mine: true, Text: "(" + why.Error() + ")"}, time.Now())
+		c.breakOff(j.draft, why)
+		c.lines.Add(brain.Line{Mine: true, Text: "(" + why.Error() + ")"}, time.Now())
 	case why != nil:
-		c.answerShort(j.by, words.Sentence(why.Error()))
+		c.fails(j, words.Sentence(why.Error()), words.Sentence(why.Error()))
 	case err != nil:
 		c.log.Error("reply in a call failed", "error", err)
-		c.answerShort(j.by, failure(err))
-	default:
+		c.fails(j, brokenOff, failure(err))
+	case j.draft == nil:
 		c.answer(j.by, a)
+	default:
+		if a.Cut {
+			j.draft.reader.Drop()
+		}
+		c.writes(j.draft, a.Rest)
+		c.ends(j.draft, a)
 	}
 }
 

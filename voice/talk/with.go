@@ -14,10 +14,13 @@ import (
 // longestPause is when a pause that nobody has ended is over. The rules of interruption end it long before.
 const longestPause = 10 * time.Second
 
+// maxAhead is how many sentences are given to a mouth before they are said.
+const maxAhead = 8
+
 // Through has e tell what it hears: a [Talk.NewEar]. The functions of e are set by it; its other fields are the caller's.
 func Through(e *ear.Ear) func(Heard) Ear {
 	return func(h Heard) Ear {
-		e.Sound, e.Said = h.Sound, h.Said
+		e.Sound, e.Said, e.Pausing = h.Sound, h.Said, h.Paused
 		e.Speaking = func(s ear.Speech) { h.Speaking(s.From, s.Voiced, s.Over) }
 		return e
 	}
@@ -34,22 +37,38 @@ type lips struct{ mouth *mouth.Mouth }
 // Run implements [Mouth].
 func (l lips) Run(ctx context.Context) error { return l.mouth.Run(ctx) }
 
-// Say implements [Mouth]. The sentences are queued at once, so that one is made into sound while another is said.
-func (l lips) Say(ctx context.Context, sentences []string) (said int, err error) {
+// Say implements [Mouth]. Some sentences are queued before their turn, so that one is made into sound while another is said.
+func (l lips) Say(ctx context.Context, sentences <-chan string) (said int, err error) {
 	if l.mouth.Speaker == nil {
 		return 0, errNoWords
 	}
-	all := make([]*mouth.Saying, len(sentences))
-	for i, s := range sentences {
-		all[i] = l.mouth.Queue(l.sentence(s, llm.AccountOf(ctx)))
-	}
-	for i, s := range all {
-		if _, err := s.Wait(ctx); err != nil {
-			l.mouth.Silence(err)
-			return i, err
+	var queued []*mouth.Saying
+	for {
+		if len(queued) == 0 {
+			select {
+			case s := <-sentences:
+				queued = append(queued, l.mouth.Queue(l.sentence(s, llm.AccountOf(ctx))))
+			default:
+				return said, nil
+			}
 		}
+		more := sentences
+		if len(queued) == maxAhead {
+			more = nil
+		}
+		select {
+		case s := <-more:
+			queued = append(queued, l.mouth.Queue(l.sentence(s, llm.AccountOf(ctx))))
+			continue
+		case <-queued[0].Done():
+		case <-ctx.Done():
+		}
+		if _, err := queued[0].Wait(ctx); err != nil {
+			l.mouth.Silence(err)
+			return said, err
+		}
+		queued, said = queued[1:], said+1
 	}
-	return len(all), nil
 }
 
 // sentence is text whose sound is put down to a.

@@ -1,4 +1,8 @@
-package talk
+// Package toolbox lets a model that holds a conversation by itself use tools on behalf of whoever it talks with, and tells it what came of
+// that as JSON.
+//
+// It has no tools of its own, and does not decide who may use them.
+package toolbox
 
 import (
 	"context"
@@ -14,16 +18,16 @@ import (
 // errNobodySpoke is told to a model that uses a tool before anybody has spoken.
 var errNobodySpoke = errors.New("nobody has spoken yet; wait until somebody asks for something")
 
-// Toolbox lets a [Native] use tools, on behalf of whoever it talks with. Its methods are safe for concurrent use.
-type Toolbox struct {
+// Box holds the tools. Its methods are safe for concurrent use.
+type Box struct {
 	Tools []brain.Tool
 
-	// Asker is who speaks to it now: [NativeEvents.Asker].
+	// Asker is who speaks to the model now, or spoke last.
 	Asker func() (sessions.Origin, bool)
 }
 
 // List is what the model is told of the tools.
-func (b Toolbox) List() []llm.Tool {
+func (b Box) List() []llm.Tool {
 	all := make([]llm.Tool, len(b.Tools))
 	for i, t := range b.Tools {
 		all[i] = t.Tool
@@ -33,7 +37,7 @@ func (b Toolbox) List() []llm.Tool {
 
 // Call uses a tool and returns what the model gets to know, as a JSON object {"ok", "result" or "error", "cancelled"}. One that was
 // cancelled says so, so that the model does not try again.
-func (b Toolbox) Call(ctx context.Context, name string, arguments json.RawMessage) string {
+func (b Box) Call(ctx context.Context, name string, arguments json.RawMessage) string {
 	type result struct {
 		OK        bool   `json:"ok"`
 		Result    string `json:"result,omitempty"`
@@ -55,7 +59,7 @@ func (b Toolbox) Call(ctx context.Context, name string, arguments json.RawMessag
 	return string(out)
 }
 
-func (b Toolbox) use(ctx context.Context, name string, arguments json.RawMessage) (string, error) {
+func (b Box) use(ctx context.Context, name string, arguments json.RawMessage) (string, error) {
 	i := slices.IndexFunc(b.Tools, func(t brain.Tool) bool { return t.Name == name })
 	if i < 0 {
 		return "", errors.New("there is no tool " + name)

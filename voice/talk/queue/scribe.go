@@ -1,4 +1,4 @@
-package talk
+package queue
 
 import (
 	"context"
@@ -12,28 +12,32 @@ const (
 	maxUnwritten = 50
 )
 
-// scribe writes messages in order, without making anybody wait.
-type scribe struct {
-	chat Chat
+// Scribe writes messages in order, without making anybody wait.
+type Scribe[M any] struct {
+	out  func(ctx context.Context, m M) error
 	log  *slog.Logger
 	wake chan struct{}
 	done chan struct{}
 	stop context.CancelFunc
 
 	mu     sync.Mutex
-	queue  []Message
+	queue  []M
 	closed bool
 }
 
-// newScribe starts a scribe, which works until close, or the end of ctx.
-func newScribe(ctx context.Context, c Chat, log *slog.Logger) *scribe {
+// NewScribe starts a scribe that writes with out, each message within half a minute. It works until Close, or the end of ctx.
+func NewScribe[M any](ctx context.Context, out func(ctx context.Context, m M) error, log *slog.Logger) *Scribe[M] {
 	ctx, stop := context.WithCancel(ctx)
-	s := &scribe{chat: c, log: log, wake: make(chan struct{}, 1), done: make(chan struct{}), stop: stop}
-	go s.run(ctx)
+	s := &Scribe[M]{out: out, log: log, wake: make(chan struct{}, 1), done: make(chan struct{}), stop: stop}
+	go func() {
+		defer stop()
+		s.run(ctx)
+	}()
 	return s
 }
 
-func (s *scribe) write(m Message) {
+// Write has m written in its turn. Where too much waits, it is left out, which is logged.
+func (s *Scribe[M]) Write(m M) {
 	s.mu.Lock()
 	full := len(s.queue) >= maxUnwritten
 	if !full && !s.closed {
@@ -46,21 +50,21 @@ func (s *scribe) write(m Message) {
 	s.nudge()
 }
 
-func (s *scribe) nudge() {
+func (s *Scribe[M]) nudge() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (s *scribe) run(ctx context.Context) {
+func (s *Scribe[M]) run(ctx context.Context) {
 	defer close(s.done)
 	for {
 		m, more, closed := s.next()
 		switch {
 		case more:
 			one, cancel := context.WithTimeout(ctx, writeTimeout)
-			if err := s.chat.Write(one, m); err != nil {
+			if err := s.out(one, m); err != nil {
 				s.log.Warn("message of a call not written", "error", err)
 			}
 			cancel()
@@ -75,7 +79,7 @@ func (s *scribe) run(ctx context.Context) {
 	}
 }
 
-func (s *scribe) next() (m Message, more, closed bool) {
+func (s *Scribe[M]) next() (m M, more, closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.queue) == 0 {
@@ -85,8 +89,8 @@ func (s *scribe) next() (m Message, more, closed bool) {
 	return m, true, s.closed
 }
 
-// close writes what is left, until ctx ends.
-func (s *scribe) close(ctx context.Context) {
+// Close writes what is left, until ctx ends.
+func (s *Scribe[M]) Close(ctx context.Context) {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()

@@ -1,0 +1,110 @@
+package queue_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/voice"
+	"clank/voice/talk/queue"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWhatIsPutInComesOutInOrderAndWhatIsOfferedMayBeLost(t *testing.T) {
+	b := queue.NewInbox()
+	var got []int
+	for i := range 3000 {
+		b.Offer(func(context.Context) { got = append(got, i) })
+	}
+	b.Put(func(context.Context) { got = append(got, -1) })
+	<-b.Wake()
+	for _, f := range b.Take() {
+		f(t.Context())
+	}
+	if n := len(got); n != 2049 || got[0] != 0 || got[2047] != 2047 || got[2048] != -1 {
+		t.Errorf("%d came out, ending with %d", n, got[n-1])
+	}
+	select {
+	case <-b.Wake():
+		t.Error("woken for nothing")
+	default:
+	}
+}
+
+func TestMessagesAreWrittenInOrderUntilTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []string
+		s := queue.NewScribe(t.Context(), func(ctx context.Context, m string) error {
+			if m == "stuck" {
+				<-ctx.Done()
+				return context.Cause(ctx)
+			}
+			got = append(got, m)
+			return errors.New("is logged")
+		}, slog.New(slog.DiscardHandler))
+		for _, m := range []string{"one", "stuck", "two"} {
+			s.Write(m)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		s.Close(ctx)
+		s.Write("too late")
+		if diff := cmp.Diff([]string{"one", "two"}, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAScribeThatIsStuckDoesNotKeepTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := queue.NewScribe(t.Context(), func(ctx context.Context, _ string) error {
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}, slog.New(slog.DiscardHandler))
+		for range 60 {
+			s.Write("stuck")
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		if s.Close(ctx); time.Since(began) > 2*time.Second {
+			t.Errorf("closing took %v", time.Since(began))
+		}
+	})
+}
+
+// spotter remembers what it is given.
+type spotter struct {
+	heard  int
+	closed bool
+}
+
+func (s *spotter) Write(voice.Sound) { s.heard++ }
+func (s *spotter) Close() error      { s.closed = true; return nil }
+
+func TestWhatIsSaidBeforeASpotterIsThereIsKeptForIt(t *testing.T) {
+	var l queue.Listening
+	var s, late spotter
+	for range 150 {
+		l.Write(voice.Sound{})
+	}
+	l.Open(&s)
+	l.Write(voice.Sound{})
+	if s.heard != 101 {
+		t.Errorf("heard %d pieces, want 101", s.heard)
+	}
+	if err := l.Close(); err != nil || !s.closed {
+		t.Errorf("closed = %v, %v", s.closed, err)
+	}
+	l.Write(voice.Sound{})
+	if l.Open(&late); !late.closed || s.heard != 101 {
+		t.Error("one that comes after the end listens")
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
