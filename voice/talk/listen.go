@@ -17,6 +17,7 @@ type listening struct {
 	mu     sync.Mutex
 	to     voice.Listening // nil: not yet
 	held   []voice.Sound
+	claim  voice.Claim
 	closed bool
 }
 
@@ -45,10 +46,24 @@ func (l *listening) open(to voice.Listening) {
 		_ = to.Close() // nobody listens any more, and there is nobody to tell
 		return
 	}
+	to.Prefer(l.claim)
 	for _, s := range l.held {
 		to.Write(s)
 	}
 	l.to, l.held = to, nil
+}
+
+// prefer says what claim the person has to be listened to, if not all can be.
+func (l *listening) prefer(claim voice.Claim) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if claim == l.claim {
+		return
+	}
+	l.claim = claim
+	if l.to != nil {
+		l.to.Prefer(claim)
+	}
 }
 
 func (l *listening) write(s voice.Sound) {
@@ -115,12 +130,12 @@ func (c *call) spotted(ctx context.Context, s voice.Spotted) {
 	switch {
 	case cancel.IsStop(s.Phrase):
 		if c.stop(p, named || s.At.Sub(p.woken) < wakeFor) {
-			p.stopped = s.At
+			p.stopped, p.called = s.At, s.At
 		}
 	case named && words.IsPrivacy(rest):
 		c.leaveOut(ctx, p)
 	case named:
-		p.woken = s.At
+		p.woken, p.called = s.At, s.At
 		if h := p.late; h != nil && !s.At.Before(h.Began) && !s.At.After(h.Ended) { // the spotter takes a moment longer
 			h.may, h.wake = true, true
 			c.takeIn(ctx, p, *h)

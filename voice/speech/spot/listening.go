@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"clank/voice"
@@ -36,6 +37,7 @@ type listening struct {
 	cancel context.CancelCauseFunc
 	ended  chan struct{}
 	lost   sync.Once
+	claim  atomic.Pointer[voice.Claim]
 
 	gate    *gate
 	part    []int16 // of a frame
@@ -45,6 +47,7 @@ type listening struct {
 	pieces  []piece // the last one may be open
 	started time.Time
 	refused bool      // for this segment
+	crowded sync.Once // that it was told
 	waited  bool      // no sound came for silentAfter
 	last    time.Time // when sound came
 	now     time.Time
@@ -62,9 +65,11 @@ type piece struct {
 }
 
 func newListening(s *Spotter, from string, found func(voice.Spotted), cancel context.CancelCauseFunc) *listening {
-	return &listening{
+	l := &listening{
 		s: s, from: from, found: found, in: make(chan voice.Sound, queue), cancel: cancel, ended: make(chan struct{}), gate: newGate(),
 	}
+	l.claim.Store(&voice.Claim{})
+	return l
 }
 
 var errClosed = errors.New("listening closed")
@@ -79,6 +84,11 @@ func (l *listening) Write(s voice.Sound) {
 	default:
 		l.lost.Do(func() { l.s.log.Warn("listening for stop words is too slow, sound is dropped", "from", l.from) })
 	}
+}
+
+// Prefer implements [voice.Listening].
+func (l *listening) Prefer(c voice.Claim) {
+	l.claim.Store(&c)
 }
 
 // Close implements [voice.Listening]. It waits until the process is gone; found is not called after it.
@@ -202,6 +212,7 @@ func (l *listening) close() {
 	}
 	seg := l.gate.current
 	p.open, p.alone, p.closedAt = false, seg.alone, time.Now()
+	l.s.places.speaks(l, *l.claim.Load(), true)
 	p.end = p.start + float64(seg.ended-seg.began)*frameSize/voice.RateSpeech
 	if err := l.engine.flush(l.gate.floor.now()); err != nil {
 		l.giveUp(err)

@@ -217,15 +217,51 @@ func TestNoMoreProcessesThanAllowed(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Error(err)
 	}
+	untilFound(t, b, foundB)
+}
+
+func TestAPlaceIsGivenUpForABetterClaim(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	o := stand(t, `echo $$ >> `+pids+`; `+hears)
+	o.Max = 1
+	s := open(t, o)
+	ada, foundAda := listen(t, s)
+	bob, foundBob := listen(t, s)
+	write(bob, word())
+	next(t, foundBob)
+	noisy := started(t, pids, 1)
+	write(ada, word()) // without a claim
+	bob.Prefer(voice.Claim{Called: time.Unix(1, 0)})
+	write(bob, word())
+	ada.Prefer(voice.Claim{Works: true})
+	untilFound(t, ada, foundAda)
+	gone(t, noisy)
+	started(t, pids, 2)
+	for range 3 { // he goes on, and is told nothing
+		write(bob, word())
+	}
+	if err := bob.Close(); err != nil {
+		t.Error(err)
+	}
+	started(t, pids, 2)
+	write(ada, word())
+	if len(foundBob) > 0 {
+		t.Errorf("heard %+v of somebody who had lost his place", <-foundBob)
+	}
+}
+
+// untilFound lets somebody speak until something is found.
+func untilFound(t *testing.T, l voice.Listening, found <-chan voice.Spotted) {
+	t.Helper()
 	deadline := time.After(patience)
 	for {
-		write(b, word())
+		write(l, word())
 		select {
-		case <-foundB:
+		case <-found:
 			return
 		case <-time.After(100 * time.Millisecond):
 		case <-deadline:
-			t.Fatal("the place that became free was not taken")
+			t.Fatal("nothing was heard")
 		}
 	}
 }
