@@ -114,11 +114,11 @@ var phrases = []phrase{
 	{"thank you", other, -30, false},
 	{"bank", other, -30, false},
 	{"drink", other, -30, false},
-	{"start", other, -45, false},
-	{"step", other, -45, false},
-	{"spot", other, -45, false},
-	{"shop", other, -45, false},
-	{"sharp", other, -45, false},
+	{"start", other, -30, false},
+	{"step", other, -30, false},
+	{"spot", other, -30, false},
+	{"shop", other, -30, false},
+	{"sharp", other, -30, false},
 }
 
 // phraseOf finds a phrase by what the process prints of it.
