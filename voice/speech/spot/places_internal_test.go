@@ -39,7 +39,7 @@ func TestPlacesGoToTheBestClaims(t *testing.T) {
 				p.started(holder, e)
 				if c.rests > 0 {
 					p.speaks(holder, c.has, true)
-					time.Sleep(c.rests)
+					<-time.After(c.rests)
 				}
 				got, instead := p.take(other, c.wants)
 				if got != c.wantGets || got && instead != e {
@@ -64,7 +64,7 @@ func TestOfManyTheLeastClaimLosesItsPlace(t *testing.T) {
 				t.Fatal(name, "has got no place")
 			}
 			p.started(l, &engine{})
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 		}
 		add("asked", voice.Claim{Works: true})
 		add("noisy", voice.Claim{})
