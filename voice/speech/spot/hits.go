@@ -126,13 +126,13 @@ func (h hit) covers(u utterance, hits []hit) bool {
 	} else if h.start <= u.start+slackStart {
 		return true
 	}
-	return !h.phrase.drawn && h.end >= u.end-slackNamed && h.afterName(u.start, hits)
+	return !h.phrase.drawn && h.start < u.end-slackNamed && h.end >= u.end-slackNamed && h.afterName(u.start, hits)
 }
 
 // afterName says whether our name was said at start, and nothing between it and the hit.
 func (h hit) afterName(start float64, hits []hit) bool {
 	for _, n := range hits {
-		if n.phrase.kind == wakes && n.start <= start+slackStart && n.end <= h.start+slackStart && n.end >= h.start-slackEnd {
+		if n.phrase.kind == wakes && n.start <= start+slackStart && n.end <= h.start+slackStart && n.end >= h.start-slackEnd && !outdone(n, hits) {
 			return true
 		}
 	}

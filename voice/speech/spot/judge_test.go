@@ -110,6 +110,8 @@ func TestWhatDoesNotBeginAsStopIsNone(t *testing.T) {
 		{"please stop", "please stop  1.00 1.40 0.87", "please stop"},
 		{"clank, stop", "clank stop  1.00 1.40 0.87", "clank stop"},
 		{"clank, and then stop", "clank  1.00 1.20 0.87\nstop  1.20 1.40 0.87", "stop"},
+		{"thanks a lot", "clank  1.00 1.20 0.82\nthanks  1.00 1.20 0.84\nstop  1.20 1.40 0.87", ""},
+		{"the last", "clank  1.00 1.30 0.82\nstop  1.32 1.60 0.87", ""},
 	} {
 		if got := spot.Judge(c.printed, 1, 1.4, true, false); got != c.want {
 			t.Errorf("%s: heard %q, want %q", c.name, got, c.want)
