@@ -66,10 +66,26 @@ type Spotter interface {
 	Listen(ctx context.Context, from string, found func(Spotted)) (Listening, error)
 }
 
-// Listening takes the sound of one person at [RateSpeech]. Write does not block; Close ends it and what it has started.
+// Listening takes the sound of one person at [RateSpeech]. Write does not block; Close ends it and what it has started. Prefer says
+// what claim they have to be listened to, if not all can be: none, before it is called. It holds from their next words on.
 type Listening interface {
 	Write(s Sound)
+	Prefer(c Claim)
 	Close() error
+}
+
+// Claim is why somebody is listened to rather than others. The zero value is the least.
+type Claim struct {
+	Works  bool      // what they have asked for is being done
+	Called time.Time // when they last spoke to us; zero: never
+}
+
+// Less reports whether o is the better claim: somebody whose wish is being done comes first, then who spoke to us last.
+func (c Claim) Less(o Claim) bool {
+	if c.Works != o.Works {
+		return o.Works
+	}
+	return c.Called.Before(o.Called)
 }
 
 // Decoder turns the Opus packets of one stream into mono samples at a rate of its own. A nil packet stands for one that was lost:

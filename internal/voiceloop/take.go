@@ -72,6 +72,10 @@ var heldSentences = []string{
 	"give me a second",
 	"let us talk about dinner",
 	"that was step number four of nine",
+	"top",
+	"shop",
+	"drop",
+	"pop",
 }
 
 var heldOrders = []string{"stop", "stop now", "stop", "please stop", "clank stop", "stop", "cancel that", "stop", "stop it", "stop"}

@@ -33,27 +33,33 @@ func (v Voice) String() string {
 	return v.Program + " " + v.Name + " " + strconv.FormatFloat(v.Speed, 'g', 3, 64)
 }
 
-// Voices are six voices at two speeds each.
+// Voices are ten, some of them at two speeds, with which the spotter was tuned.
 func Voices() []Voice {
-	var all []Voice
-	for _, name := range []string{"slt", "rms", "kal16", "awb"} {
-		all = append(all, Voice{"flite", name, 1}, Voice{"flite", name, 1.15})
-	}
-	for _, name := range []string{"en-us", "en-gb"} {
-		all = append(all, Voice{"espeak-ng", name, 0.9}, Voice{"espeak-ng", name, 1.05})
-	}
-	return all
-}
-
-// HeldOutVoices are six others, with which nothing was tuned.
-func HeldOutVoices() []Voice {
 	return []Voice{
-		{"flite", "kal", 1},
+		{"flite", "slt", 1},
 		{"flite", "slt", 0.85},
+		{"flite", "rms", 1},
 		{"flite", "rms", 1.3},
+		{"flite", "kal16", 1.15},
+		{"flite", "kal", 1},
+		{"flite", "awb", 1.15},
+		{"espeak-ng", "en-us", 0.9},
+		{"espeak-ng", "en-gb", 1.05},
 		{"espeak-ng", "en-us+f3", 1},
 		{"espeak-ng", "en-gb-scotland", 1},
 		{"espeak-ng", "en-gb-x-rp", 1.1},
+	}
+}
+
+// HeldOutVoices are others, with which nothing was tuned: accents, speakers and speeds.
+func HeldOutVoices() []Voice {
+	return []Voice{
+		{"flite", "awb", 0.9},
+		{"flite", "kal16", 0.85},
+		{"flite", "slt", 1.3},
+		{"espeak-ng", "en-029", 1},
+		{"espeak-ng", "en-us-nyc", 1},
+		{"espeak-ng", "en-gb-x-gbclan+f2", 1},
 	}
 }
 

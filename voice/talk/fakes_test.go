@@ -307,6 +307,7 @@ type spotter struct {
 	found map[string]func(voice.Spotted)
 	open  int
 	err   error
+	claim map[string]voice.Claim
 }
 
 func (s *spotter) Listen(_ context.Context, from string, found func(voice.Spotted)) (voice.Listening, error) {
@@ -320,12 +321,25 @@ func (s *spotter) Listen(_ context.Context, from string, found func(voice.Spotte
 	}
 	s.found[from] = found
 	s.open++
-	return &spotting{s}, nil
+	return &spotting{s, from}, nil
 }
 
-type spotting struct{ s *spotter }
+type spotting struct {
+	s    *spotter
+	from string
+}
 
 func (*spotting) Write(voice.Sound) {}
+
+func (l *spotting) Prefer(c voice.Claim) {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	if l.s.claim == nil {
+		l.s.claim = map[string]voice.Claim{}
+	}
+	l.s.claim[l.from] = c
+}
+
 func (l *spotting) Close() error {
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()

@@ -41,7 +41,9 @@ func (c *call) sound(ctx context.Context, s voice.Sound) {
 	if c.Spotter != nil {
 		if p.ears == nil {
 			c.listenTo(ctx, p)
+			p.claimed = time.Time{}
 		}
+		c.claims(p, time.Now())
 		p.ears.Write(c.at(&p.toSpot, s, voice.RateSpeech))
 	}
 	if c.native != nil {

@@ -66,12 +66,12 @@ func (c *call) spotted(ctx context.Context, s voice.Spotted) {
 	switch {
 	case cancel.IsStop(s.Phrase):
 		if c.stop(p, named || s.At.Sub(p.woken) < wakeFor) {
-			p.stopped = s.At
+			p.stopped, p.called = s.At, s.At
 		}
 	case named && words.IsPrivacy(rest):
 		c.leaveOut(ctx, p)
 	case named:
-		p.woken = s.At
+		p.woken, p.called = s.At, s.At
 		if h := p.late; h != nil && !s.At.Before(h.Began) && !s.At.After(h.Ended) { // the spotter takes a moment longer
 			h.may, h.wake = true, true
 			c.takeIn(ctx, p, *h)

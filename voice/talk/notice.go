@@ -11,12 +11,12 @@ const (
 	tellAgain   = 5 * time.Minute // after this a failure is told anew
 )
 
-// howOut is how to be left out. Saying so helps only where words are understood.
+// howOut is how to be left out. Saying so helps only where something hears it.
 func (c *call) howOut() string {
 	if c.Privacy == nil {
 		return "mute your microphone not to be heard"
 	}
-	if c.Transcriber == nil && c.NewNative == nil {
+	if c.Spotter == nil && c.Transcriber == nil && c.NewNative == nil {
 		return "use `/clank privacy` to be left out"
 	}
 	return "say “clank privacy” or use `/clank privacy` to be left out"
@@ -47,7 +47,7 @@ func (c *call) notice() {
 		switch {
 		case c.Privacy == nil:
 			out = "Mute your microphone, and I do not hear you."
-		case c.Transcriber == nil && c.NewNative == nil:
+		case c.Spotter == nil && c.Transcriber == nil && c.NewNative == nil:
 			out = "The chat says how to be left out."
 		}
 		c.say(&part{sentences: []string{aloud, out}})

@@ -27,6 +27,8 @@ type person struct {
 	toSpot    *audio.Resampler
 	toNative  *audio.Resampler
 	woken     time.Time // when they last said our name to the spotter
+	called    time.Time // when they last spoke to us, by name or not
+	claimed   time.Time // when the spotter was last told what claim they have
 	stopped   time.Time // when they last said stop to the spotter, and it did
 	openUntil time.Time // until then what they say is said to us
 

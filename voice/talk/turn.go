@@ -50,7 +50,7 @@ type job struct {
 // ask takes up something that p has said to us.
 func (c *call) ask(ctx context.Context, p *person, text string) {
 	c.giveUp(p)
-	p.openUntil = time.Time{}
+	p.openUntil, p.called = time.Time{}, time.Now()
 	if text == "" {
 		c.sayShort("Yes?")
 		p.openUntil = time.Now().Add(c.awaited())

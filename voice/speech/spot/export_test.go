@@ -19,20 +19,23 @@ func Cut(samples []int16) []Segment {
 	return all
 }
 
-// Judge says what is heard in a segment of which the process prints text; empty for nothing.
-func Judge(text string, start, end float64, alone bool) string {
-	p, ok := judge(parseHits(text), start, end, alone)
+// BeginsAsStop says whether what is said in head begins as with "st". Head begins at the beginning of a segment.
+func BeginsAsStop(head []int16) bool { return beginsAsStop(head, 0) }
+
+// Judge says what is heard in a segment of which the process prints text; empty for nothing. It begins as with "st" if asStop is true.
+func Judge(text string, start, end float64, alone, asStop bool) string {
+	p, ok := judge(parseHits(text), utterance{start, end, alone, asStop})
 	if !ok {
 		return ""
 	}
 	return p.said()
 }
 
-// Phrases are all stop phrases that are listened for.
+// Phrases are all phrases that count where they stand alone.
 func Phrases() []string {
 	var all []string
 	for _, p := range phrases {
-		if p.kind == stops {
+		if p.kind == whole {
 			all = append(all, p.said())
 		}
 	}

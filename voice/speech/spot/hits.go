@@ -52,43 +52,47 @@ func parseHit(line string) (hit, bool) {
 // Slack between what the process and the gate take for the start and the end of a word, in seconds.
 const (
 	slackStart = 0.15
-	slackOrder = 0.08 // of a stop phrase before which somebody seems to say "I"
+	slackHiss  = 0.20 // of a phrase that begins with a hiss: how long that is the process does not hear well
 	slackEnd   = 0.28
 	slackVowel = 0.50 // at the end of a phrase whose last sound people draw out
+	slackNamed = 0.12 // at the end of a phrase after our name
 	slackAlike = 0.22 // of words that sound alike, on either side
 	slackName  = 0.10 // of the name
 	longestCry = 1.5  // the most that a segment with a stop phrase lasts
 )
 
-// margin is how much better than the phrase a word that sounds alike must fit.
-const (
-	margin     = 0.012
-	marginName = 0.017 // of the name
-)
+// margin is how much better than the phrase a word that sounds alike must fit. The name has none.
+const margin = 0.012
 
 // leastName is the least score at which the name counts.
-const leastName = 0.826
+const leastName = 0.835
 
-// judge picks what was said to us in a segment from start to end. A stop phrase must be all of a segment that stands alone, but
-// for the name before it, and no word that sounds like it may fit better. The name counts where they
-// begin to speak.
-func judge(hits []hit, start, end float64, alone bool) (phrase, bool) {
+// utterance is a segment, in seconds of the input of the process.
+type utterance struct {
+	start, end float64
+	alone      bool // silence before it and after it
+	asStop     bool // it begins as with "st"
+}
+
+// judge picks what was said to us in a segment. A phrase must be all of a segment that stands alone, but for the name before it, and
+// no word that sounds like it may fit better. The name counts where they begin to speak.
+func judge(hits []hit, u utterance) (phrase, bool) {
 	var best, rival, name hit
 	for _, h := range hits {
-		if h.end < start-slackAlike || h.start > end+slackEnd {
+		if h.end < u.start-slackAlike || h.start > u.end+slackEnd {
 			continue
 		}
 		switch {
-		case h.phrase.kind == wakes && h.start <= start+slackName && h.score > name.score:
+		case h.phrase.kind == wakes && h.start <= u.start+slackName && h.score > name.score:
 			name = h
-		case h.phrase.kind == stops && h.covers(start, end, hits) && h.score > best.score:
+		case h.phrase.kind == whole && h.covers(u, hits) && h.score > best.score:
 			best = h
-		case h.phrase.kind == other && h.start <= start+slackAlike && h.end >= end-slackAlike && h.score > rival.score:
+		case h.phrase.kind == other && h.start <= u.start+slackAlike && h.end >= u.end-slackAlike && h.score > rival.score:
 			rival = h
 		}
 	}
 	switch {
-	case best.score > 0 && best.score+margin >= rival.score && alone && end-start <= longestCry:
+	case best.score > 0 && best.score+margin >= rival.score && u.alone && u.end-u.start <= longestCry:
 		return best.phrase, true
 	case name.score >= leastName && !outdone(name, hits):
 		return name.phrase, true
@@ -96,10 +100,10 @@ func judge(hits []hit, start, end float64, alone bool) (phrase, bool) {
 	return phrase{}, false
 }
 
-// outdone says whether a word that sounds like the name fits much better where it was heard.
+// outdone says whether a word that sounds like the name fits better where it was heard.
 func outdone(name hit, hits []hit) bool {
 	for _, h := range hits {
-		if h.phrase.kind == other && h.start < name.end && h.end > name.start && h.score > name.score+marginName {
+		if h.phrase.kind == other && h.start < name.end && h.end > name.start && h.score > name.score {
 			return true
 		}
 	}
@@ -107,32 +111,28 @@ func outdone(name hit, hits []hit) bool {
 }
 
 // covers says whether the hit is all of what was said, the name before it left out.
-func (h hit) covers(start, end float64, hits []hit) bool {
+func (h hit) covers(u utterance, hits []hit) bool {
 	slack := slackEnd
 	if h.phrase.drawn {
 		slack = slackVowel
 	}
-	if h.end < end-slack {
+	if h.end < u.end-slack {
 		return false
 	}
-	if h.start <= start+slackStart && !h.afterI(start, hits) {
-		return true
-	}
-	for _, n := range hits {
-		if n.phrase.kind == wakes && n.start <= start+slackStart && n.end <= h.start+slackStart && n.end >= h.start-slackEnd {
+	if h.phrase.hisses() {
+		if h.start <= u.start+slackHiss && u.asStop {
 			return true
 		}
+	} else if h.start <= u.start+slackStart {
+		return true
 	}
-	return false
+	return !h.phrase.drawn && h.start < u.end-slackNamed && h.end >= u.end-slackNamed && h.afterName(u.start, hits)
 }
 
-// soundsLikeI is the word that is heard where somebody says "I", as in "I stopped". A long "s" is heard as other words.
-const soundsLikeI = "right"
-
-// afterI says whether "I" was said between the start of the segment and the hit.
-func (h hit) afterI(start float64, hits []hit) bool {
-	for _, x := range hits {
-		if x.phrase.words == soundsLikeI && x.start <= start+slackOrder && x.end > start && x.end <= h.start+slackOrder && h.start > start+slackOrder {
+// afterName says whether our name was said at start, and nothing between it and the hit.
+func (h hit) afterName(start float64, hits []hit) bool {
+	for _, n := range hits {
+		if n.phrase.kind == wakes && n.start <= start+slackStart && n.end <= h.start+slackStart && n.end >= h.start-slackEnd && !outdone(n, hits) {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"clank/voice"
@@ -36,15 +37,19 @@ type listening struct {
 	cancel context.CancelCauseFunc
 	ended  chan struct{}
 	lost   sync.Once
+	claim  atomic.Pointer[voice.Claim]
 
 	gate    *gate
 	part    []int16 // of a frame
 	tail    []int16 // the latest sound, while nobody speaks
+	head    []int16 // the first sound of a segment
+	lead    int     // frames of head before the segment
 	out     []int16 // for the process
 	engine  *engine // nil while none runs
 	pieces  []piece // the last one may be open
 	started time.Time
 	refused bool      // for this segment
+	crowded sync.Once // that it was told
 	waited  bool      // no sound came for silentAfter
 	last    time.Time // when sound came
 	now     time.Time
@@ -55,6 +60,7 @@ type piece struct {
 	start, end float64
 	open       bool
 	alone      bool
+	asStop     bool // it begins as with "st"
 	told       bool
 	closedAt   time.Time
 	endedAt    time.Time // when the last loud sound came
@@ -62,9 +68,11 @@ type piece struct {
 }
 
 func newListening(s *Spotter, from string, found func(voice.Spotted), cancel context.CancelCauseFunc) *listening {
-	return &listening{
+	l := &listening{
 		s: s, from: from, found: found, in: make(chan voice.Sound, queue), cancel: cancel, ended: make(chan struct{}), gate: newGate(),
 	}
+	l.claim.Store(&voice.Claim{})
+	return l
 }
 
 var errClosed = errors.New("listening closed")
@@ -79,6 +87,11 @@ func (l *listening) Write(s voice.Sound) {
 	default:
 		l.lost.Do(func() { l.s.log.Warn("listening for stop words is too slow, sound is dropped", "from", l.from) })
 	}
+}
+
+// Prefer implements [voice.Listening].
+func (l *listening) Prefer(c voice.Claim) {
+	l.claim.Store(&c)
 }
 
 // Close implements [voice.Listening]. It waits until the process is gone; found is not called after it.
@@ -159,6 +172,9 @@ func (l *listening) frame(ctx context.Context, f []int16) {
 	began, ended := l.gate.frame(f)
 	if wasInside {
 		l.out = append(l.out, f...)
+		if len(l.head) < (l.lead+framesHead)*frameSize {
+			l.head = append(l.head, f...)
+		}
 	} else {
 		l.tail = append(l.tail, f...)
 		if over := len(l.tail) - before; over > 0 {
@@ -183,8 +199,11 @@ func (l *listening) open(ctx context.Context) {
 		return
 	}
 	l.out = append(l.out, l.tail...)
+	inside := int(l.gate.frames - l.gate.current.began)
+	l.lead = min(framesLead, len(l.tail)/frameSize-inside)
+	l.head = append(l.head[:0], l.tail[len(l.tail)-(l.lead+inside)*frameSize:]...)
 	l.tail = nil
-	at := l.engine.fed + int64(len(l.out)) - (l.gate.frames-l.gate.current.began)*frameSize
+	at := l.engine.fed + int64(len(l.out)) - int64(inside)*frameSize
 	l.pieces = append(l.recent(), piece{
 		start: float64(at) / voice.RateSpeech, open: true, alone: l.gate.current.alone, endedAt: l.now,
 	})
@@ -202,6 +221,9 @@ func (l *listening) close() {
 	}
 	seg := l.gate.current
 	p.open, p.alone, p.closedAt = false, seg.alone, time.Now()
+	l.s.places.speaks(l, *l.claim.Load(), true)
+	said := l.head[:min(len(l.head), (l.lead+int(seg.ended-seg.began))*frameSize)]
+	p.asStop = beginsAsStop(said, l.lead)
 	p.end = p.start + float64(seg.ended-seg.began)*frameSize/voice.RateSpeech
 	if err := l.engine.flush(l.gate.floor.now()); err != nil {
 		l.giveUp(err)
@@ -255,9 +277,9 @@ func (l *listening) tell(p *piece) {
 	if p.told {
 		return
 	}
-	said, ok := judge(p.hits, p.start, p.end, p.alone)
+	said, ok := judge(p.hits, utterance{p.start, p.end, p.alone, p.asStop})
 	if len(p.hits) > 0 {
-		l.s.log.Debug("sounds like a phrase", "from", l.from, "hits", p.hits, "start", p.start, "end", p.end, "alone", p.alone, "counts", ok)
+		l.s.log.Debug("sounds like a phrase", "from", l.from, "hits", p.hits, "start", p.start, "end", p.end, "alone", p.alone, "as_stop", p.asStop, "counts", ok)
 	}
 	if ok {
 		p.told = true

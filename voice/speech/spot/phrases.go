@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -20,10 +21,16 @@ var pronunciations = [][2]string{
 	{"please", "P L IY Z"},
 	{"okay", "OW K EY"},
 	{"cancel", "K AE N S AH L"},
+	{"cancel(2)", "K AE N T S AH L"},
+	{"cancel(3)", "K AA N S AH L"},
 	{"that", "DH AE T"},
+	{"that(2)", "DH AE"},
 	{"hey", "HH EY"},
 	{"clank", "K L AE NG K"},
 	{"clank(2)", "K L EH NG K"},
+	{"clank(3)", "K L AA NG K"},
+	{"clank(4)", "K L AE N K"},
+	{"privacy", "P R AY V AH S IY"},
 	{"yes", "Y EH S"},
 	{"right", "R AY T"},
 	{"sorry", "S AA R IY"},
@@ -35,17 +42,23 @@ var pronunciations = [][2]string{
 	{"so", "S OW"},
 	{"what", "W AH T"},
 	{"thank", "TH AE NG K"},
+	{"thanks", "TH AE NG K S"},
 	{"bank", "B AE NG K"},
 	{"drink", "D R IH NG K"},
 	{"you", "Y UW"},
 	{"not", "N AA T"},
 	{"stay", "S T EY"},
+	{"start", "S T AA R T"},
+	{"step", "S T EH P"},
+	{"spot", "S P AA T"},
+	{"shop", "SH AA P"},
+	{"sharp", "SH AA R P"},
 }
 
 type kind int
 
 const (
-	stops kind = iota // counts where it stands alone
+	whole kind = iota // counts where it stands alone
 	wakes             // counts at the beginning
 	other             // sounds alike: where it fits better, nothing was said to us
 )
@@ -59,23 +72,34 @@ type phrase struct {
 	drawn     bool // its end is often heard too early
 }
 
-// phrases were measured with six synthetic voices at two speeds each, with noise at 20 dB (make voice-loop).
+// phrases were measured with ten synthetic voices at up to three speeds, with noise at 20 dB and 5 % of all packets lost.
 var phrases = []phrase{
-	{"stop", stops, -29, false},
-	{"stop(2)", stops, -29, false},
-	{"stop it", stops, -36, false},
-	{"stop(2) it", stops, -36, false},
-	{"stop now", stops, -36, true},
-	{"stop please", stops, -36, true},
-	{"please stop", stops, -36, false},
-	{"please stop(2)", stops, -36, false},
-	{"okay stop", stops, -36, false},
-	{"okay stop(2)", stops, -36, false},
-	{"clank stop", stops, -38, false},
-	{"clank stop(2)", stops, -38, false},
-	{"cancel that", stops, -26, false},
+	{"stop", whole, -29, false},
+	{"stop(2)", whole, -29, false},
+	{"stop it", whole, -36, false},
+	{"stop(2) it", whole, -36, false},
+	{"stop now", whole, -36, true},
+	{"stop(2) now", whole, -36, true},
+	{"stop please", whole, -36, true},
+	{"please stop", whole, -36, false},
+	{"please stop(2)", whole, -36, false},
+	{"okay stop", whole, -36, false},
+	{"okay stop(2)", whole, -36, false},
+	{"clank stop", whole, -38, false},
+	{"clank stop(2)", whole, -38, false},
+	{"cancel that", whole, -26, false},
+	{"cancel(2) that", whole, -29, false},
+	{"cancel(3) that", whole, -29, false},
+	{"cancel(2) that(2)", whole, -32, false},
+	{"cancel(3) that(2)", whole, -32, false},
+	{"cancel it", whole, -36, false},
+	{"clank privacy", whole, -45, false},
+	{"clank(2) privacy", whole, -45, false},
+	{"clank(3) privacy", whole, -45, false},
 	{"clank", wakes, -26, false},
 	{"clank(2)", wakes, -26, false},
+	{"clank(3)", wakes, -26, false},
+	{"clank(4)", wakes, -26, false},
 	{"hey clank", wakes, -36, false},
 	{"yes", other, -30, false},
 	{"okay", other, -30, false},
@@ -89,8 +113,14 @@ var phrases = []phrase{
 	{"not that", other, -30, false},
 	{"stay", other, -30, false},
 	{"thank you", other, -30, false},
+	{"thanks", other, -30, false},
 	{"bank", other, -30, false},
 	{"drink", other, -30, false},
+	{"start", other, -30, false},
+	{"step", other, -30, false},
+	{"spot", other, -30, false},
+	{"shop", other, -30, false},
+	{"sharp", other, -30, false},
 }
 
 // phraseOf finds a phrase by what the process prints of it.
@@ -108,8 +138,14 @@ func (p phrase) said() string {
 	if p.kind == wakes {
 		return Wake
 	}
-	return strings.ReplaceAll(p.words, "(2)", "")
+	return mark.ReplaceAllString(p.words, "")
 }
+
+// mark tells one way to say a word from others.
+var mark = regexp.MustCompile(`\(\d\)`)
+
+// hisses says whether p begins with an "s" before a stop.
+func (p phrase) hisses() bool { return strings.HasPrefix(p.words, "stop") }
 
 const (
 	dictFile = "words.dict"

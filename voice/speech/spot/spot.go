@@ -45,7 +45,7 @@ type Options struct {
 type Spotter struct {
 	program, model string
 	dir            string // with the phrases; ours
-	slots          chan struct{}
+	places         places
 	idle           time.Duration
 	log            *slog.Logger
 
@@ -89,7 +89,7 @@ func Open(o Options) (*Spotter, error) {
 		return nil, fmt.Errorf("listen for stop words: write the phrases: %w", err)
 	}
 	return &Spotter{
-		program: program, model: o.Model, dir: dir, slots: make(chan struct{}, o.Max), idle: o.Idle, log: o.Log,
+		program: program, model: o.Model, dir: dir, places: places{most: o.Max, held: map[*listening]*place{}}, idle: o.Idle, log: o.Log,
 		open: map[*listening]struct{}{},
 	}, nil
 }

@@ -83,7 +83,9 @@ func next(t *testing.T, found <-chan voice.Spotted) voice.Spotted {
 
 func TestAStopIsHeardAndTalkOfStopsIsNot(t *testing.T) {
 	l, found := listen(t, open(t, spot.Options{}))
-	write(l, say(t, "where is the next bus stop on this street"))
+	for _, text := range []string{"where is the next bus stop on this street", "top"} {
+		write(l, say(t, text))
+	}
 	write(l, say(t, "stop"))
 	got := next(t, found)
 	if got.Phrase != "stop" || got.From != "ada" || got.At.IsZero() {
@@ -94,8 +96,12 @@ func TestAStopIsHeardAndTalkOfStopsIsNot(t *testing.T) {
 	}
 }
 
-func TestTheNameIsHeardAtTheBeginning(t *testing.T) {
+func TestTheNameIsHeardAtTheBeginningAndTheWishToBeLeftOut(t *testing.T) {
 	l, found := listen(t, open(t, spot.Options{}))
+	write(l, say(t, "clank privacy"))
+	if got := next(t, found); got.Phrase != "clank privacy" {
+		t.Errorf("heard %+v, want to be left out", got)
+	}
 	write(l, say(t, "clank look for a cheap hotel"))
 	if got := next(t, found); got.Phrase != spot.Wake {
 		t.Errorf("heard %+v, want the name", got)
@@ -116,25 +122,25 @@ func stand(t *testing.T, body string) spot.Options {
 	return spot.Options{Program: path, Model: dir}
 }
 
-// hears prints a stop for the first word that is said, and takes what follows.
-const hears = `head -c 30000 >/dev/null; printf 'stop\nstop  0.220 0.600 0.880\n'; cat >/dev/null`
+// hears prints a phrase for the first word that is said, and takes what follows.
+const hears = `head -c 30000 >/dev/null; printf 'cancel that\ncancel that  0.220 0.600 0.880\n'; cat >/dev/null`
 
 func word() []int16 { return sound([2]int{0, 60}, [2]int{3000, 40}, [2]int{0, 40}) }
 
 func TestAWordThatIsNotFollowedByAnySoundEnds(t *testing.T) {
 	l, found := listen(t, open(t, stand(t, hears)))
 	write(l, sound([2]int{0, 60}, [2]int{3000, 40}, [2]int{0, 10})) // a sender that hears nothing sends nothing then
-	if got := next(t, found); got.Phrase != "stop" {
-		t.Errorf("heard %+v, want a stop", got)
+	if got := next(t, found); got.Phrase != "cancel that" {
+		t.Errorf("heard %+v, want what is printed", got)
 	}
 }
 
 func TestAWordAfterALongWaitStandsAlone(t *testing.T) {
-	l, found := listen(t, open(t, stand(t, `head -c 20000 >/dev/null; printf 'stop\nstop  0.000 0.400 0.880\n'; cat >/dev/null`)))
+	l, found := listen(t, open(t, stand(t, `head -c 20000 >/dev/null; printf 'cancel that\ncancel that  0.000 0.400 0.880\n'; cat >/dev/null`)))
 	<-time.After(400 * time.Millisecond) // longer than what is taken for silence
 	write(l, sound([2]int{3000, 40}, [2]int{0, 10}))
-	if got := next(t, found); got.Phrase != "stop" {
-		t.Errorf("heard %+v, want a stop", got)
+	if got := next(t, found); got.Phrase != "cancel that" {
+		t.Errorf("heard %+v, want what is printed", got)
 	}
 }
 
@@ -146,8 +152,8 @@ func TestAProcessThatEndsIsStartedAgainWithTheNextWords(t *testing.T) {
 		write(l, word())
 		select {
 		case got := <-found:
-			if got.Phrase != "stop" {
-				t.Errorf("heard %+v, want a stop", got)
+			if got.Phrase != "cancel that" {
+				t.Errorf("heard %+v, want what is printed", got)
 			}
 			return
 		case <-time.After(300 * time.Millisecond): // it is not started over and over
@@ -217,15 +223,51 @@ func TestNoMoreProcessesThanAllowed(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Error(err)
 	}
+	untilFound(t, b, foundB)
+}
+
+func TestAPlaceIsGivenUpForABetterClaim(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	o := stand(t, `echo $$ >> `+pids+`; `+hears)
+	o.Max = 1
+	s := open(t, o)
+	ada, foundAda := listen(t, s)
+	bob, foundBob := listen(t, s)
+	write(bob, word())
+	next(t, foundBob)
+	noisy := started(t, pids, 1)
+	write(ada, word()) // without a claim
+	bob.Prefer(voice.Claim{Called: time.Unix(1, 0)})
+	write(bob, word())
+	ada.Prefer(voice.Claim{Works: true})
+	untilFound(t, ada, foundAda)
+	gone(t, noisy)
+	started(t, pids, 2)
+	for range 3 { // he goes on, and is told nothing
+		write(bob, word())
+	}
+	if err := bob.Close(); err != nil {
+		t.Error(err)
+	}
+	started(t, pids, 2)
+	write(ada, word())
+	if len(foundBob) > 0 {
+		t.Errorf("heard %+v of somebody who had lost his place", <-foundBob)
+	}
+}
+
+// untilFound lets somebody speak until something is found.
+func untilFound(t *testing.T, l voice.Listening, found <-chan voice.Spotted) {
+	t.Helper()
 	deadline := time.After(patience)
 	for {
-		write(b, word())
+		write(l, word())
 		select {
-		case <-foundB:
+		case <-found:
 			return
 		case <-time.After(100 * time.Millisecond):
 		case <-deadline:
-			t.Fatal("the place that became free was not taken")
+			t.Fatal("nothing was heard")
 		}
 	}
 }

@@ -14,6 +14,7 @@ type Listening struct {
 	mu     sync.Mutex
 	to     voice.Listening // nil: not yet
 	held   []voice.Sound
+	claim  voice.Claim
 	closed bool
 }
 
@@ -25,10 +26,24 @@ func (l *Listening) Open(to voice.Listening) {
 		_ = to.Close() // nobody listens any more, and there is nobody to tell
 		return
 	}
+	to.Prefer(l.claim)
 	for _, s := range l.held {
 		to.Write(s)
 	}
 	l.to, l.held = to, nil
+}
+
+// Prefer says what claim the person has to be listened to, if not all can be.
+func (l *Listening) Prefer(claim voice.Claim) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if claim == l.claim {
+		return
+	}
+	l.claim = claim
+	if l.to != nil {
+		l.to.Prefer(claim)
+	}
 }
 
 // Write passes on what is heard, or keeps it as long as there is no spotter.

@@ -80,11 +80,13 @@ func TestAScribeThatIsStuckDoesNotKeepTheEnd(t *testing.T) {
 // spotter remembers what it is given.
 type spotter struct {
 	heard  int
+	claim  voice.Claim
 	closed bool
 }
 
-func (s *spotter) Write(voice.Sound) { s.heard++ }
-func (s *spotter) Close() error      { s.closed = true; return nil }
+func (s *spotter) Write(voice.Sound)    { s.heard++ }
+func (s *spotter) Prefer(c voice.Claim) { s.claim = c }
+func (s *spotter) Close() error         { s.closed = true; return nil }
 
 func TestWhatIsSaidBeforeASpotterIsThereIsKeptForIt(t *testing.T) {
 	var l queue.Listening
@@ -92,7 +94,11 @@ func TestWhatIsSaidBeforeASpotterIsThereIsKeptForIt(t *testing.T) {
 	for range 150 {
 		l.Write(voice.Sound{})
 	}
+	l.Prefer(voice.Claim{Works: true})
 	l.Open(&s)
+	if !s.claim.Works {
+		t.Error("a claim that came before the spotter is lost")
+	}
 	l.Write(voice.Sound{})
 	if s.heard != 101 {
 		t.Errorf("heard %d pieces, want 101", s.heard)

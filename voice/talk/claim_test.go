@@ -1,0 +1,34 @@
+package talk_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestTheSpotterIsToldWhoIsToBeListenedToFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.begin("ada", "bob", "eve")
+		p.work("t", "ada")
+		began := time.Now()
+		for _, id := range []string{"ada", "bob", "eve"} {
+			p.sound(id, 300*time.Millisecond)
+		}
+		p.spots("bob", "clank")
+		p.sound("bob", 300*time.Millisecond)
+		p.spot.mu.Lock()
+		ada, bob, eve := p.spot.claim["ada"], p.spot.claim["bob"], p.spot.claim["eve"]
+		p.spot.mu.Unlock()
+		if !ada.Works || bob.Works || eve.Works {
+			t.Errorf("ada %+v, bob %+v, eve %+v: want only what ada asked for to be done", ada, bob, eve)
+		}
+		if bob.Called.Before(began) || !eve.Called.IsZero() {
+			t.Errorf("bob called at %v, eve at %v; want bob after %v, eve never", bob.Called, eve.Called, began)
+		}
+		if !eve.Less(bob) || !bob.Less(ada) || ada.Less(bob) {
+			t.Error("want ada first, then bob, then eve")
+		}
+		p.end()
+	})
+}
