@@ -22,8 +22,9 @@ type Frame struct {
 	mu       sync.Mutex
 	world    *world
 	making   making
-	document int // counts the documents that went away
-	inputs   int // counts input that was waited for
+	told     bool // Chromium tells of the worlds of documents
+	document int  // counts the documents that went away
+	inputs   int  // counts input that was waited for
 	owner    ownerRef
 }
 
@@ -79,7 +80,7 @@ func (f *Frame) CancelWait() {
 		return
 	}
 	if text, err := (Script{Fn: "cancelWait"}).expression(w, false); err == nil {
-		f.Post(proto.RuntimeEvaluate{Expression: text, ContextID: w.context})
+		f.Post(proto.RuntimeEvaluate{Expression: text, ContextID: w.context, ReturnByValue: true})
 	}
 }
 

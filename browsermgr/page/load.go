@@ -93,6 +93,8 @@ func (t *Tab) handle(f *frame.Frame, ev cdp.Event) {
 		t.handleNavigated(f, ev)
 	case "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed":
 		t.handleNetwork(ev)
+	case "Runtime.executionContextCreated":
+		f.Created(ev)
 	case "Input.dragIntercepted":
 		var p proto.InputDragIntercepted
 		if ev.Decode(&p) {
@@ -132,10 +134,11 @@ func (t *Tab) handleNavigated(f *frame.Frame, ev cdp.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.url = p.Frame.URL + p.Frame.Fragment
-	t.load.committed(p.Frame.LoaderID, p.Type == string(proto.PageNavigationTypeBackForwardCacheRestore))
+	restored := p.Type == string(proto.PageNavigationTypeBackForwardCacheRestore)
+	t.load.committed(p.Frame.LoaderID, restored)
 	t.refs.Reset()
 	if len(t.watchers) > 0 {
-		t.greet()
+		t.greet(!restored)
 	}
 	t.signal()
 }
