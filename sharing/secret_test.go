@@ -172,7 +172,9 @@ func (c *cinema) share(t *testing.T) {
 	t.Helper()
 	h := newHall(t, &stage{name: "the page"})
 	h.Screen = func(context.Context, sessions.Session) (videosource.Screenshotter, error) { return c.window, nil }
-	h.Source = func() *videosource.Source { return &videosource.Source{Fast: 30, Slow: 30, Load: 1, Heartbeat: time.Millisecond} }
+	h.Source = func() *videosource.Source {
+		return &videosource.Source{Fast: 30, Slow: 30, Load: 1, Heartbeat: time.Millisecond}
+	}
 	h.share(t, call, "s1", ada)
 	st, _ := h.Current(call)
 	watch, ok := h.Watch(st.ID)
