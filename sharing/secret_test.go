@@ -141,7 +141,7 @@ func openCinema(t *testing.T) *cinema {
 		browsertest.HTML(w, browsertest.Head+ink+strings.ReplaceAll(pages[r.URL.Path], "OTHER", browsertest.Elsewhere(r)))
 	})
 	c.origin = server.URL
-	dir, err := os.MkdirTemp("", "clank")
+	dir, err := os.MkdirTemp("", "clank") //nolint:usetesting // sockets of the browser want a short path
 	if err != nil {
 		t.Fatal(err)
 	}

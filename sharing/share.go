@@ -223,11 +223,10 @@ func (m *Manager) gone(run context.Context, sh *share) error {
 		return errForgot
 	case err == nil && s.State == sessions.SessionClosed:
 		return errClosed
+	case err == nil:
+		return m.may(sh.by, s)
 	}
-	if err != nil {
-		return nil // what could not be looked up may be there
-	}
-	return m.may(sh.by, s)
+	return nil // what could not be looked up may be there
 }
 
 // descend takes the next stage for a share that has lost its own.
