@@ -28,7 +28,8 @@ func failed(id string, err error) Result {
 	return r
 }
 
-// Share shows the page of a session to a call, on behalf of whoever asks from by: its owner, or a moderator of its server if it is not private. What the
+// Share shows the page of a session to a call, on behalf of whoever asks from by: its owner, or a moderator of its server. A private
+// session is shown to nobody else, whoever asks. What the
 // call shows already ends if it is another session. The session is kept open meanwhile. An error is a [*Refusal], unless something of
 // ours failed; the Result tells of it as well.
 func (m *Manager) Share(ctx context.Context, c Call, id string, by sessions.Origin) (Result, error) {
@@ -43,7 +44,7 @@ func (m *Manager) Share(ctx context.Context, c Call, id string, by sessions.Orig
 	}
 	if s.share != nil && s.share.session.ID == session.ID {
 		st := s.share.state()
-		return Result{OK: true, Reused: true, SessionID: session.ID, Message: "It is shared already, by " + st.Stage + ". " + st.Place.Text}, nil
+		return Result{OK: true, Reused: true, SessionID: session.ID, Message: "It is shared already. " + st.Place.Text}, nil
 	}
 	message, err := m.start(ctx, s, c, session, by)
 	if err != nil {
@@ -79,8 +80,25 @@ func (m *Manager) check(ctx context.Context, c Call, id string, by sessions.Orig
 		return none, refuse(NotOwner, "session %s belongs to another server, and stays there; browse here first, then share", id)
 	case s.State == sessions.SessionClosed:
 		return none, refuse(NotFound, "session %s is closed; browse again, then share", id)
+	case unseen(s.Origin):
+		return none, refuse(NoSource, "session %s is private, and a share is seen by everybody in the call; browse again without “private” in a channel of this server, then share", id)
+	}
+	if err := m.may(by, s); err != nil {
+		return none, refuse(NotOwner, "session %s cannot be shown: %w", id, err)
 	}
 	return s, nil
+}
+
+// unseen reports whether nobody but the person sees what was begun at o: privately, or in a direct message.
+func unseen(o sessions.Origin) bool {
+	return o.Private || o.Kind == sessions.FromDiscord && o.Guild == ""
+}
+
+func (m *Manager) may(by sessions.Origin, s sessions.Session) error {
+	if m.May == nil {
+		return nil
+	}
+	return m.May(by, s)
 }
 
 // oversees reports whether a moderator at by has a say about what was begun at o: on their own server alone, and nowhere about what
@@ -92,7 +110,10 @@ func oversees(by, o sessions.Origin) bool {
 // start ends what the call shows and begins a share, in the turn of s. The text is what people are told.
 func (m *Manager) start(ctx context.Context, s *slot, c Call, session sessions.Session, by sessions.Origin) (string, error) {
 	screen, err := m.Screen(ctx, session)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err != nil:
 		return "", refuse(NoSource, "session %s has no page that could be shown: %w", session.ID, err)
 	}
 	if s.share != nil {
@@ -105,7 +126,9 @@ func (m *Manager) start(ctx context.Context, s *slot, c Call, session sessions.S
 		return "", fmt.Errorf("keep the session open: %w", err)
 	}
 	sh := m.begin(context.WithoutCancel(ctx), c, session, by, screen)
+	ctx, found := m.climbing(ctx, s, by)
 	refused, err := m.climb(ctx, sh)
+	found()
 	if err != nil {
 		m.unwind(ctx, sh, err)
 		return "", err
@@ -114,18 +137,23 @@ func (m *Manager) start(ctx context.Context, s *slot, c Call, session sessions.S
 	m.work.Go(sh.keep)
 	st := sh.state()
 	m.logger().Info("a session is shared", "call", c.ID, "session", session.ID, "stage", st.Stage)
-	text := fmt.Sprintf("%sThe page is shown by %s. %s", refused, st.Stage, st.Place.Text)
+	text := refused + st.Place.Text
 	m.tell(Notice{Call: c, Text: fmt.Sprintf("%s shares a browser page. %s", called(by), text), Link: st.Place.Link})
 	return text, nil
 }
 
 // Stop ends the share of a call, on behalf of whoever asks from by: who began it, the owner of the session or a moderator.
 func (m *Manager) Stop(ctx context.Context, c Call, by sessions.Origin) (Result, error) {
+	ended := fmt.Errorf("%s has ended the share", called(by))
+	gave := m.giveUp(c, func(of sessions.Origin) bool { return by.Moderator || same(of, by) }, ended)
 	s, err := m.enter(ctx, c)
 	if err != nil {
 		return failed("", err), err
 	}
 	defer m.leave(c, s)
+	if s.share == nil && gave {
+		return Result{OK: true, Stopped: true, Message: "The page is not shared."}, nil
+	}
 	if s.share == nil {
 		err := refuse(Inactive, "nothing is shared in this call")
 		return failed("", err), err
@@ -135,13 +163,14 @@ func (m *Manager) Stop(ctx context.Context, c Call, by sessions.Origin) (Result,
 		err := refuse(NotAllowed, "%s shares the page, so only they or a moderator can end that", called(sh.by))
 		return failed(sh.session.ID, err), err
 	}
-	m.end(ctx, s, fmt.Errorf("%s has ended the share", called(by)))
+	m.end(ctx, s, ended)
 	m.tell(Notice{Call: c, Text: called(by) + " has ended the share."})
 	return Result{OK: true, Stopped: true, SessionID: sh.session.ID, Message: "The page is not shared any more."}, nil
 }
 
 // EndCall ends the share of a call that has ended, if it has one, and waits for that. After Close, which ends all of them, it does nothing.
 func (m *Manager) EndCall(ctx context.Context, c Call) error {
+	m.giveUp(c, func(sessions.Origin) bool { return true }, errOver)
 	s, err := m.enter(ctx, c)
 	if no, ok := errors.AsType[*Refusal](err); ok && no.Code == ShuttingDown {
 		return nil
@@ -151,7 +180,7 @@ func (m *Manager) EndCall(ctx context.Context, c Call) error {
 	}
 	defer m.leave(c, s)
 	if s.share != nil {
-		m.end(ctx, s, errors.New("the call has ended"))
+		m.end(ctx, s, errOver)
 	}
 	return nil
 }

@@ -151,6 +151,14 @@ type hall struct {
 
 	mu   sync.Mutex
 	told []sharing.Notice
+	may  error // why nothing may be shown
+}
+
+// forbid has nothing be shown any more.
+func (h *hall) forbid(why error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.may = why
 }
 
 var (
@@ -197,6 +205,11 @@ func newHall(t *testing.T, stages ...*stage) *hall {
 			return out
 		},
 		Live: func(sharing.Call) bool { return h.live },
+		May: func(sessions.Origin, sessions.Session) error {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return h.may
+		},
 		Tell: func(n sharing.Notice) {
 			h.mu.Lock()
 			defer h.mu.Unlock()

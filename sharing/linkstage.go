@@ -27,7 +27,7 @@ func (s *LinkStage) Begin(_ context.Context, show Show) (Place, error) {
 		return Place{}, errors.New("there is no address under which people reach the viewer page; set one in the settings")
 	}
 	return Place{
-		Text: fmt.Sprintf("Whoever has the link can watch, for %d minutes at most.", int(until.Sub(s.Links.now()).Round(time.Minute)/time.Minute)),
+		Text: fmt.Sprintf("It is shown behind a link, for %d minutes at most: whoever has it can watch.", int(until.Sub(s.Links.now()).Round(time.Minute)/time.Minute)),
 		Link: link,
 	}, nil
 }

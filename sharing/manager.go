@@ -36,6 +36,10 @@ type Manager struct {
 	// Stages are the ways to show something to a call, the best first; none means that it has no way to show anything.
 	Stages func(c Call) []Stage
 
+	// May is asked whether a session may be shown on behalf of by, when a share begins and while it goes on: people may be shut out, and
+	// profiles taken away. Its error is the refusal, in words for people. Nil means that it always may.
+	May func(by sessions.Origin, s sessions.Session) error
+
 	// Live reports whether a call is going on. Nil means that all that are asked about are.
 	Live func(c Call) bool
 
@@ -50,6 +54,7 @@ type Manager struct {
 	mu     sync.Mutex
 	closed bool
 	slots  map[string]*slot // by [Call.ID]
+	films  map[string]*film // by the id of their session
 	work   sync.WaitGroup
 }
 
@@ -58,6 +63,13 @@ type slot struct {
 	turn  chan struct{} // holds a token while somebody begins or ends a share
 	users int           // who has the turn or waits for it
 	share *share        // the turn guards it, and for readers mu
+	climb *attempt      // what has the turn and looks for a stage; mu guards it
+}
+
+// attempt is a share that begins, or looks for another stage.
+type attempt struct {
+	by     sessions.Origin
+	cancel context.CancelCauseFunc
 }
 
 // State is what a share is like now.
@@ -160,6 +172,36 @@ func (m *Manager) forget(c Call, s *slot) {
 	}
 }
 
+// climbing notes that the one who has the turn looks for a stage, until the returned function is called: whoever may end the share need
+// not wait for that.
+func (m *Manager) climbing(ctx context.Context, s *slot, by sessions.Origin) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	m.mu.Lock()
+	s.climb = &attempt{by, cancel}
+	if m.closed {
+		cancel(errShutDown)
+	}
+	m.mu.Unlock()
+	return ctx, func() {
+		m.mu.Lock()
+		s.climb = nil
+		m.mu.Unlock()
+		cancel(nil)
+	}
+}
+
+// giveUp ends looking for a stage in a call, if somebody does and may says so, and reports whether it did.
+func (m *Manager) giveUp(c Call, may func(by sessions.Origin) bool, cause error) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.slots[c.ID]
+	if s == nil || s.climb == nil || !may(s.climb.by) {
+		return false
+	}
+	s.climb.cancel(cause)
+	return true
+}
+
 // put makes a share that of a slot, whose turn the caller has. nil empties it.
 func (m *Manager) put(s *slot, sh *share) {
 	m.mu.Lock()
@@ -175,6 +217,9 @@ func (m *Manager) Close(ctx context.Context) error {
 	for _, s := range m.slots {
 		s.users++
 		open = append(open, s)
+		if s.climb != nil {
+			s.climb.cancel(errShutDown)
+		}
 	}
 	m.mu.Unlock()
 	for _, s := range open {

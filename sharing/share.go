@@ -26,6 +26,7 @@ var (
 	errReplaced = errors.New("another session is shared instead")
 	errClosed   = errors.New("the session was closed")
 	errForgot   = errors.New("the session is gone")
+	errOver     = errors.New("the call has ended")
 )
 
 // share is one page shown to one call.
@@ -36,11 +37,11 @@ type share struct {
 	by      sessions.Origin
 	since   time.Time
 	source  *videosource.Source
+	film    *film // whose source it is
 
 	cancel context.CancelCauseFunc
 	done   <-chan struct{} // closed when it has ended
 	keep   func()          // looks after it until it has ended
-	filmed chan struct{}   // closed when the source has ended
 	lost   chan loss
 
 	// The turn of the slot guards these.
@@ -70,22 +71,15 @@ func (sh *share) state() State {
 	}
 }
 
-// begin makes a share, whose life run is, and its source run. No stage has it yet.
+// begin makes a share, whose life run is, and its source run. No stage has it yet. Calls that show the same session share its pictures.
 func (m *Manager) begin(run context.Context, c Call, s sessions.Session, by sessions.Origin, screen videosource.Screenshotter) *share {
-	src := &videosource.Source{}
-	if m.Source != nil {
-		src = m.Source()
-	}
 	run, cancel := context.WithCancelCause(run)
 	sh := &share{
-		id: rand.Text(), call: c, session: s, by: by, since: time.Now(), source: src,
-		done: run.Done(), cancel: cancel, filmed: make(chan struct{}), lost: make(chan loss, 1), rest: m.Stages(c),
+		id: rand.Text(), call: c, session: s, by: by, since: time.Now(),
+		done: run.Done(), cancel: cancel, lost: make(chan loss, 1), rest: m.Stages(c),
 	}
-	src.Screen, src.Log, src.Trouble = screen, m.logger(), func(err error) { m.trouble(sh, err) }
-	go func() {
-		defer close(sh.filmed)
-		_ = src.Run(run) // ends with the share, whose cause everybody knows
-	}()
+	sh.film = m.roll(run, sh, screen)
+	sh.source = sh.film.source
 	sh.keep = func() { m.keep(run, sh) }
 	return sh
 }
@@ -139,9 +133,7 @@ func (m *Manager) unwind(ctx context.Context, sh *share, cause error) {
 		}
 		sh.stage = nil
 	}
-	select {
-	case <-sh.filmed:
-	case <-ctx.Done():
+	if !m.cut(ctx, sh) {
 		m.logger().Warn("the pictures of a share have not ended yet", "call", sh.call.ID)
 	}
 	if m.elsewhere(sh) {
@@ -223,7 +215,7 @@ func (m *Manager) follow(run context.Context, sh *share) error {
 	}
 }
 
-// gone says that the session of a share is not there any more.
+// gone says that the session of a share is not there any more, or may not be shown any more.
 func (m *Manager) gone(run context.Context, sh *share) error {
 	s, err := m.Sessions.Session(run, sh.session.ID)
 	switch {
@@ -231,6 +223,8 @@ func (m *Manager) gone(run context.Context, sh *share) error {
 		return errForgot
 	case err == nil && s.State == sessions.SessionClosed:
 		return errClosed
+	case err == nil:
+		return m.may(sh.by, s)
 	}
 	return nil // what could not be looked up may be there
 }
@@ -252,12 +246,14 @@ func (m *Manager) descend(run context.Context, sh *share, l loss) error {
 		m.logger().Warn("a stage did not end as it should", "call", sh.call.ID, "stage", l.stage.Name(), "error", err)
 	}
 	sh.stage = nil
-	refused, err := m.climb(run, sh)
+	looking, found := m.climbing(run, s, sh.by)
+	refused, err := m.climb(looking, sh)
+	found()
 	if err != nil {
 		return fmt.Errorf("%s has ended: %w", l.stage.Name(), l.err)
 	}
 	place := sh.state().Place
-	m.tell(Notice{Call: sh.call, Link: place.Link, Text: fmt.Sprintf("%s has ended: %v. %sThe page is shown by %s now. %s", l.stage.Name(), l.err, refused, sh.stage.Name(), place.Text)})
+	m.tell(Notice{Call: sh.call, Link: place.Link, Text: fmt.Sprintf("%s has ended: %v. %s%s", l.stage.Name(), l.err, refused, place.Text)})
 	return nil
 }
 

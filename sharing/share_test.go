@@ -28,7 +28,11 @@ func TestASessionIsSharedOnlyWhereAndByWhomItMayBe(t *testing.T) {
 	}{
 		{name: "by its owner", call: call, id: "s1", by: ada},
 		{name: "by a moderator", call: call, id: "s1", by: mod},
-		{name: "a private one by its owner", call: call, id: "secret", by: ada},
+		{name: "a private one by its owner", call: call, id: "secret", by: ada, want: sharing.NoSource},
+		{name: "one of a private chat by its owner", call: call, id: "chat", by: ada, want: sharing.NoSource},
+		{name: "one whose profile was taken away", call: call, id: "s1", by: ada, with: func(h *hall) {
+			h.forbid(errors.New("the profile is bound to others now"))
+		}, want: sharing.NotOwner},
 		{name: "the operator's own", call: desk, id: "local", by: home},
 		{name: "one from a server by the operator", call: desk, id: "s1", by: home},
 		{name: "no call before no id", id: "", by: ada, want: sharing.NoCall},
@@ -109,7 +113,7 @@ func TestARefusalIsToldAndTheNextStageIsTaken(t *testing.T) {
 	link := &stage{name: "a link"}
 	h := newHall(t, live, link)
 	r := h.share(t, call, "s1", ada)
-	for _, want := range []string{"Go Live: Discord does not let this account show video.", "by a link", "You see it on a link."} {
+	for _, want := range []string{"Go Live: Discord does not let this account show video.", "You see it on a link."} {
 		if !strings.Contains(r.Message, want) {
 			t.Errorf("got the message %q, want %q in it", r.Message, want)
 		}
@@ -208,7 +212,8 @@ func TestAShareEndsWithItsSession(t *testing.T) {
 		"the model closed it": func(h *hall) {
 			h.book.tell(sessions.Event{Record: sessions.Record{Task: sessions.Task{SessionID: "s1"}, State: sessions.TaskDone, Closed: true}})
 		},
-		"a person closed it": func(h *hall) { h.book.set(sessions.Session{ID: "s1", Origin: ada, State: sessions.SessionClosed}) },
+		"a person closed it":           func(h *hall) { h.book.set(sessions.Session{ID: "s1", Origin: ada, State: sessions.SessionClosed}) },
+		"it may not be shown any more": func(h *hall) { h.forbid(errors.New("the profile is bound to others now")) },
 		"it was forgotten": func(h *hall) {
 			h.book.mu.Lock()
 			defer h.book.mu.Unlock()

@@ -19,7 +19,7 @@ type Show struct {
 	ID      string // of this share; a later one of the same call has another
 	Call    Call
 	Session sessions.Session
-	Source  *videosource.Source // runs until the share has ended
+	Source  *videosource.Source // runs until the share has ended, and on if another call shows the same session
 
 	// Lost is to be called, from any goroutine, when the stage cannot show it any more although nobody has ended it: another stage
 	// is taken then. It returns at once, and only the first call counts.

@@ -11,6 +11,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"math"
+	"slices"
 
 	_ "golang.org/x/image/webp" // frames of a live view may come as one
 )
@@ -27,9 +28,15 @@ type Area struct {
 // nothing.
 type Veil struct {
 	Areas     []Area
+	Document  float64 // tells the document from those before and after it
 	Left, Top float64 // corner of what shows, in CSS pixels
 	Zoom      float64 // by pinching
 	Pixels    float64 // of the device for a CSS pixel
+}
+
+// Same reports whether both are of one document.
+func (v *Veil) Same(other *Veil) bool {
+	return v != nil && other != nil && v.Document == other.Document
 }
 
 // frayed is by how much, in CSS pixels, more is covered than was found.
@@ -56,6 +63,26 @@ func (v *Veil) Viewport(scale float64) []image.Rectangle {
 		return nil
 	}
 	return v.Clip(v.Left, v.Top, scale)
+}
+
+// Between are the boxes of something at one moment and at a later one, and what lies between them where it has moved: a picture may
+// show it anywhere on its way.
+func Between(before, after []image.Rectangle) []image.Rectangle {
+	boxes := slices.Concat(before, after)
+	switch {
+	case len(before) == 0 || len(after) == 0 || slices.Equal(before, after):
+		return boxes
+	case len(before) == len(after):
+		for i := range before {
+			boxes = append(boxes, before[i].Union(after[i]))
+		}
+		return boxes
+	}
+	var all image.Rectangle // which is which is not known
+	for _, b := range boxes {
+		all = all.Union(b)
+	}
+	return append(boxes, all)
 }
 
 // Scale is how many pixels a picture of the viewport has for a CSS pixel of the document, if it shows width CSS pixels at a zoom.

@@ -106,3 +106,27 @@ func TestScaleIsThatOfTheDocument(t *testing.T) {
 		t.Error("got a scale for a width of nothing")
 	}
 }
+
+func TestWhatMovesIsCoveredOnItsWay(t *testing.T) {
+	at := func(y int) image.Rectangle { return image.Rect(0, y, 10, y+10) }
+	for name, tc := range map[string]struct {
+		before, after []image.Rectangle
+		want          image.Rectangle
+	}{
+		"still":   {[]image.Rectangle{at(0)}, []image.Rectangle{at(0)}, at(0)},
+		"came":    {nil, []image.Rectangle{at(50)}, at(50)},
+		"went":    {[]image.Rectangle{at(50)}, nil, at(50)},
+		"moves":   {[]image.Rectangle{at(0)}, []image.Rectangle{at(50)}, image.Rect(0, 0, 10, 60)},
+		"divides": {[]image.Rectangle{at(40)}, []image.Rectangle{at(0), at(80)}, image.Rect(0, 0, 10, 90)},
+	} {
+		var got image.Rectangle
+		whole := false
+		for _, b := range cover.Between(tc.before, tc.after) {
+			got = got.Union(b)
+			whole = whole || b == tc.want
+		}
+		if got != tc.want || !whole {
+			t.Errorf("%s: got %v, want %v in one piece", name, got, tc.want)
+		}
+	}
+}

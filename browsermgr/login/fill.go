@@ -57,6 +57,7 @@ type Keeper struct {
 type filled struct {
 	origins []string
 	word    string
+	code    bool // good for a moment
 }
 
 // look is what a hand sees in its document.
@@ -144,7 +145,7 @@ func (k *Keeper) fill(ctx context.Context, t *page.Tab, r Request, res *Result) 
 		return false, fmt.Errorf("%w: the entry holds no password", ErrRefused)
 	}
 	if word != "" {
-		k.remember(r.Origins, word)
+		k.remember(filled{origins: r.Origins, word: word})
 	}
 	done, err := ask[look](ctx, h, "write", secret.Username(), word)
 	if err != nil {
@@ -210,7 +211,7 @@ func (k *Keeper) FillCode(ctx context.Context, t *page.Tab, name string, origins
 		if err != nil {
 			return err
 		}
-		k.remember(origins, word)
+		k.remember(filled{origins: origins, word: word, code: true})
 		done, err := ask[look](ctx, h, "writeCode", word)
 		if err == nil && done.Refused != "" {
 			err = fmt.Errorf("%w: %s", ErrRefused, done.Refused)
@@ -279,21 +280,23 @@ func visible(ctx context.Context, h *hand) error {
 }
 
 // remember keeps a word from pictures from now on.
-func (k *Keeper) remember(origins []string, word string) {
-	if word == "" {
+func (k *Keeper) remember(f filled) {
+	if f.word == "" {
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !slices.ContainsFunc(k.filled, func(f filled) bool { return f.word == word && slices.Equal(f.origins, origins) }) {
-		k.filled = append(k.filled, filled{origins: slices.Clone(origins), word: word})
+	if !slices.ContainsFunc(k.filled, func(old filled) bool { return old.word == f.word && slices.Equal(old.origins, f.origins) }) {
+		f.origins = slices.Clone(f.origins)
+		k.filled = append(k.filled, f)
 	}
 	if len(k.filled) > maxFilled {
-		k.filled = slices.Delete(k.filled, 0, 1)
+		first := max(0, slices.IndexFunc(k.filled, func(f filled) bool { return f.code }))
+		k.filled = slices.Delete(k.filled, first, first+1)
 	}
 }
 
-// maxFilled is how many words are looked for in pages. One-time codes come and go.
+// maxFilled is how many words are looked for in pages. One-time codes come and go, and make room first.
 const maxFilled = 64
 
 // Hidden finds what pictures of a tab must not show: every field that holds a word that was filled in, whatever its type is
@@ -310,33 +313,37 @@ func (k *Keeper) Hidden(ctx context.Context, t *page.Tab) ([]page.Area, error) {
 	if err != nil {
 		return nil, err
 	}
-	var areas []page.Area
+	areas := []page.Area{}
 	for _, s := range all {
+		var origins, words []string
 		for _, f := range known {
-			if !slices.Contains(f.origins, s.origin) && !s.inherits() {
-				continue
+			if slices.Contains(f.origins, s.origin) || s.inherits() {
+				origins, words = append(origins, f.origins...), append(words, f.word)
 			}
-			found, err := s.shows(ctx, f)
-			if cdp.DocumentGone(err) {
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
-			areas = append(areas, found...)
 		}
+		if len(words) == 0 {
+			continue
+		}
+		found, err := s.shows(ctx, origins, words)
+		if cdp.DocumentGone(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		areas = append(areas, found...)
 	}
 	return areas, nil
 }
 
-// shows finds where the frame's document shows a word, in the viewport of the main frame.
-func (s spot) shows(ctx context.Context, f filled) ([]page.Area, error) {
-	h, err := s.reach(ctx, f.origins)
+// shows finds where the frame's document shows one of some words, in the viewport of the main frame.
+func (s spot) shows(ctx context.Context, origins, words []string) ([]page.Area, error) {
+	h, err := s.reach(ctx, origins)
 	if err != nil || h == nil {
 		return nil, err
 	}
 	defer h.release()
-	boxes, err := ask[[]page.Area](ctx, h, "shows", []string{f.word})
+	boxes, err := ask[[]page.Area](ctx, h, "shows", words)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,8 @@ type Options struct {
 	Handshake time.Duration
 	// Clean, if set, takes out of each message of the browser what nobody may come to know; see [cdp.Options].
 	Clean func(message []byte) []byte
-	// Hidden, if set, finds what pictures of a tab must not show. Its error keeps the picture back.
+	// Hidden, if set, finds what pictures of a tab must not show: nil as long as there is nothing to look for anywhere. Its error keeps
+	// the picture back.
 	Hidden func(ctx context.Context, t *Tab) ([]Area, error)
 }
 

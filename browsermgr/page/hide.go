@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"time"
@@ -21,10 +22,14 @@ const hideLimit = 5 * time.Second
 // whereabouts asks how the viewport lies in the document.
 const whereabouts = `() => {
 	const v = visualViewport;
-	return {x: scrollX, y: scrollY, left: v.pageLeft, top: v.pageTop, zoom: v.scale, pixels: devicePixelRatio};
+	return {document: performance.timeOrigin, x: scrollX, y: scrollY, left: v.pageLeft, top: v.pageTop, zoom: v.scale, pixels: devicePixelRatio};
 }`
 
-// veil finds out what must not be seen now; nil if that is nothing.
+// errChanging keeps a picture back of which it is not known what must not be seen: the document that it shows may be neither the one
+// before nor the one after.
+var errChanging = errors.New("the page became another one while its picture was taken; try again")
+
+// veil finds out what must not be seen now; nil as long as there is nothing that must not be seen anywhere.
 func (t *Tab) veil(ctx context.Context) (*cover.Veil, error) {
 	if t.browser.hidden == nil {
 		return nil, nil //nolint:nilnil // nothing is hidden
@@ -35,14 +40,14 @@ func (t *Tab) veil(ctx context.Context) (*cover.Veil, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find what the picture must not show: %w", err)
 	}
-	if len(areas) == 0 {
+	if areas == nil {
 		return nil, nil //nolint:nilnil // nothing is hidden
 	}
-	at, err := frame.Apply[struct{ X, Y, Left, Top, Zoom, Pixels float64 }](ctx, t.main, whereabouts, nil, nil)
+	at, err := frame.Apply[struct{ Document, X, Y, Left, Top, Zoom, Pixels float64 }](ctx, t.main, whereabouts, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("find where the picture is: %w", err)
 	}
-	v := &cover.Veil{Left: at.Left, Top: at.Top, Zoom: at.Zoom, Pixels: at.Pixels}
+	v := &cover.Veil{Document: at.Document, Left: at.Left, Top: at.Top, Zoom: at.Zoom, Pixels: at.Pixels}
 	for _, a := range areas {
 		v.Areas = append(v.Areas, Area{Left: a.Left + at.X, Top: a.Top + at.Y, Right: a.Right + at.X, Bottom: a.Bottom + at.Y})
 	}
@@ -61,8 +66,9 @@ func veiled(v *cover.Veil, clip *proto.PageViewport) []image.Rectangle {
 }
 
 // Veil covers what a picture of the viewport must not show: one that shows so many CSS pixels in its width at a zoom, as
-// Chromium's screencast tells them. What was drawn a moment ago is covered where it is now and where it was when Veil was last
-// called. The format stays, except that webp becomes jpeg. A picture without anything to hide is returned as it is.
+// Chromium's screencast tells them. What was drawn a moment ago is covered where it is now, where it was when Veil was last
+// called, and between. The format stays, except that webp becomes jpeg. A picture without anything to hide is returned as it is; one
+// from the time around a navigation is kept back by an error.
 func (t *Tab) Veil(ctx context.Context, data []byte, width, zoom float64) ([]byte, error) {
 	now, err := t.veil(ctx)
 	if err != nil {
@@ -72,18 +78,21 @@ func (t *Tab) Veil(ctx context.Context, data []byte, width, zoom float64) ([]byt
 	before := t.veiled
 	t.veiled = now
 	t.mu.Unlock()
-	if now == nil && before == nil {
+	switch {
+	case now == nil && before == nil:
 		return data, nil
+	case before != nil && !before.Same(now):
+		return nil, errChanging
 	}
 	scale, err := cover.Scale(data, width, zoom)
 	if err != nil {
 		return nil, err
 	}
-	return cover.Paint(data, append(before.Viewport(scale), now.Viewport(scale)...))
+	return cover.Paint(data, cover.Between(before.Viewport(scale), now.Viewport(scale)))
 }
 
 // Hides reports whether the page shows now what pictures must not show.
 func (t *Tab) Hides(ctx context.Context) (bool, error) {
 	v, err := t.veil(ctx)
-	return v != nil, err
+	return v != nil && len(v.Areas) > 0, err
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -132,8 +133,21 @@ const behind = time.Second
 
 // Capture asks Chromium for a picture. A tab that another client of the browser has covered with its own is not drawn: it is
 // brought to the front if no picture has come within a second. What [Options.Hidden] finds is covered, in png and jpeg; a
-// webp of a page with something to hide is refused.
+// webp of a page with something to hide is refused. If the page has become another one meanwhile, the picture is taken again.
 func (t *Tab) Capture(ctx context.Context, limit time.Duration, req proto.PageCaptureScreenshot) ([]byte, error) {
+	for range changesLimit {
+		data, err := t.captureOnce(ctx, limit, req)
+		if !errors.Is(err, errChanging) {
+			return data, err
+		}
+	}
+	return nil, errChanging
+}
+
+// changesLimit is how often a picture is taken again because the page has become another one meanwhile.
+const changesLimit = 3
+
+func (t *Tab) captureOnce(ctx context.Context, limit time.Duration, req proto.PageCaptureScreenshot) ([]byte, error) {
 	before, err := t.veil(ctx)
 	if err != nil {
 		return nil, err
@@ -143,10 +157,15 @@ func (t *Tab) Capture(ctx context.Context, limit time.Duration, req proto.PageCa
 		return nil, err
 	}
 	after, err := t.veil(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case before == nil && after == nil:
+		return data, nil
+	case !before.Same(after):
+		return nil, errChanging
 	}
-	boxes := append(veiled(before, req.Clip), veiled(after, req.Clip)...)
+	boxes := cover.Between(veiled(before, req.Clip), veiled(after, req.Clip))
 	if len(boxes) > 0 && req.Format == proto.PageCaptureScreenshotFormatWebp {
 		return nil, fault.Invalidf("the page shows what must be covered, which is not possible in webp: use png or jpeg")
 	}

@@ -18,7 +18,7 @@ import (
 // openCalls makes calls possible, on Discord and on the call page.
 func (a *app) openCalls(ctx context.Context, watchAddr string) error {
 	x := &phone.Exchange{
-		Dir: a.place, Settings: a.settings.Now, Secret: a.models.Secret, Sessions: a.manager, Scopes: &a.scopes, LeftOut: a.db,
+		Dir: a.place, Settings: a.settings.Now, Secret: a.models.Secret, Sessions: a.manager, Scopes: &a.scopes, LeftOut: a.db, Diary: a.db,
 		Screen: a.screen, Disabled: a.refusalFor, WatchAddr: watchAddr, Logger: a.logger,
 		Brain: func(tools func(context.Context, sessions.Origin) []brain.Tool) talk.Replier {
 			return a.brain(tools)

@@ -222,7 +222,7 @@ func (h *theatre) byGoLive(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v; the call is told %q", err, h.told())
 	}
-	h.said("The page is shown by Go Live")
+	h.said("Open the stream in the voice channel")
 	ada, err := h.WatchStream(ctx, s.Key, h.ada, member.Options{Privacy: private.Ours})
 	if err != nil {
 		t.Fatal(err)
@@ -258,6 +258,9 @@ func (h *theatre) notPrivate(t *testing.T) {
 	}
 	if got := h.command(h.call, h.bob, "clank share", discordtest.Args{"session": id[1]}); !strings.Contains(got, "belongs to ada") {
 		t.Errorf("a moderator who shares it is answered by %q", got)
+	}
+	if got := h.command(h.call, h.ada, "clank share", discordtest.Args{"session": id[1]}); !strings.Contains(got, "private") {
+		t.Errorf("its owner, who shares it, is answered by %q", got)
 	}
 	if got := h.command(h.call, h.ada, "clank unshare", nil); !strings.Contains(got, "othing is shared") {
 		t.Errorf("ending nothing is answered by %q", got)

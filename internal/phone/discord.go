@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"clank/sessions"
 	"clank/sharing"
@@ -32,8 +33,20 @@ func (x *Exchange) begin(ctx context.Context, c calls.Call) (calls.Session, erro
 	return x.conversation(line, place, postedTo{*b, line.Channel}, callOn(c.Guild, c.Channel)), nil
 }
 
-// changed ends what a call has shown when it is over.
+// day is how long it counts that a call was begun.
+const day = 24 * time.Hour
+
+// changed notes the beginning of a call, and ends what it has shown when it is over.
 func (x *Exchange) changed(c calls.Call, open bool, why error) {
+	if open && x.Diary != nil {
+		x.work.Go(func() {
+			ctx, done := context.WithTimeout(context.WithoutCancel(x.life), newsTimeout)
+			defer done()
+			if err := x.Diary.NoteCall(ctx, c.Since, time.Now().Add(-day)); err != nil {
+				x.Logger.Warn("a call does not count for the day's limit after a restart", "error", err)
+			}
+		})
+	}
 	if open {
 		return
 	}

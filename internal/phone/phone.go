@@ -14,6 +14,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"clank/brain"
 	"clank/budget"
@@ -40,6 +41,12 @@ type Discord interface {
 	UserID() string
 }
 
+// Diary keeps when calls were begun, so that a day's limit holds over restarts.
+type Diary interface {
+	CallsBegun(ctx context.Context, since time.Time) ([]time.Time, error)
+	NoteCall(ctx context.Context, at, keep time.Time) error
+}
+
 // Exchange is all calls of this program. Set its fields, then Open; Close ends every call.
 type Exchange struct {
 	Dir      string // transcripts are kept in a folder there, if the settings want it
@@ -48,6 +55,7 @@ type Exchange struct {
 	Sessions *sessions.Manager
 	Scopes   *cancel.Scopes
 	LeftOut  privacy.Store
+	Diary    Diary // nil: a day's limit of calls holds until the program ends
 
 	// Screen takes the pictures of a session's page.
 	Screen func(ctx context.Context, s sessions.Session) (videosource.Screenshotter, error)
@@ -117,7 +125,7 @@ func (x *Exchange) Open(ctx context.Context) (err error) {
 	if err := x.openSharing(ctx); err != nil {
 		return err
 	}
-	if err := x.openDiscord(); err != nil {
+	if err := x.openDiscord(ctx); err != nil {
 		return err
 	}
 	x.host = &webcall.Host{Engine: x.engine, Begin: x.answerPage, Stop: x.stopByPage, Share: x.shareByPage, Logger: x.Logger}
@@ -183,7 +191,13 @@ func (x *Exchange) openEngine(ctx context.Context) error {
 }
 
 // openDiscord prepares calls on Discord; a bot is connected later.
-func (x *Exchange) openDiscord() (err error) {
+func (x *Exchange) openDiscord(ctx context.Context) (err error) {
+	var before []time.Time
+	if x.Diary != nil {
+		if before, err = x.Diary.CallsBegun(ctx, time.Now().Add(-day)); err != nil {
+			return err
+		}
+	}
 	if x.key, err = dave.NewSigningKey(); err != nil {
 		return err
 	}
@@ -199,7 +213,7 @@ func (x *Exchange) openDiscord() (err error) {
 	}
 	x.onClose(x.joiner.Close)
 	x.calls = &calls.Registry{
-		Begin: x.begin, Where: x.joiner.Where, Now: x.now, Policy: x.policy, Changed: x.changed, Logger: x.Logger,
+		Begin: x.begin, Where: x.joiner.Where, Now: x.now, Policy: x.policy, Changed: x.changed, Before: before, Logger: x.Logger,
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/bot/markup"
+	"clank/sessions"
 	"clank/sharing"
 	"clank/sharing/viewer"
 	"clank/voice/rtc"
@@ -20,7 +21,7 @@ import (
 func (x *Exchange) openSharing(ctx context.Context) error {
 	x.links.Lifetime = x.Settings().Share.LinkLife
 	x.shares = &sharing.Manager{
-		Sessions: x.Sessions, Screen: x.Screen, Stages: x.stages, Tell: x.tell, Logger: x.Logger,
+		Sessions: x.Sessions, Screen: x.Screen, Stages: x.stages, May: x.mayShow, Tell: x.tell, Logger: x.Logger,
 	}
 	x.onClose(x.shares.Close)
 	x.viewer = &viewer.Viewer{Links: x, Engine: x.engine, Logger: x.Logger}
@@ -99,6 +100,21 @@ func (x *Exchange) stages(c sharing.Call) []sharing.Stage {
 		return []sharing.Stage{&liveStage{live: &x.live}, link}
 	}
 	return []sharing.Stage{link}
+}
+
+// mayShow says why a session may not be shown, or not any more: whoever wants it was shut out, or its owner may not use its browser
+// profile now.
+func (x *Exchange) mayShow(by sessions.Origin, s sessions.Session) error {
+	if x.Sessions.Enter != nil {
+		if err := x.Sessions.Enter(by); err != nil {
+			return err
+		}
+	}
+	if x.Sessions.Profile == nil || s.Profile == "" {
+		return nil
+	}
+	_, err := x.Sessions.Profile(s.Origin, s.Profile)
+	return err
 }
 
 // pageStage shows a share on the call page.

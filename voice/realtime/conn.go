@@ -72,7 +72,8 @@ func (t *talk) connection(ctx context.Context) (up bool, err error) {
 	if err := t.configure(ctx, conn, events, deadline); err != nil {
 		return false, err
 	}
-	t.conn, t.failed, t.last = conn, nil, time.Now()
+	t.conn, t.failed, t.last, t.spoken = conn, nil, time.Now(), nil
+	t.s.mix.anew()
 	for _, i := range t.history.again(t.id) {
 		t.send(ctx, createEvent{"conversation.item.create", i})
 	}

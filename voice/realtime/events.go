@@ -25,7 +25,9 @@ type event struct {
 	Item       *item     `json:"item"`
 	Response   *response `json:"response"`
 	Error      *failure  `json:"error"`
-	Usage      *usage    `json:"usage"` // of a transcription
+	Usage      *usage    `json:"usage"`          // of a transcription
+	AudioStart *int      `json:"audio_start_ms"` // of speech, in what was sent on this connection
+	AudioEnd   *int      `json:"audio_end_ms"`
 }
 
 // failure is what an error event, or a response that failed, tells.

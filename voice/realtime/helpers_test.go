@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -68,7 +69,7 @@ func session(s *server.Server) (*realtime.Session, *told) {
 			return p
 		},
 		Hush:    func(cause error) { w.hush <- cause },
-		Heard:   func(text string) { w.heard <- text },
+		Heard:   func(by []string, text string) { w.heard <- strings.Join(append(by, text), " ") },
 		Said:    func(text string) { w.said <- text },
 		Used:    func(u realtime.Usage) { w.used <- u },
 		Trouble: func(err *llm.Error) { w.trouble <- err },

@@ -24,7 +24,20 @@ type mixer struct {
 	mu    sync.Mutex
 	from  map[string]*input
 	quiet time.Duration // since the last sound
+	sent  time.Duration // on this connection
+	spans []span        // who could be heard when, the latest last
 }
+
+// span is a part of the stream in which somebody could be heard.
+type span struct {
+	who        string
+	begin, end time.Duration
+}
+
+const (
+	audible   = 250 // samples beyond it are no mere noise of a microphone
+	mostSpans = 1000
+)
 
 // input is what one person says.
 type input struct {
@@ -75,19 +88,59 @@ func (m *mixer) next() []int16 {
 	sum := make([]int, perBeat)
 	now := time.Now()
 	for id, in := range m.from {
+		loud := false
 		for i, s := range in.take(now) {
 			sum[i] += int(s)
 			m.quiet = 0
+			loud = loud || s > audible || s < -audible
+		}
+		if loud {
+			m.note(id)
 		}
 		if len(in.samples) == 0 && now.Sub(in.last) >= ending {
 			delete(m.from, id)
 		}
 	}
+	m.sent += beat
 	out := make([]int16, perBeat)
 	for i, s := range sum {
 		out[i] = int16(max(-32768, min(32767, s)))
 	}
 	return out
+}
+
+// note notes that somebody can be heard in the beat that begins. The lock is held.
+func (m *mixer) note(who string) {
+	for i := len(m.spans) - 1; i >= 0 && m.spans[i].end >= m.sent-beat; i-- {
+		if m.spans[i].who == who {
+			m.spans[i].end = m.sent + beat
+			return
+		}
+	}
+	m.spans = append(m.spans, span{who, m.sent, m.sent + beat})
+	if len(m.spans) > mostSpans {
+		m.spans = slices.Delete(m.spans, 0, 1)
+	}
+}
+
+// who could be heard in a part of the stream, by id.
+func (m *mixer) who(begin, end time.Duration) (ids []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.spans {
+		if s.begin < end && begin < s.end && !slices.Contains(ids, s.who) {
+			ids = append(ids, s.who)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// anew begins the stream for another connection.
+func (m *mixer) anew() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sent, m.spans = 0, nil
 }
 
 // behind reports whether more waits than the unevenness of a network makes.

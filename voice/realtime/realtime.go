@@ -63,7 +63,9 @@ type Session struct {
 	// the same time, each on a goroutine of its own.
 	Call func(ctx context.Context, name string, arguments json.RawMessage) string
 
-	Heard func(text string) // what somebody said
+	// Heard is told what somebody said. by are those who could be heard meanwhile, in the order of their ids: one of them said it, and
+	// where they are several it is not known who.
+	Heard func(by []string, text string)
 	Said  func(text string) // what was answered, whole
 	Used  func(u Usage)     // after each response; a zero Usage where the server, or a broken connection, did not tell
 	// Transcribed is told how much speech Transcribe has put into words; zero if the server did not say.

@@ -34,6 +34,7 @@ type talk struct {
 	voiced bool      // something of the response under way can be heard
 	last   time.Time // when something came, or was asked for
 
+	spoken  []spoken  // what people say on this connection, the latest last
 	answers []*answer // that may not have been heard to their end
 	calls   map[string]*call
 	order   []string // of their ids
@@ -75,7 +76,10 @@ func (t *talk) handle(ctx context.Context, e event) error {
 	t.last = time.Now()
 	switch e.Type {
 	case "input_audio_buffer.speech_started":
+		t.speaks(e)
 		t.interrupt(ctx, false)
+	case "input_audio_buffer.speech_stopped":
+		t.speaks(e)
 	case "conversation.item.added", "conversation.item.done", "response.output_item.added", "response.output_item.done":
 		if e.Item != nil {
 			t.history.add(*e.Item)
@@ -85,7 +89,9 @@ func (t *talk) handle(ctx context.Context, e event) error {
 		if t.s.Transcribed != nil {
 			t.s.Transcribed(e.Usage.length())
 		}
-		tell(t.s.Heard, e.Transcript)
+		if t.s.Heard != nil && e.Transcript != "" {
+			t.s.Heard(t.by(e.ItemID), e.Transcript)
+		}
 	case "conversation.item.input_audio_transcription.failed":
 		t.trouble(e.Error)
 	case "response.created":

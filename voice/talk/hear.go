@@ -234,6 +234,14 @@ func (c *call) leaveOut(ctx context.Context, p *person) {
 	})
 }
 
+// leftOutBy is how somebody is left out without saying so aloud.
+func (c *call) leftOutBy() string {
+	if c.Privacy == nil {
+		return "mute your microphone"
+	}
+	return "write `/clank privacy`"
+}
+
 func leftOutNote(err error) string {
 	if err == nil {
 		return ""

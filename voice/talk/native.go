@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"sync"
@@ -35,12 +36,12 @@ type Native interface {
 
 // NativeEvents is what a [Native] tells. The functions may be called from any goroutine, and do not block.
 type NativeEvents struct {
-	Speak   func(s Sound) Played // an answer begins to be heard
-	Hush    func(cause error)    // it has noticed that somebody speaks
-	Heard   func(text string)    // what somebody said, in words
-	Said    func(text string)    // what it said, in words
-	Trouble func(err error)      // something failed; it goes on
-	Show    func(m Message)      // something to see, for those in the call
+	Speak   func(s Sound) Played           // an answer begins to be heard
+	Hush    func(cause error)              // it has noticed that somebody speaks
+	Heard   func(by []string, text string) // what was said, in words, by one of these; see [realtime.Session]
+	Said    func(text string)              // what it said, in words
+	Trouble func(err error)                // something failed; it goes on
+	Show    func(m Message)                // something to see, for those in the call
 
 	// Asker is who speaks to it, or spoke last, as those who use tools on their behalf know them.
 	Asker func() (o sessions.Origin, known bool)
@@ -119,8 +120,8 @@ func (c *call) startNative(ctx context.Context) {
 			}
 			c.post(func(context.Context) { n.hush(cause) })
 		},
-		Heard: func(text string) { c.post(func(ctx context.Context) { n.heard(ctx, text) }) },
-		Said:  func(text string) { c.post(func(context.Context) { n.keep(text, true) }) },
+		Heard: func(by []string, text string) { c.post(func(ctx context.Context) { n.heard(ctx, by, text) }) },
+		Said:  func(text string) { c.post(func(context.Context) { n.answered(text) }) },
 		Show:  c.write,
 		Asker: n.origin,
 		Trouble: func(err error) {
@@ -251,29 +252,45 @@ func (n *native) stop(p *person, all bool, cause error) {
 	}
 }
 
-// heard is told what the one who speaks has said: two things are not left to the model.
-func (n *native) heard(ctx context.Context, text string) {
-	n.keep(text, false)
-	if n.asker == nil {
-		return
+// somebody is who has said something if several spoke at the same time.
+var somebody = voice.Person{ID: "somebody", Name: "Somebody"}
+
+// heard is told what was said, and who may have said it: two things are not left to the model. A stop that several may have said
+// counts as that of the one who is spoken with. Whether somebody is heard is decided by that very person alone.
+func (n *native) heard(ctx context.Context, by []string, text string) {
+	var sure *person
+	if len(by) == 1 {
+		sure = n.call.room.people[by[0]]
 	}
-	switch named, rest := words.Named(text, n.call.Manners.Names); {
+	said := Said{By: somebody, Text: text, At: time.Now()}
+	if sure != nil {
+		said.By = sure.Person
+	}
+	n.keep(said)
+	named, rest := words.Named(text, n.call.Manners.Names)
+	switch {
 	case cancel.IsStop(text), named && cancel.IsStop(rest):
-		n.call.stop(n.asker, named)
+		if p := cmp.Or(sure, n.asker); p != nil {
+			n.call.stop(p, named)
+		}
+	case named && words.IsPrivacy(rest) && sure == nil:
+		n.call.sayShort("Several people spoke. Who wants to be left out?")
+		n.call.tell("whose privacy", "Several people spoke, so I do not know who wants to be left out: say it again while nobody else speaks, or "+n.call.leftOutBy()+".")
 	case named && words.IsPrivacy(rest):
-		n.call.leaveOut(ctx, n.asker)
+		n.call.leaveOut(ctx, sure)
 	}
 }
 
-// keep passes on what was said in words, and remembers what is ours.
-func (n *native) keep(text string, ours bool) {
-	s := Said{Text: text, At: time.Now()}
-	if !ours && n.asker != nil {
-		s.By = n.asker.Person
-	}
-	if p := n.call.speech.now; ours && p != nil && p.sound != nil {
+// answered is told what the model has said.
+func (n *native) answered(text string) {
+	if p := n.call.speech.now; p != nil && p.sound != nil {
 		p.aloud.Goes(text)
 	}
+	n.keep(Said{Text: text, At: time.Now()})
+}
+
+// keep passes on what was said in words.
+func (n *native) keep(s Said) {
 	if n.call.Keep != nil {
 		n.call.Keep(s)
 	}

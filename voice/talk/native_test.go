@@ -263,7 +263,7 @@ func TestWhatANativeModelHearsIsKeptIfWantedAndActedOn(t *testing.T) {
 		p.Keep = func(s talk.Said) { kept = append(kept, s.By.Name+": "+s.Text) }
 		p.begin("ada")
 		p.sound("ada", 100*time.Millisecond)
-		m.on.Heard("how late is it")
+		m.on.Heard([]string{"ada"}, "how late is it")
 		m.on.Said("It is ten.")
 		m.on.Trouble(errors.New("slow line"))
 		p.wait(time.Second)
@@ -274,11 +274,54 @@ func TestWhatANativeModelHearsIsKeptIfWantedAndActedOn(t *testing.T) {
 			t.Errorf("written: %q", p.chat.text())
 		}
 		work := p.work("v", "ada")
-		m.on.Heard("Stop it, please.")
-		m.on.Heard("Clank, privacy.")
+		m.on.Heard([]string{"ada"}, "Stop it, please.")
+		m.on.Heard([]string{"ada"}, "Clank, privacy.")
 		p.wait(time.Second)
 		if work.Err() == nil || m.cancelled == nil || !p.privacy.LeftOut("g", "ada") {
 			t.Errorf("work: %v, model: %v, left out: %v", work.Err(), m.cancelled, p.privacy.LeftOut("g", "ada"))
+		}
+		p.end()
+	})
+}
+
+func TestWhoIsLeftOutIsNeverGuessed(t *testing.T) {
+	for name, by := range map[string][]string{"two spoke": {"ada", "bob"}, "nobody is known": nil, "somebody who left": {"cy"}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, m := nativeParty(t)
+				var kept []string
+				p.Keep = func(s talk.Said) { kept = append(kept, s.By.Name+": "+s.Text) }
+				p.begin("ada", "bob")
+				p.sound("ada", 100*time.Millisecond)
+				p.spots("ada", "clank")
+				work := p.work("v", "ada")
+				m.on.Heard(by, "Clank, privacy.")
+				p.wait(time.Second)
+				if p.privacy.LeftOut("g", "ada") || p.privacy.LeftOut("g", "bob") {
+					t.Error("somebody is left out")
+				}
+				if got := p.chat.text(); !strings.Contains(got, "I do not know who wants to be left out") || !strings.Contains(got, "`/clank privacy`") {
+					t.Errorf("written: %q", got)
+				}
+				m.on.Heard(by, "Clank, stop.")
+				p.wait(time.Second)
+				if work.Err() == nil {
+					t.Error("a stop is not heard while two speak")
+				}
+				if len(kept) != 2 || kept[0] != "Somebody: Clank, privacy." {
+					t.Errorf("kept %q", kept)
+				}
+				p.end()
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p, m := nativeParty(t)
+		p.begin("ada", "bob")
+		m.on.Heard([]string{"bob"}, "Clank, privacy.")
+		p.wait(time.Second)
+		if p.privacy.LeftOut("g", "ada") || !p.privacy.LeftOut("g", "bob") {
+			t.Error("not the one who said so is left out")
 		}
 		p.end()
 	})

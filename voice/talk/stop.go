@@ -26,6 +26,7 @@ func (c *call) stop(p *person, named bool) bool {
 	kept := c.waiting[:0]
 	for _, r := range c.waiting {
 		if all || r.by == p {
+			r.held.handle.End()
 			stopped++
 			continue
 		}

@@ -31,6 +31,7 @@ const (
 type request struct {
 	by   *person
 	text string
+	held hold // while it waits
 }
 
 // job is a reply in the making.
@@ -74,7 +75,7 @@ func (c *call) ask(ctx context.Context, p *person, text string) {
 		}
 	}
 	if browsing >= maxBrowsing || c.running() >= maxJobs {
-		c.wait(r)
+		c.wait(ctx, r)
 		return
 	}
 	c.start(ctx, r)
@@ -107,7 +108,8 @@ func (c *call) running() (n int) {
 }
 
 // wait lets r wait for its turn, together with what the same person has waiting.
-func (c *call) wait(r request) {
+func (c *call) wait(ctx context.Context, r request) {
+	c.dropStopped()
 	for i, w := range c.waiting {
 		if w.by == r.by {
 			c.waiting[i].text += "\n" + r.text
@@ -118,6 +120,7 @@ func (c *call) wait(r request) {
 		c.answerShort(r.by, "I have too much to do at the moment. Please ask again in a while.")
 		return
 	}
+	r.held = c.hold(ctx, r)
 	c.waiting = append(c.waiting, r)
 	c.sayShort("One after the other. I come to that next.")
 }
@@ -219,6 +222,7 @@ func failure(err error) string {
 
 // startWaiting begins the next reply that waits and may run.
 func (c *call) startWaiting(ctx context.Context) {
+	c.dropStopped()
 	for i, r := range c.waiting {
 		if c.running() >= maxJobs {
 			return
@@ -231,6 +235,7 @@ func (c *call) startWaiting(ctx context.Context) {
 		}
 		if busy < maxBrowsing {
 			c.waiting = append(c.waiting[:i:i], c.waiting[i+1:]...)
+			r.held.handle.End()
 			c.start(ctx, r)
 			return
 		}

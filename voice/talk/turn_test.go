@@ -54,6 +54,35 @@ func TestWhatIsTooMuchAtOnceWaitsForItsTurn(t *testing.T) {
 	})
 }
 
+func TestAWrittenStopDropsWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.brain.reply = browsing
+		p.begin("ada")
+		for _, what := range []string{"first", "second", "third"} {
+			p.says("ada", "find the "+what+" lamp")
+			p.wait(5 * time.Second)
+		}
+		scope := cancel.Scope{Guild: "g", Channel: "v"}
+		stopped, refused := p.scopes.Stop(scope, cancel.Actor{ID: "ada", Name: "Ada"}, false)
+		if len(stopped) != 3 || len(refused) != 0 {
+			t.Errorf("stopped %v, refused %v, want what waits among what is stopped", stopped, refused)
+		}
+		p.wait(10 * time.Second)
+		if got := p.brain.asked(); len(got) != 2 || len(p.scopes.Active(scope)) != 0 {
+			t.Errorf("asked %q, and there run %v", got, p.scopes.Active(scope))
+		}
+		for range 3 {
+			p.says("ada", "find another lamp")
+			p.wait(5 * time.Second)
+		}
+		p.end()
+		if got := p.scopes.Active(scope); len(got) != 0 {
+			t.Errorf("after the call there waits %v", got)
+		}
+	})
+}
+
 func TestNobodyWaitsForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newParty(t)

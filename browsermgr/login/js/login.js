@@ -86,6 +86,9 @@
     return away && 'the form sends its fields to ' + away + ', which the entry is not for';
   };
 
+  // written are the fields of this document that secrets were written into, whichever hand did it.
+  const written = (globalThis.written ??= new WeakSet());
+
   let user = null;
   let pass = null;
   let codes = [];
@@ -160,6 +163,7 @@
       pass.focus();
       const why = unfit(pass);
       if (why) return { ...out, refused: why };
+      written.add(pass);
       out.pass = type(pass, word);
       if (!out.pass) {
         erase(pass);
@@ -180,6 +184,7 @@
       for (const [i, e] of codes.entries()) {
         const why = idle(e) || (astray(e.form) && 'belongs to a form that sends its fields elsewhere');
         if (why) return { refused: 'the field for the code ' + why };
+        written.add(e);
         if (!type(e, codes.length > 1 ? code[i] : code)) {
           erase(e);
           return { refused: 'the field does not take the code' };
@@ -202,36 +207,52 @@
       else return { refused: 'there is no button to be found that sends the login: press it yourself' };
       return { refused: '' };
     },
-    // shows finds where the document shows one of these words: in fields, whatever their type, and in texts.
+    // shows finds where the document shows one of these words: in fields, whatever their type, and in texts, also where it is spread
+    // over several of them. A field that one was written into is hidden as long as it holds anything.
     shows(words) {
       if (!allowed.includes(self.origin)) return [];
       const boxes = [];
       const add = (b) => {
         if (b.width > 0 && b.height > 0) boxes.push({ left: b.left, top: b.top, right: b.right, bottom: b.bottom });
       };
-      const plain = (s) => s.replace(/\s+/g, ' ').toLowerCase();
+      const plain = (s) => (s ?? '').replace(/\s+/g, '').toLowerCase();
       const wanted = words.map(plain);
       const has = (s) => s && wanted.some((w) => plain(s).includes(w));
-      const search = (root) => {
+      const drawn = (e) => ['::before', '::after'].some((p) => !['none', 'normal'].includes(getComputedStyle(e, p).content));
+      // Fields and texts in order, each with what it shows.
+      const fields = [];
+      const texts = [];
+      const gather = (root) => {
         const walk = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
         for (let n = walk.nextNode(); n; n = walk.nextNode()) {
           if (n.nodeType === Node.TEXT_NODE) {
-            if (!has(n.data)) continue;
-            const range = document.createRange();
-            range.selectNodeContents(n);
-            for (const b of range.getClientRects()) add(b);
-          } else {
-            if ((n.matches('input, textarea') && has(n.value)) || has(n.getAttribute('placeholder'))) add(n.getBoundingClientRect());
-            if (n.shadowRoot) search(n.shadowRoot);
+            if (!n.parentElement?.matches('script, style, template, noscript')) texts.push([n, plain(n.data)]);
+            continue;
           }
+          if (n.matches('input, textarea')) fields.push([n, plain(n.value)]);
+          if ((written.has(n) && n.value) || has(n.getAttribute('placeholder'))) add(n.getBoundingClientRect());
+          else if ([...n.attributes].some((a) => has(a.value)) && drawn(n)) add(n.getBoundingClientRect());
+          if (n.shadowRoot) gather(n.shadowRoot);
         }
       };
-      search(document);
-      // A word that is spread over several elements is found in the smallest one that holds it all.
-      if (boxes.length === 0 && document.body && has(document.body.textContent)) {
-        let n = document.body;
-        for (let c = n; c; c = [...n.children].find((e) => has(e.textContent))) n = c;
-        if (!n.matches('script, style, template, noscript')) add(n.getBoundingClientRect());
+      gather(document);
+      // holding are those of some pieces that hold a word, alone or together.
+      const holding = (pieces) => {
+        const all = pieces.map((p) => p[1]).join('');
+        const spans = [];
+        for (const w of wanted) for (let i = all.indexOf(w); w && i >= 0; i = all.indexOf(w, i + 1)) spans.push([i, i + w.length]);
+        let at = 0;
+        return spans.length === 0 ? [] : pieces.filter(([, text]) => {
+          const from = at;
+          at += text.length;
+          return text && spans.some(([a, b]) => a < at && from < b);
+        });
+      };
+      for (const [field] of holding(fields)) add(field.getBoundingClientRect());
+      for (const [text] of holding(texts)) {
+        const range = document.createRange();
+        range.selectNodeContents(text);
+        for (const b of range.getClientRects()) add(b);
       }
       return boxes;
     },

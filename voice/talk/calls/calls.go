@@ -66,6 +66,9 @@ type Registry struct {
 	// Changed is told of each call that begins (open) or has ended, with the reason why it ended. It may be nil, and must not block.
 	Changed func(c Call, open bool, why error)
 
+	// Before are the times at which calls were begun before this program was: those of the last 24 hours count.
+	Before []time.Time
+
 	Logger *slog.Logger
 
 	mu     sync.Mutex
@@ -224,6 +227,7 @@ func (r *Registry) reserve(run *running) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	day := time.Now().Add(-24 * time.Hour)
+	r.begun, r.Before = append(r.begun, r.Before...), nil
 	r.begun = slices.DeleteFunc(r.begun, func(t time.Time) bool { return t.Before(day) })
 	other := r.open[run.key()]
 	switch {

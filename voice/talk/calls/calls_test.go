@@ -202,6 +202,19 @@ func TestYesterdaysCallsDoNotCount(t *testing.T) {
 	})
 }
 
+func TestCallsOfBeforeARestartCountForTheirDay(t *testing.T) {
+	h := newHouse(t)
+	h.policy.PerDay = 2
+	h.Before = []time.Time{time.Now().Add(-25 * time.Hour), time.Now().Add(-23 * time.Hour)}
+	for _, want := range []calls.Code{"", calls.TooManyToday} {
+		_, err := h.Join(t.Context(), by("ada"), "")
+		if got := code(t, err); got != want {
+			t.Errorf("Join = %q (%v), want %q", got, err, want)
+		}
+		_ = h.Leave(t.Context(), by("ada"))
+	}
+}
+
 func TestOfManyWhoAskAtOnceOneOpensTheCall(t *testing.T) {
 	h := newHouse(t)
 	h.in["eve"] = "v"
