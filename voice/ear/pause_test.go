@@ -1,6 +1,7 @@
 package ear_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,16 +55,17 @@ func TestHalfAPauseIsToldOnceAndSoIsThatTheyGoOn(t *testing.T) {
 }
 
 func TestNoPauseOfWhoIsLeftOutIsTold(t *testing.T) {
-	out, told := false, 0
+	var out atomic.Bool
+	told := 0
 	set := func(e *ear.Ear) {
-		e.Ignore = func(string) bool { return out }
+		e.Ignore = func(string) bool { return out.Load() }
 		e.Pausing = func(voice.Utterance) { told++ }
 	}
 	listen(t, set, func(e *ear.Ear, _ *heard) {
 		ada := &talker{id: "ada", ear: e}
 		ada.say(speech(t, 0.2, 50)...)
 		synctest.Wait()
-		out = true
+		out.Store(true)
 		ada.pause(time.Second)
 		synctest.Wait()
 		if told != 0 {

@@ -22,7 +22,7 @@ func (c *call) speaks(id string, voiced time.Duration, over bool) {
 		p.speaking = false
 		return
 	}
-	p.early.drop(errGoesOn)
+	p.early.Drop(errGoesOn)
 	p.early = nil
 	now := time.Now()
 	if !p.speaking {
@@ -48,7 +48,7 @@ func (c *call) mayBarge(p *person) bool {
 	if p.Bot || p.out || p.echoes >= maxEchoes {
 		return false
 	}
-	switch c.bargeIn() {
+	switch c.Manners.BargeIn {
 	case NoBargeIn:
 		return false
 	case AskerBargesIn:
@@ -118,5 +118,3 @@ func (c *call) takeUp(now time.Time) {
 		c.place(p)
 	}
 }
-
-func (c *call) bargeIn() BargeIn { return c.Manners.BargeIn }

@@ -224,12 +224,12 @@ func TestWhatCannotBeReadOutIsWrittenOnceTheAnswerIsWhole(t *testing.T) {
 			func(text string) (brain.Answer, error) {
 				return brain.Answer{Text: text, Images: []sessions.Image{png}}, nil
 			}))
-		before := len(p.chat.messages)
+		before := len(p.chat.written())
 		p.wait(30 * time.Second)
 		if got, want := p.spoke(), "It goes at ten. See the table. All of it. Bye. I have put it in the chat."; got != want {
 			t.Errorf("said %q, want %q", got, want)
 		}
-		if got := p.chat.messages[before:]; len(got) != 1 || len(got[0].Images) != 1 || !strings.HasSuffix(got[0].Text, "(https://a.test/t). ```\nx. y\n```\nBye.") {
+		if got := p.chat.written()[before:]; len(got) != 1 || len(got[0].Images) != 1 || !strings.HasSuffix(got[0].Text, "(https://a.test/t). ```\nx. y\n```\nBye.") {
 			t.Errorf("written %+v", got)
 		}
 		p.end()
@@ -273,6 +273,30 @@ func TestAStopWhileAnAnswerIsWrittenLeavesNothing(t *testing.T) {
 			})
 		}
 	}
+}
+
+func TestWhatIsWrittenAfterAStopIsNotSaidAndWhatWasHeardIsRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := asking(t, func(ctx context.Context, turn brain.Turn, _ func(brain.Progress)) (brain.Answer, error) {
+			turn.Writes(brain.Piece{Text: "It goes at ten. "})
+			<-ctx.Done()
+			turn.Writes(brain.Piece{Text: "The one after it goes at noon. "})
+			<-time.After(2 * time.Second) // it takes a while to notice
+			return brain.Answer{}, context.Cause(ctx)
+		})
+		p.wait(5 * time.Second) // all that is there was said
+		p.scopes.Stop(cancel.Scope{Guild: "g", Channel: "v"}, cancel.Actor{ID: "ada", Name: "@ada"}, false)
+		p.wait(5 * time.Second)
+		if got, want := p.spoke(), "It goes at ten."; got != want {
+			t.Errorf("said %q, want %q", got, want)
+		}
+		p.says("ada", "and then")
+		lines := p.brain.turns[1].Lines
+		if len(lines) != 4 || lines[1].Text != "It goes at ten." || len(lines[1].Notes) != 1 || !strings.Contains(lines[2].Text, "topped") {
+			t.Errorf("the history is %+v", lines)
+		}
+		p.end()
+	})
 }
 
 func TestACallMayEndWhileAnAnswerIsWritten(t *testing.T) {

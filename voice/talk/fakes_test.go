@@ -3,6 +3,7 @@ package talk_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -214,6 +215,12 @@ func (c *chat) Write(_ context.Context, m talk.Message) error {
 	defer c.mu.Unlock()
 	c.messages = append(c.messages, m)
 	return nil
+}
+
+func (c *chat) written() []talk.Message {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.messages)
 }
 
 func (c *chat) text() string {

@@ -9,6 +9,7 @@ import (
 	"clank/cancel"
 	"clank/voice"
 	"clank/voice/audio"
+	"clank/voice/talk/queue"
 	"clank/voice/talk/words"
 )
 
@@ -29,7 +30,7 @@ type heard struct {
 	wake bool // our name was spotted in it
 	may  bool // it is likely to be said to us
 
-	early *early // it is put into words already; nil: not yet
+	early *queue.Early // it is put into words already; nil: not yet
 }
 
 // sound is told of live sound.
@@ -77,7 +78,7 @@ func (c *call) said(ctx context.Context, u voice.Utterance) {
 	early := p.early
 	p.early, p.tries = nil, 0
 	if !c.clear(p, u) {
-		early.drop(errLeftOut)
+		early.Drop(errLeftOut)
 		c.notOurs(p)
 		return
 	}
@@ -135,7 +136,7 @@ func (c *call) transcribe(ctx context.Context, p *person) {
 	one, p.unhear = context.WithCancelCause(one)
 	c.work.Go(func() {
 		defer done()
-		tr, err := h.early.words(one)
+		tr, err := h.early.Words(one)
 		if err != nil && one.Err() == nil {
 			tr, err = c.Transcriber.Transcribe(one, h.Utterance)
 		}

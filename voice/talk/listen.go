@@ -76,7 +76,7 @@ func (c *call) spotted(ctx context.Context, s voice.Spotted) {
 			h.may, h.wake = true, true
 			c.takeIn(ctx, p, *h)
 		}
-		if c.bargeIn() != NoBargeIn {
+		if c.Manners.BargeIn != NoBargeIn {
 			c.interrupt(p)
 		}
 		c.native.wake(ctx, p)

@@ -40,7 +40,7 @@ type person struct {
 	late    *heard                  // the last utterance that seemed not to be for us, until it is clear that our name was not in it
 	judged  time.Time               // when it was asked whether a native model may hear them
 	refused bool                    // it may not
-	early   *early                  // what they have said until now, being put into words; nil: nothing
+	early   *queue.Early            // what they have said until now, being put into words; nil: nothing
 	tries   int                     // how often that was done in this utterance
 	unheard []heard                 // utterances that wait to be put into words
 	busy    bool                    // one is being put into words
@@ -153,7 +153,7 @@ func (c *call) heed(p *person) (out bool) {
 func (c *call) forget(p *person) {
 	c.ear.Left(p.ID)
 	c.endListening(p)
-	p.early.drop(errLeftOut)
+	p.early.Drop(errLeftOut)
 	p.early = nil
 	p.late, p.unheard, p.speaking, p.woken, p.openUntil = nil, nil, false, time.Time{}, time.Time{}
 	if c.speech.pausedBy == p {
