@@ -51,7 +51,7 @@ func parseHit(line string) (hit, bool) {
 
 // Slack between what the process and the gate take for the start and the end of a word, in seconds.
 const (
-	slackStart = 0.15
+	slackStart = 0.10
 	slackHiss  = 0.20 // of a phrase that begins with a hiss: how long that is the process does not hear well
 	slackEnd   = 0.28
 	slackVowel = 0.50 // at the end of a phrase whose last sound people draw out

@@ -74,6 +74,8 @@ func TestAPhraseMustBeAllOfWhatWasSaid(t *testing.T) {
 		want          string
 	}{
 		{"it is", "stop  1.00 1.40 0.87", 1, 1.4, true, "stop"},
+		{"please stop", "please stop  1.05 1.60 0.82", 1, 1.6, true, "please stop"},
+		{"it stopped", "please stop  1.13 1.60 0.82", 1, 1.6, true, ""},
 		{"with a long s", "stay  0.97 1.14 0.82\nstop  1.18 1.40 0.82", 1, 1.4, true, "stop"},
 		{"in the other pronunciation", "stop(2)  1.00 1.40 0.87", 1, 1.4, true, "stop"},
 		{"something before it", "stop  1.30 1.70 0.87", 1, 1.7, true, ""},
