@@ -40,10 +40,11 @@ type Share struct {
 // missing, by its key, and the way out.
 func (s Share) Relays(present func(secret string) bool) ([]string, error) {
 	servers := strings.Fields(s.TURN)
+	if len(servers) == 0 {
+		return nil, nil
+	}
 	shared, fixed := present(SecretTURN), present(CredentialTURN)
 	switch {
-	case len(servers) == 0:
-		return nil, nil
 	case shared && fixed:
 		return nil, fmt.Errorf("%s and %s are both set: unset the second, as credentials that expire are safer", SecretTURN, CredentialTURN)
 	case shared:

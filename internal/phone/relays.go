@@ -24,7 +24,7 @@ func (x *Exchange) iceServers(s settings.Share) []rtc.Server {
 		found[name] = v
 		return v.Present()
 	})
-	if len(strings.Fields(s.TURN)) > 0 && unread != nil {
+	if unread != nil {
 		err = unread
 	}
 	if err != nil {

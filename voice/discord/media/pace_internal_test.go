@@ -28,6 +28,13 @@ type router struct {
 	lost   int
 }
 
+// count is how many packets have passed.
+func (r *router) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.sent)
+}
+
 func (r *router) Close() error { return nil }
 
 func (r *router) Send(packet []byte) error {
@@ -84,7 +91,7 @@ func TestALargePictureLeavesAtAPace(t *testing.T) {
 					if err := c.SendVideo(picture(size), time.Now()); err != nil {
 						t.Fatal(err)
 					}
-					if len(r.sent) == 0 {
+					if r.count() == 0 {
 						t.Error("nothing had gone when SendVideo returned")
 					}
 					pass(time.Second / 8)
@@ -148,9 +155,9 @@ func TestWhatWaitsDoesNotOutliveThePictures(t *testing.T) {
 				}
 				synctest.Wait()
 				end(c)
-				before := len(r.sent)
+				before := r.count()
 				pass(time.Second)
-				if got := len(r.sent) - before; got > 0 {
+				if got := r.count() - before; got > 0 {
 					t.Errorf("%d packets went after the end", got)
 				}
 			})
