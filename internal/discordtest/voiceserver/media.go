@@ -147,7 +147,7 @@ func (cl *client) announced(ssrc uint32) bool {
 }
 
 // earlyPackets is how many packets may overtake the message that announces them, which comes another way.
-const earlyPackets = 16
+const earlyPackets = 64
 
 func (s *Server) keepEarly(cl *client, ssrc uint32, plain []byte) {
 	if len(cl.early) < earlyPackets {
