@@ -18,7 +18,7 @@ import (
 type one struct{}
 
 func (one) Session(context.Context, string) (sessions.Session, error) {
-	return sessions.Session{ID: "s", State: sessions.SessionIdle, Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "1"}}, nil
+	return sessions.Session{ID: "s", State: sessions.SessionIdle, Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "1", Guild: "1"}}, nil
 }
 func (one) SetShared(context.Context, string, bool) error { return nil }
 func (one) Subscribe() (<-chan sessions.Event, func())    { return nil, func() {} }
