@@ -24,15 +24,18 @@ type step struct {
 // steps are those of a join, in their order.
 var steps = []step{
 	{"our place is not told", "main gateway", func(t *testing.T, w *town) func() error {
+		t.Helper()
 		w.JoinVoice(w.call, w.ada)
 		w.LimitVoice(w.call, 1)
 		return func() error { _, err := w.WaitReceived(deadline(t), 4, 0); return err }
 	}},
 	{"the server is not told", "main gateway", func(t *testing.T, w *town) func() error {
+		t.Helper()
 		w.LoseVoiceServer(w.guild, 0)
 		return func() error { return w.Wait(deadline(t), "a place", func() bool { return w.where() == w.call.ID }) }
 	}},
 	{"the voice gateway does not answer", "voice connection", func(t *testing.T, w *town) func() error {
+		t.Helper()
 		asked := make(chan struct{}, 10)
 		w.joiner.HTTPClient.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			asked <- struct{}{}
@@ -49,10 +52,12 @@ var steps = []step{
 		}
 	}},
 	{"our own address is not told", "voice connection", func(t *testing.T, w *town) func() error {
+		t.Helper()
 		w.Voice.LoseDiscoveries(1000)
 		return func() error { _, err := w.Voice.WaitReceived(deadline(t), voiceserver.OpIdentify, 0); return err }
 	}},
 	{"the session is about to be described", "", func(t *testing.T, w *town) func() error {
+		t.Helper()
 		return func() error { _, err := w.Voice.WaitReceived(deadline(t), voiceserver.OpSelectProtocol, 0); return err }
 	}},
 }
@@ -112,8 +117,13 @@ func (w *town) nothingLeft(t *testing.T) {
 // TestACallIsLeftWhoeverWaitsForIt leaves with a context that has ended: nobody waits, and it is left all the same.
 func TestACallIsLeftWhoeverWaitsForIt(t *testing.T) {
 	for name, when := range map[string]func(t *testing.T, w *town) *discord.Line{
-		"while it is connected": func(t *testing.T, w *town) *discord.Line { l, _ := w.join(t, w.call); return l },
+		"while it is connected": func(t *testing.T, w *town) *discord.Line {
+			t.Helper()
+			l, _ := w.join(t, w.call)
+			return l
+		},
 		"while keys are agreed on": func(t *testing.T, w *town) *discord.Line {
+			t.Helper()
 			ada, err := w.EnterCall(deadline(t), w.call, w.ada, member.Options{Privacy: private.Ours})
 			if err != nil {
 				t.Fatal(err)
@@ -126,11 +136,13 @@ func TestACallIsLeftWhoeverWaitsForIt(t *testing.T) {
 			return l
 		},
 		"while there is no server": func(t *testing.T, w *town) *discord.Line {
+			t.Helper()
 			l, _ := w.join(t, w.call)
 			w.LoseVoiceServer(w.guild, voiceserver.CloseCrashed)
 			return l
 		},
 		"while it reconnects": func(t *testing.T, w *town) *discord.Line {
+			t.Helper()
 			l, _ := w.join(t, w.call)
 			if err := w.Voice.Drop(w.seat()); err != nil {
 				t.Fatal(err)

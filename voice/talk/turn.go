@@ -146,7 +146,7 @@ func (c *call) start(ctx context.Context, r request) {
 		})
 		c.post(func(life context.Context) {
 			j.handle.End() // until now it could be stopped, and a stop takes back what was not told yet
-			c.replied(life, j, answer, err, cmp.Or(cancel.CauseOf(ctx, nil), cancel.CauseOf(nil, err)))
+			c.replied(life, j, answer, err, cmp.Or(cancel.CauseOf(ctx, nil), causeOf(err)))
 		})
 	})
 }
