@@ -255,7 +255,7 @@ var table = map[string][]string{
 		"budget", "dashboard/client", "internal/cmdline", "internal/command", "internal/owner", "internal/spending", "settings", "sqlite",
 	},
 	"internal/doctorcli": {
-		"budget", "internal/budgetcli", "internal/cmdline", "internal/command", "internal/settingscli", "settings", "untrusted", "websearch",
+		"budget", "internal/budgetcli", "internal/cmdline", "internal/command", "internal/settingscli", "llm", "settings", "untrusted", "websearch",
 	},
 	"internal/sessioncli": {
 		"dashboard/client", "dashboard/wire", "internal/browsecli", "internal/cmdline", "internal/command", "internal/home", "internal/owner",
