@@ -61,7 +61,7 @@ func (c Command) Run(ctx context.Context, args []string) error {
 		for _, b := range v.Bindings() {
 			s := Standing{Name: b.Runtime, Ready: b.Problem == "", Says: b.Model + retires(b.Model)}
 			if !s.Ready {
-				s.Says = b.Problem
+				s.Says = strings.TrimPrefix(b.Problem, b.Runtime+" with the model "+b.Model+" is not ready: ") // the name stands before it
 			}
 			if b.Chosen {
 				s.Says += " (chosen)"

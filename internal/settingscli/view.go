@@ -20,9 +20,9 @@ import (
 // View is the settings, and what they come to.
 type View struct {
 	Live     *settings.Live
-	Far      bool                      // they are a server's
+	Far      bool                     // they are a server's
 	Bindings func() []routing.Binding // the runtimes
-	Present  func(key string) bool     // which secrets are there
+	Present  func(key string) bool    // which secrets are there
 }
 
 // With has do read and change the settings of the server that owns the home, or
