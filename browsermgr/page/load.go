@@ -93,8 +93,6 @@ func (t *Tab) handle(f *frame.Frame, ev cdp.Event) {
 		t.handleNavigated(f, ev)
 	case "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed":
 		t.handleNetwork(ev)
-	case "Runtime.executionContextCreated":
-		f.Created(ev)
 	case "Input.dragIntercepted":
 		var p proto.InputDragIntercepted
 		if ev.Decode(&p) {
@@ -134,11 +132,10 @@ func (t *Tab) handleNavigated(f *frame.Frame, ev cdp.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.url = p.Frame.URL + p.Frame.Fragment
-	restored := p.Type == string(proto.PageNavigationTypeBackForwardCacheRestore)
-	t.load.committed(p.Frame.LoaderID, restored)
+	t.load.committed(p.Frame.LoaderID, p.Type == string(proto.PageNavigationTypeBackForwardCacheRestore))
 	t.refs.Reset()
 	if len(t.watchers) > 0 {
-		t.greet(!restored)
+		t.greet()
 	}
 	t.signal()
 }

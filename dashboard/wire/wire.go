@@ -85,7 +85,7 @@ type SettingsView struct {
 	Version   string                     `json:"version"`
 	Intent    map[string]json.RawMessage `json:"intent"`    // what was set by hand, by key
 	Effective map[string]json.RawMessage `json:"effective"` // what is in force: intent over preset over defaults
-	Bindings  []routing.Binding         `json:"bindings"`  // what that comes to for each runtime
+	Bindings  []routing.Binding          `json:"bindings"`  // what that comes to for each runtime
 	Meta      SettingsMeta               `json:"_meta"`
 
 	// After a change: it is saved; whether everything took it up, and if not, why.
