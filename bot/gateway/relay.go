@@ -235,7 +235,7 @@ func (r *relay) close() {
 	r.wg.Wait()
 }
 
-// send sends one operation to the gateway.
+// send sends one operation to the gateway, unless ctx has ended.
 func (r *relay) send(ctx context.Context, op int, d any) error {
 	r.mu.Lock()
 	l := r.link
@@ -247,7 +247,11 @@ func (r *relay) send(ctx context.Context, op int, d any) error {
 	if err != nil {
 		return fmt.Errorf("encode operation %d: %w", op, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	if ctx.Err() != nil {
+		return fmt.Errorf("send operation %d to the gateway: %w", op, context.Cause(ctx))
+	}
+	// A write that is given up in its midst takes the connection with it, and everything else that goes over it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
 	if err := l.outer.Write(ctx, websocket.MessageText, b); err != nil {
 		return fmt.Errorf("send operation %d to the gateway: %w", op, err)

@@ -176,7 +176,10 @@ func (x *Exchange) openSpotter() {
 // openEngine prepares connections to pages. A port that is taken is no reason not to start.
 func (x *Exchange) openEngine(ctx context.Context) error {
 	s := x.Settings().Share
-	x.engine = &rtc.Engine{Loopback: true, Logger: x.Logger, Servers: x.iceServers(s)}
+	x.engine = &rtc.Engine{
+		Loopback: true, Logger: x.Logger, Servers: x.iceServers(s),
+		Most: webcall.MostPages + viewer.DefaultMost + viewer.MostOffers, // so that none of them takes another's place
+	}
 	if s.UDPPort != 0 {
 		x.engine.UDP = fmt.Sprintf(":%d", s.UDPPort)
 	}

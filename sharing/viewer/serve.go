@@ -25,7 +25,8 @@ type Info struct {
 }
 
 // Handler is the page and what it asks for: "POST check" takes a [Request] and gives the [Info]; "POST watch" takes one with an offer
-// and gives {"sdp": answer}; "GET socket" is the WebSocket. Failures are JSON with the field error: 404 for a link that is not good.
+// and gives {"sdp": answer}; "GET socket" is the WebSocket. Failures are JSON with the field error: 404 for a link that is not good, 429
+// for an offer where too many are made, and 503 where too many watch, or ask.
 func (v *Viewer) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+v.Base+"/{$}", v.page)
@@ -41,11 +42,21 @@ func (v *Viewer) Handler() http.Handler {
 
 // asked reads a request and finds its share. ok is false where the answer was given.
 func (v *Viewer) asked(w http.ResponseWriter, r *http.Request) (in Request, s Share, ok bool) {
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 2*rtc.MaxOffer)).Decode(&in); err != nil {
+	crowded, err := v.heed(w, r)
+	if err != nil {
+		refuse(w, http.StatusServiceUnavailable, err)
+		return in, s, false
+	}
+	err = json.NewDecoder(http.MaxBytesReader(w, r.Body, 2*rtc.MaxOffer)).Decode(&in)
+	if late := crowded(); late && err != nil {
+		refuse(w, http.StatusServiceUnavailable, errCrowd)
+		return in, s, false
+	}
+	if err != nil {
 		refuse(w, http.StatusBadRequest, errors.New("that was not understood; load the page again"))
 		return in, s, false
 	}
-	s, err := v.good(in.Token)
+	s, err = v.good(in.Token)
 	if err != nil {
 		refuse(w, http.StatusNotFound, err)
 	}
@@ -96,29 +107,52 @@ func (v *Viewer) watch(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotImplemented, errors.New("there is no WebRTC here"))
 		return
 	}
-	left, err := v.admit()
+	begun, err := v.offer(s.ID, time.Now())
 	if err != nil {
-		refuse(w, http.StatusServiceUnavailable, err)
+		v.refuseOffer(w, err)
 		return
 	}
-	var begin sync.Once
-	up := func(c *rtc.Conn) { begin.Do(func() { c.Show(s.Watch()) }) }
+	place := make(chan func(), 1)
+	var first sync.Once
+	up := func(c *rtc.Conn) {
+		first.Do(func() {
+			defer begun()
+			v.arrives(c, s, place)
+		})
+	}
 	conn, answer, err := v.Engine.Answer(r.Context(), in.SDP, rtc.Peer{Up: up})
 	if err != nil {
-		left()
+		begun()
 		v.refuseOffer(w, err)
 		return
 	}
 	go func() {
-		defer left()
+		defer begun()
 		if why := v.over(s, conn.Done()); why != nil {
 			_ = conn.Say(lastWord(why)) // if it does not get there, the end of the connection does
 			conn.End(why)
 			<-conn.Done()
 		}
-		v.Logger.Info("somebody has stopped watching", "share", s.ID, "over", "webrtc", "because", conn.Err())
+		select {
+		case left := <-place:
+			left()
+			v.Logger.Info("somebody has stopped watching", "share", s.ID, "over", "webrtc", "because", conn.Err())
+		default: // it never came about
+		}
 	}()
 	reply(w, http.StatusOK, map[string]string{"sdp": answer})
+}
+
+// arrives gives a connection that has come about a place among those who watch.
+func (v *Viewer) arrives(c *rtc.Conn, s Share, place chan<- func()) {
+	left, err := v.admit()
+	if err != nil { // others were faster
+		_ = c.Say(lastWord(err)) // the end says it, too
+		c.End(err)
+		return
+	}
+	place <- left
+	c.Show(s.Watch())
 }
 
 // lastWord tells the page's script why there is nothing more to see.
@@ -131,7 +165,10 @@ func (v *Viewer) refuseOffer(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, rtc.ErrOffer):
 		refuse(w, http.StatusBadRequest, err)
-	case errors.Is(err, rtc.ErrFull), errors.Is(err, rtc.ErrClosed):
+	case errors.Is(err, errBusy):
+		w.Header().Set("Retry-After", "5")
+		refuse(w, http.StatusTooManyRequests, err)
+	case errors.Is(err, errFull), errors.Is(err, errEnding), errors.Is(err, rtc.ErrFull), errors.Is(err, rtc.ErrClosed):
 		refuse(w, http.StatusServiceUnavailable, err)
 	default:
 		v.Logger.Error("a share could not be shown over WebRTC", "error", err)

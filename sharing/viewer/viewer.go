@@ -55,7 +55,9 @@ type Viewer struct {
 	mu        sync.Mutex
 	closed    bool
 	views     int
-	strangers []*stranger // the one that came first is first
+	offers    int              // connections that are about to come about
+	paces     map[string]*pace // of shares for which offers were made lately
+	strangers []*stranger      // the one that came first is first
 	work      sync.WaitGroup
 }
 
@@ -89,6 +91,7 @@ func (v *Viewer) Open() error {
 	if v.site, err = openSite(); err != nil {
 		return err
 	}
+	v.paces = map[string]*pace{}
 	ctx, end := context.WithCancel(context.Background())
 	v.life, v.end = ctx.Done, end
 	return nil
@@ -119,16 +122,12 @@ func (v *Viewer) Count() int {
 
 // admit takes a place among those who watch; left gives it back.
 func (v *Viewer) admit() (left func(), err error) {
-	most := v.Most
-	if most == 0 {
-		most = DefaultMost
-	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {
 	case v.closed:
 		return nil, errEnding
-	case v.views >= most:
+	case v.views >= v.most():
 		return nil, errFull
 	}
 	v.views++
@@ -139,6 +138,13 @@ func (v *Viewer) admit() (left func(), err error) {
 		v.views--
 		v.work.Done()
 	}, nil
+}
+
+func (v *Viewer) most() int {
+	if v.Most == 0 {
+		return DefaultMost
+	}
+	return v.Most
 }
 
 // stranger is somebody who has not shown the secret of a link yet.

@@ -18,6 +18,11 @@ func (c *call) claims(p *person, now time.Time) {
 	}
 	p.claimed = now
 	p.ears.Prefer(voice.Claim{Works: c.works(p), Called: p.called})
+	if c.Privacy != nil && !c.warned["crowd"] && p.ears.Crowded() {
+		c.warned["crowd"] = true
+		c.write(Message{Text: "So many people speak that I cannot listen to all of them for “stop”, my name and “clank privacy”. Those for whom I do something come " +
+			"first, then those who spoke to me last. Everybody else: write “stop” here, or use `/clank privacy`."})
+	}
 }
 
 // works reports whether something is done that p has asked for, here or in the channel from which the call was asked for.

@@ -1,6 +1,7 @@
 package talk_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,6 +29,28 @@ func TestTheSpotterIsToldWhoIsToBeListenedToFirst(t *testing.T) {
 		}
 		if !eve.Less(bob) || !bob.Less(ada) || ada.Less(bob) {
 			t.Error("want ada first, then bob, then eve")
+		}
+		p.end()
+	})
+}
+
+func TestThatNotAllAreListenedToIsWrittenOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.begin("ada", "bob", "cy")
+		said := func() int { return strings.Count(p.chat.text(), "cannot listen to all") }
+		p.sound("ada", time.Second)
+		if got := said(); got != 0 {
+			t.Errorf("written %d times while all are listened to", got)
+		}
+		p.spot.mu.Lock()
+		p.spot.crowd = map[string]bool{"bob": true, "cy": true}
+		p.spot.mu.Unlock()
+		p.sound("bob", time.Second)
+		p.sound("cy", time.Second)
+		p.sound("bob", time.Second)
+		if got := said(); got != 1 || !strings.Contains(p.chat.text(), "/clank privacy`.") {
+			t.Errorf("written %d times, want once: %s", got, p.chat.text())
 		}
 		p.end()
 	})

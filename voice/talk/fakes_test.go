@@ -315,6 +315,7 @@ type spotter struct {
 	open  int
 	err   error
 	claim map[string]voice.Claim
+	crowd map[string]bool // who is not listened to
 }
 
 func (s *spotter) Listen(_ context.Context, from string, found func(voice.Spotted)) (voice.Listening, error) {
@@ -345,6 +346,12 @@ func (l *spotting) Prefer(c voice.Claim) {
 		l.s.claim = map[string]voice.Claim{}
 	}
 	l.s.claim[l.from] = c
+}
+
+func (l *spotting) Crowded() bool {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	return l.s.crowd[l.from]
 }
 
 func (l *spotting) Close() error {

@@ -10,6 +10,7 @@ import (
 	"clank/brain"
 	"clank/cancel"
 	"clank/voice"
+	"clank/voice/talk"
 )
 
 func TestWhoMayStopByVoice(t *testing.T) {
@@ -185,5 +186,72 @@ func TestOurOwnWordsStopNothing(t *testing.T) {
 			t.Error("the same word by a person did not")
 		}
 		p.end()
+	})
+}
+
+// TestAStopHoldsForAnAnswerThatIsNotToldYet stops a reply that has come to its end, before the call has taken notice of that.
+func TestAStopHoldsForAnAnswerThatIsNotToldYet(t *testing.T) {
+	scope := cancel.Scope{Guild: "g", Channel: "v"}
+	for name, stop := range map[string]func(*party){
+		"by voice":    func(p *party) { p.spots("ada", "stop") },
+		"in the chat": func(p *party) { p.scopes.Stop(scope, cancel.Actor{ID: "ada"}, false) },
+	} {
+		for _, early := range []bool{true, false} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					p := newParty(t)
+					answer, goOn := make(chan struct{}), make(chan struct{})
+					p.brain.reply = func(context.Context, brain.Turn, func(brain.Progress)) (brain.Answer, error) {
+						<-answer
+						return brain.Answer{Text: "The ferry leaves at noon."}, nil
+					}
+					p.Keep = func(s talk.Said) {
+						if s.By.ID == "bob" { // what bob says keeps the call busy
+							<-goOn
+						}
+					}
+					p.Manners.TranscribeAll = true
+					p.begin("ada", "bob")
+					p.says("ada", "Clank, when is the ferry?")
+					p.sound("ada", 100*time.Millisecond)
+					p.says("bob", "I like ferries.")
+					if early {
+						stop(p)
+					}
+					close(answer)
+					synctest.Wait()
+					if !early && name == "in the chat" {
+						stop(p)
+					}
+					close(goOn)
+					p.wait(5 * time.Second)
+					told := p.mouth.words() + p.chat.text()
+					if stopped := early || name == "in the chat"; strings.Contains(told, "noon") == stopped {
+						t.Errorf("stopped before it was taken in: %v, told %q", stopped, told)
+					}
+					if got := p.scopes.Active(scope); len(got) != 0 {
+						t.Errorf("active at the end: %v", got)
+					}
+					p.end()
+				})
+			})
+		}
+	}
+}
+
+func TestNothingCanBeStoppedAfterTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.brain.reply = browsing
+		p.begin("ada")
+		p.says("ada", "find a lamp")
+		scope := cancel.Scope{Guild: "g", Channel: "v"}
+		if got := p.scopes.Active(scope); len(got) != 1 {
+			t.Fatalf("active = %v, want the reply to ada", got)
+		}
+		p.end()
+		if got := p.scopes.Active(scope); len(got) != 0 {
+			t.Errorf("after the call still active: %v", got)
+		}
 	})
 }

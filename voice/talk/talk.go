@@ -148,6 +148,9 @@ func (t *Talk) Run(ctx context.Context) error {
 	leave(ending(err))
 	c.stopListening()
 	c.work.Wait()
+	for _, j := range c.jobs { // nobody takes in any more how they have come out
+		j.handle.End()
+	}
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer done()
 	scribe.Close(last)

@@ -1,10 +1,9 @@
 package talk
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
-	"strings"
 	"time"
 
 	"clank/brain"
@@ -18,7 +17,6 @@ const (
 	maxJobs     = 4 // replies at once in a call
 	maxBrowsing = 2 // of them, of one person, that work a browser
 	maxWaiting  = 8
-	maxLabel    = 60
 	maxNews     = 3 // words about one browse that takes long
 
 	style = "This is a voice call: what people say was put into words by a recogniser, which mishears, and your answer is spoken aloud. " +
@@ -131,8 +129,7 @@ func (c *call) start(ctx context.Context, r request) {
 	j := &job{request: r}
 	j.line = c.lines.Add(brain.Line{Who: r.by.name(), Text: r.text}, now)
 	turn := brain.Turn{Origin: c.origin(r.by), Lines: c.lines.Until(j.line, now), Style: style}
-	work := cancel.Work{ID: rand.Text(), Owner: r.by.ID, Label: label(r.text)}
-	ctx, j.handle = c.Scopes.Begin(ctx, c.scopes[0], work)
+	ctx, j.handle = c.begin(ctx, r)
 	c.jobs = append(c.jobs, j)
 	if c.Mouth != nil {
 		turn.Writes = func(p brain.Piece) {
@@ -144,12 +141,13 @@ func (c *call) start(ctx context.Context, r request) {
 		}
 	}
 	c.work.Go(func() {
-		defer j.handle.End()
 		answer, err := c.Brain.Reply(ctx, turn, func(brain.Progress) {
 			c.post(func(context.Context) { c.browses(j) })
 		})
-		why := cancel.CauseOf(ctx, err)
-		c.post(func(ctx context.Context) { c.replied(ctx, j, answer, err, why) })
+		c.post(func(life context.Context) {
+			j.handle.End() // until now it could be stopped, and a stop takes back what was not told yet
+			c.replied(life, j, answer, err, cmp.Or(cancel.CauseOf(ctx, nil), cancel.CauseOf(nil, err)))
+		})
 	})
 }
 
@@ -235,18 +233,12 @@ func (c *call) startWaiting(ctx context.Context) {
 		}
 		if busy < maxBrowsing {
 			c.waiting = append(c.waiting[:i:i], c.waiting[i+1:]...)
-			r.held.handle.End()
+			if r.held.handle.End(); r.held.gone() {
+				c.startWaiting(ctx)
+				return
+			}
 			c.start(ctx, r)
 			return
 		}
 	}
-}
-
-// label is a request in a few words.
-func label(text string) string {
-	r := []rune(strings.Join(strings.Fields(text), " "))
-	if len(r) > maxLabel {
-		return "spoken: " + string(r[:maxLabel-1]) + "…"
-	}
-	return "spoken: " + string(r)
 }

@@ -148,6 +148,9 @@ func (c *Conn) Open(ctx context.Context) error {
 	case <-ctx.Done():
 		cancel(ErrClosed)
 		<-c.done
+		if errors.Is(ctx.Err(), context.Canceled) { // somebody has given it up; it need not have been late
+			return context.Cause(ctx)
+		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.last != nil {

@@ -39,6 +39,8 @@ type listening struct {
 	lost   sync.Once
 	claim  atomic.Pointer[voice.Claim]
 
+	without atomic.Bool // others have all places
+
 	gate    *gate
 	part    []int16 // of a frame
 	tail    []int16 // the latest sound, while nobody speaks
@@ -93,6 +95,9 @@ func (l *listening) Write(s voice.Sound) {
 func (l *listening) Prefer(c voice.Claim) {
 	l.claim.Store(&c)
 }
+
+// Crowded reports whether the person speaks, or spoke last, without being listened to, as others have a better claim.
+func (l *listening) Crowded() bool { return l.without.Load() }
 
 // Close implements [voice.Listening]. It waits until the process is gone; found is not called after it.
 func (l *listening) Close() error {

@@ -16,6 +16,7 @@ func (l *listening) haveEngine(ctx context.Context) bool {
 		return false
 	}
 	ok, instead := l.s.places.take(l, claim)
+	l.without.Store(!ok)
 	if !ok {
 		l.crowded.Do(func() {
 			l.s.log.Warn("too many people speak to listen to all for stop words", "from", l.from, "most", l.s.places.most)

@@ -237,9 +237,20 @@ func TestAPlaceIsGivenUpForABetterClaim(t *testing.T) {
 	write(bob, word())
 	next(t, foundBob)
 	noisy := started(t, pids, 1)
+	crowded := func(l voice.Listening) bool { return l.(interface{ Crowded() bool }).Crowded() }
 	write(ada, word()) // without a claim
+	for deadline := time.After(patience); !crowded(ada); {
+		select {
+		case <-time.After(time.Millisecond):
+		case <-deadline:
+			t.Fatal("it is not told that she has no place")
+		}
+	}
 	ada.Prefer(voice.Claim{Works: true})
 	untilFound(t, ada, foundAda)
+	if crowded(ada) {
+		t.Error("she has a place, and it is told that she has none")
+	}
 	gone(t, noisy)
 	started(t, pids, 2)
 	for range 3 { // he goes on, and is told nothing

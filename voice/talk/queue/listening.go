@@ -46,6 +46,14 @@ func (l *Listening) Prefer(claim voice.Claim) {
 	}
 }
 
+// Crowded reports whether the person is not listened to, as the spotter listens to others who have a better claim.
+func (l *Listening) Crowded() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	to, can := l.to.(interface{ Crowded() bool })
+	return can && to.Crowded()
+}
+
 // Write passes on what is heard, or keeps it as long as there is no spotter.
 func (l *Listening) Write(s voice.Sound) {
 	l.mu.Lock()

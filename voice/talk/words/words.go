@@ -41,3 +41,15 @@ func Common(a, b []string) int {
 	}
 	return row[len(b)]
 }
+
+// maxLabel is how many characters a [Label] has of a request.
+const maxLabel = 60
+
+// Label is a spoken request in a few words, as people read it in a list of what runs.
+func Label(text string) string {
+	r := []rune(strings.Join(strings.Fields(text), " "))
+	if len(r) > maxLabel {
+		return "spoken: " + string(r[:maxLabel-1]) + "…"
+	}
+	return "spoken: " + string(r)
+}

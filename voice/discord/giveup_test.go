@@ -1,0 +1,161 @@
+package discord_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"testing"
+
+	"clank/cancel"
+	"clank/internal/discordtest/member"
+	"clank/internal/discordtest/private"
+	"clank/internal/discordtest/voiceserver"
+	"clank/voice/discord"
+)
+
+// step is where a join is given up.
+type step struct {
+	name    string
+	layer   string // that is named; empty: the join may have been faster
+	prepare func(t *testing.T, w *town) (reached func() error)
+}
+
+// steps are those of a join, in their order.
+var steps = []step{
+	{"our place is not told", "main gateway", func(t *testing.T, w *town) func() error {
+		w.JoinVoice(w.call, w.ada)
+		w.LimitVoice(w.call, 1)
+		return func() error { _, err := w.WaitReceived(deadline(t), 4, 0); return err }
+	}},
+	{"the server is not told", "main gateway", func(t *testing.T, w *town) func() error {
+		w.LoseVoiceServer(w.guild, 0)
+		return func() error { return w.Wait(deadline(t), "a place", func() bool { return w.where() == w.call.ID }) }
+	}},
+	{"the voice gateway does not answer", "voice connection", func(t *testing.T, w *town) func() error {
+		asked := make(chan struct{}, 10)
+		w.joiner.HTTPClient.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			asked <- struct{}{}
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		}
+		return func() error {
+			select {
+			case <-asked:
+				return nil
+			case <-deadline(t).Done():
+				return context.DeadlineExceeded
+			}
+		}
+	}},
+	{"our own address is not told", "voice connection", func(t *testing.T, w *town) func() error {
+		w.Voice.LoseDiscoveries(1000)
+		return func() error { _, err := w.Voice.WaitReceived(deadline(t), voiceserver.OpIdentify, 0); return err }
+	}},
+	{"the session is about to be described", "", func(t *testing.T, w *town) func() error {
+		return func() error { _, err := w.Voice.WaitReceived(deadline(t), voiceserver.OpSelectProtocol, 0); return err }
+	}},
+}
+
+func TestAJoinIsGivenUpAtEachStep(t *testing.T) {
+	for _, s := range steps {
+		t.Run(s.name, func(t *testing.T) {
+			w := aTown(t, voiceserver.Config{DAVE: 1})
+			reached := s.prepare(t, w)
+			ctx, give := context.WithCancelCause(t.Context())
+			joined := make(chan error, 1)
+			go func() {
+				l, err := w.joiner.Join(ctx, w.guild.ID, w.call.ID)
+				if err == nil {
+					err = l.Close(deadline(t))
+				}
+				joined <- err
+			}()
+			if err := reached(); err != nil {
+				t.Fatal(err)
+			}
+			why := &cancel.Cause{Reason: cancel.Stopped, By: "ada"}
+			give(why)
+			var err error
+			select {
+			case err = <-joined:
+			case <-deadline(t).Done():
+				t.Fatal("Join does not return")
+			}
+			if err != nil || s.layer != "" {
+				want := "join the voice channel " + w.call.ID + ": " + s.layer + ": stopped by ada"
+				if s.layer == "" {
+					want = "join the voice channel " + w.call.ID + ": voice connection: stopped by ada"
+				}
+				if !errors.Is(err, why) || err.Error() != want {
+					t.Errorf("Join = %v, want %q", err, want)
+				}
+			}
+			w.nothingLeft(t)
+		})
+	}
+}
+
+// nothingLeft waits until nobody knows anything of a call of ours.
+func (w *town) nothingLeft(t *testing.T) {
+	t.Helper()
+	w.await(t, "the bot to be outside", func() bool { return w.where() == "" })
+	if err := w.Voice.Wait(deadline(t), "the end of the connection", func() bool { _, there := w.Voice.Client(w.seat()); return !there }); err != nil {
+		t.Error(err)
+	}
+	if _, there := w.joiner.Line(w.guild.ID); there {
+		t.Error("the joiner still has a line")
+	}
+	noneLeft(t)
+}
+
+// TestACallIsLeftWhoeverWaitsForIt leaves with a context that has ended: nobody waits, and it is left all the same.
+func TestACallIsLeftWhoeverWaitsForIt(t *testing.T) {
+	for name, when := range map[string]func(t *testing.T, w *town) *discord.Line{
+		"while it is connected": func(t *testing.T, w *town) *discord.Line { l, _ := w.join(t, w.call); return l },
+		"while keys are agreed on": func(t *testing.T, w *town) *discord.Line {
+			ada, err := w.EnterCall(deadline(t), w.call, w.ada, member.Options{Privacy: private.Ours})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = ada.Close() })
+			l, err := w.joiner.Join(deadline(t), w.guild.ID, w.call.ID) // which does not wait for keys
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		},
+		"while there is no server": func(t *testing.T, w *town) *discord.Line {
+			l, _ := w.join(t, w.call)
+			w.LoseVoiceServer(w.guild, voiceserver.CloseCrashed)
+			return l
+		},
+		"while it reconnects": func(t *testing.T, w *town) *discord.Line {
+			l, _ := w.join(t, w.call)
+			if err := w.Voice.Drop(w.seat()); err != nil {
+				t.Fatal(err)
+			}
+			return l
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := aTown(t, voiceserver.Config{DAVE: 1})
+			l := when(t, w)
+			ended, end := context.WithCancelCause(t.Context())
+			end(errors.New("nobody waits"))
+			if err := l.Close(ended); err != nil && err.Error() != "leave the call: nobody waits" {
+				t.Errorf("Close = %v", err)
+			}
+			w.await(t, "the bot to be outside", func() bool { return w.where() == "" })
+			if err := l.Close(deadline(t)); err != nil {
+				t.Error(err)
+			}
+			if err := l.Err(); err != nil {
+				t.Errorf("the call ended with %v", err)
+			}
+			if _, there := w.joiner.Line(w.guild.ID); there {
+				t.Error("the joiner still has a line")
+			}
+		})
+	}
+}
