@@ -95,6 +95,11 @@ func (t *Tab) handle(f *frame.Frame, ev cdp.Event) {
 		t.handleNetwork(ev)
 	case "Runtime.executionContextCreated":
 		f.Created(ev)
+		for _, lodger := range t.lodgersOf(f) {
+			lodger.Created(ev)
+		}
+	case "Page.frameDetached":
+		t.handleDetached(f, ev)
 	case "Input.dragIntercepted":
 		var p proto.InputDragIntercepted
 		if ev.Decode(&p) {
@@ -118,14 +123,19 @@ func (t *Tab) handleNavigated(f *frame.Frame, ev cdp.Event) {
 			LoaderID string `json:"loaderId"`
 			URL      string `json:"url"`
 			Fragment string `json:"urlFragment"`
+			Origin   string `json:"securityOrigin"`
 		} `json:"frame"`
 		Type string `json:"type"`
 	}
 	if !ev.Decode(&p) {
 		return
 	}
+	restored := p.Type == string(proto.PageNavigationTypeBackForwardCacheRestore)
 	if p.Frame.ID == string(f.ID()) {
 		f.Leave()
+		t.rootNavigated(f, p.Frame.Origin, restored)
+	} else {
+		t.innerNavigated(f, proto.PageFrameID(p.Frame.ID), p.Frame.URL, p.Frame.Origin)
 	}
 	if p.Frame.ID != t.target {
 		t.refs.FrameNavigated()
@@ -134,7 +144,6 @@ func (t *Tab) handleNavigated(f *frame.Frame, ev cdp.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.url = p.Frame.URL + p.Frame.Fragment
-	restored := p.Type == string(proto.PageNavigationTypeBackForwardCacheRestore)
 	t.load.committed(p.Frame.LoaderID, restored)
 	t.refs.Reset()
 	if len(t.watchers) > 0 {
