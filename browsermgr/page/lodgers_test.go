@@ -102,7 +102,7 @@ func TestActionsReachFramesOfOtherOriginsInTheProcess(t *testing.T) {
 	if got := string(act(t, tab, page.Action{Kind: page.KindEvaluate, Ref: refOf(t, tab, `"User"`), Fn: "el => el.value + ' ' + location.host.split('.')[0]"}).Value); got != `"ada login"` {
 		t.Errorf("got %s", got)
 	}
-	if text, err := tab.Text(t.Context(), refOf(t, tab, "Pressed")); err != nil || text != "Pressed" {
+	if text, err := tab.Text(t.Context(), refOf(t, tab, `link "Next"`)); err != nil || text != "Next" {
 		t.Errorf("got %q, %v", text, err)
 	}
 	act(t, tab, page.Action{Kind: page.KindWait, Text: "Pressed", TimeoutMs: 30_000})
