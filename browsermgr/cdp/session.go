@@ -34,9 +34,6 @@ func (s *Session) Timeout() time.Duration { return s.conn.timeout }
 // End notes that the target went away: pending and later calls fail. It is called once.
 func (s *Session) End() { close(s.gone) }
 
-// Gone is closed when the target went away.
-func (s *Session) Gone() <-chan struct{} { return s.gone }
-
 // Post sends a request whose answer nobody needs. It never blocks.
 func (s *Session) Post(reqs ...proto.Request) {
 	for _, req := range reqs {

@@ -23,9 +23,8 @@ type Frame struct {
 	parent   *Frame
 	world    *world
 	making   making
-	told     bool // Chromium tells of the worlds of documents
-	document int  // counts the documents that went away
-	inputs   int  // counts input that was waited for
+	document int // counts the documents that went away
+	inputs   int // counts input that was waited for
 	owner    ownerRef
 }
 
@@ -99,7 +98,7 @@ func (f *Frame) CancelWait() {
 		return
 	}
 	if text, err := (Script{Fn: "cancelWait"}).expression(w, false); err == nil {
-		f.Post(proto.RuntimeEvaluate{Expression: text, ContextID: w.context, ReturnByValue: true})
+		f.Post(proto.RuntimeEvaluate{Expression: text, ContextID: w.context})
 	}
 }
 

@@ -2,7 +2,6 @@ package frame
 
 import (
 	"context"
-	"time"
 
 	"clank/browsermgr/cdp"
 
@@ -13,7 +12,7 @@ import (
 // [Frame.Quiet] does. The script that waits goes out with the events, so that the answer to the last of them need not be
 // awaited first.
 func (f *Frame) Input(ctx context.Context, via *cdp.Session, events []proto.Request) (Calm, error) {
-	w, err := f.enterReady(ctx)
+	w, err := f.enter(ctx)
 	if err != nil {
 		return calmOr(Calm{}, lostOr(err))
 	}
@@ -36,25 +35,12 @@ func (f *Frame) Input(ctx context.Context, via *cdp.Session, events []proto.Requ
 			return Calm{}, err
 		}
 	}
-	text, err := (Script{Fn: "taken", Arg: arg.Input}).expression(w, false)
-	if err != nil {
-		settled.Forget()
-		return Calm{}, err
+	// The events may have gone to another frame, or the page may have kept them from us.
+	if text, err := (Script{Fn: "taken", Arg: arg.Input}).expression(w, false); err == nil {
+		f.Post(proto.RuntimeEvaluate{Expression: text, ContextID: w.context})
 	}
-	// The events may have gone to another frame, or the page may have kept them from us. Mostly it has noticed them itself.
-	patience := releasePatience
-	if arg.Ups == 0 {
-		patience = 0
-	}
-	tell := time.AfterFunc(patience, func() {
-		f.Post(proto.RuntimeEvaluate{Expression: text, ContextID: w.context, ReturnByValue: true})
-	})
-	defer tell.Stop()
 	return calmOr(await[Calm](ctx, f, w, settled))
 }
-
-// releasePatience is how long a page that Chromium says has handled input may take to notice it itself.
-const releasePatience = 3 * time.Millisecond
 
 // releases counts the keys and buttons that are let go.
 func releases(events []proto.Request) int {

@@ -39,31 +39,21 @@ var source = sync.OnceValue(func() string {
 	return b.String()
 })
 
-// Beforehand is what a session is asked for our scripts to be in the documents that it comes to show before anybody needs them
-// there. A frame within its parent's process is reached from there.
-func Beforehand() proto.Request {
-	return proto.PageAddScriptToEvaluateOnNewDocument{Source: "if (!globalThis.frameElement) " + source(), WorldName: worldName}
-}
-
 // world is our isolated world in the document that a session's root frame shows now. Frames of the same process are
 // reached from it.
 type world struct {
 	context proto.RuntimeExecutionContextID
 	token   string // the script answers only to it: a context id may come to mean another document
-	brought bool   // the document probably came with what installs the scripts, see Beforehand
 	ready   bool   // scripts are installed, or will be before the next call
 }
 
 // making has the world of one document made by one caller; the others wait for it, but not longer than the document is there.
 type making struct {
 	turn chan struct{} // holds a token while a world is made
-	made chan struct{} // closed when there is one
 	over chan struct{} // closed when the document went away
 }
 
-func newMaking() making {
-	return making{turn: make(chan struct{}, 1), made: make(chan struct{}), over: make(chan struct{})}
-}
+func newMaking() making { return making{turn: make(chan struct{}, 1), over: make(chan struct{})} }
 
 // enter returns the session's world, making one if the document is new.
 func (f *Frame) enter(ctx context.Context) (*world, error) {
@@ -121,63 +111,14 @@ func (f *Frame) keep(id proto.RuntimeExecutionContextID, document int, anyhow bo
 	if f.document != document && !anyhow {
 		return nil, false
 	}
-	f.enterAs(&world{context: id, token: rand.Text()})
+	if f.world == nil || f.world.context != id {
+		f.world = &world{context: id, token: rand.Text()}
+	}
 	return f.world, true
 }
 
-// enterAs takes over a world unless it is the present one. The caller holds f.mu.
-func (f *Frame) enterAs(w *world) {
-	if f.world != nil && f.world.context == w.context {
-		return
-	}
-	if f.world == nil {
-		close(f.making.made)
-	}
-	f.world = w
-}
-
-// Created takes Runtime.executionContextCreated, which tells of our world in a document that came with it.
-func (f *Frame) Created(ev cdp.Event) {
-	var p struct {
-		Context struct {
-			ID   proto.RuntimeExecutionContextID `json:"id"`
-			Name string                          `json:"name"`
-			Aux  struct {
-				FrameID string `json:"frameId"`
-			} `json:"auxData"`
-		} `json:"context"`
-	}
-	if !ev.Decode(&p) {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.told = true
-	if p.Context.Name == worldName && p.Context.Aux.FrameID == f.target && f.document > 0 {
-		f.enterAs(&world{context: p.Context.ID, token: rand.Text(), brought: true})
-	}
-}
-
-// bringLimit is how long the world that a document comes with may take to be told of.
-const bringLimit = 100 * time.Millisecond
-
 // Loaded installs our scripts in the present document before they are needed, waits until it is loaded and returns its title.
-// fresh says that the document is a new one, not one that was kept.
-func (f *Frame) Loaded(ctx context.Context, fresh bool) (title string, err error) {
-	f.mu.Lock()
-	told, m := f.told, f.making
-	f.mu.Unlock()
-	if told && fresh {
-		timer := time.NewTimer(bringLimit)
-		defer timer.Stop()
-		select {
-		case <-m.made:
-		case <-m.over:
-		case <-timer.C:
-		case <-ctx.Done():
-		case <-f.Gone():
-		}
-	}
+func (f *Frame) Loaded(ctx context.Context) (title string, err error) {
 	return Run[string](ctx, f, Script{Fn: "loaded"})
 }
 
@@ -228,9 +169,6 @@ func (sc Script) expression(w *world, installs bool) (string, error) {
 	if installs {
 		fmt.Fprintf(&b, "if (globalThis.__clankScripts && globalThis.__clank?.token !== %[1]q) globalThis.__clank = __clankScripts(%[1]q);\n", w.token)
 	}
-	if installs && w.brought {
-		b.WriteString("!globalThis.__clankScripts ? {bare: true} : ")
-	}
 	if sc.source != "" {
 		return b.String() + sc.application(w, arg), nil
 	}
@@ -241,7 +179,6 @@ func (sc Script) expression(w *world, installs bool) (string, error) {
 // answer is how our functions reply: with a value, or with a failure that the caller puts into words.
 type answer[R any] struct {
 	Lost  bool         `json:"lost"`
-	Bare  bool         `json:"bare"` // the scripts are not there
 	Fail  *ScriptError `json:"fail"`
 	Value R            `json:"value"`
 }
@@ -250,49 +187,15 @@ type answer[R any] struct {
 // *[ScriptError]. If the document goes away meanwhile the error is [cdp.ErrDocumentGone].
 func Run[R any](ctx context.Context, f *Frame, sc Script) (R, error) {
 	var none R
-	for {
-		w, err := f.enter(ctx)
-		if err != nil {
-			return none, lostOr(err)
-		}
-		call, err := f.call(w, sc, true)
-		if err != nil {
-			return none, err
-		}
-		res, err := await[R](ctx, f, w, call)
-		if !errors.Is(err, errBare) {
-			return res, err
-		}
-		f.leaveBare(w)
-	}
-}
-
-// errBare says that a document did not come with our scripts.
-var errBare = errors.New("the document came without our scripts")
-
-// leaveBare has the scripts of a world sent with the next call.
-func (f *Frame) leaveBare(w *world) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	w.brought, w.ready = false, false
-}
-
-// enterReady is enter for callers who cannot have their call repeated: the scripts are there.
-func (f *Frame) enterReady(ctx context.Context) (*world, error) {
 	w, err := f.enter(ctx)
 	if err != nil {
-		return nil, err
+		return none, lostOr(err)
 	}
-	f.mu.Lock()
-	sure := w.ready || !w.brought
-	f.mu.Unlock()
-	if sure {
-		return w, nil
+	call, err := f.call(w, sc, true)
+	if err != nil {
+		return none, err
 	}
-	if _, err := Run[bool](ctx, f, Script{Fn: "ping"}); err != nil {
-		return nil, err
-	}
-	return f.enter(ctx)
+	return await[R](ctx, f, w, call)
 }
 
 // await returns what one of our functions answers to a call.
@@ -305,8 +208,6 @@ func await[R any](ctx context.Context, f *Frame, w *world, call *cdp.Call) (R, e
 		err = ExceptionError(res.Exception)
 	case res.Result.Value.Lost:
 		err = cdp.ErrDocumentGone
-	case res.Result.Value.Bare:
-		err = errBare
 	case res.Result.Value.Fail != nil:
 		err = res.Result.Value.Fail
 	}
@@ -316,7 +217,7 @@ func await[R any](ctx context.Context, f *Frame, w *world, call *cdp.Call) (R, e
 // Object calls one of our functions and leaves the object it returns in the page; the caller releases it. If there is no such
 // object the error is [cdp.ErrDocumentGone].
 func Object(ctx context.Context, f *Frame, sc Script) (proto.RuntimeRemoteObjectID, error) {
-	w, err := f.enterReady(ctx)
+	w, err := f.enter(ctx)
 	if err != nil {
 		return "", lostOr(err)
 	}
@@ -359,10 +260,10 @@ func (f *Frame) call(w *world, sc Script, byValue bool) (*cdp.Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !w.ready && !w.brought {
+	if !w.ready {
 		f.Post(proto.RuntimeEvaluate{Expression: source(), ContextID: w.context})
+		w.ready = true
 	}
-	w.ready = true
 	return f.BeginWithin(within, proto.RuntimeEvaluate{
 		Expression: text, ContextID: w.context, ReturnByValue: byValue, AwaitPromise: true, UserGesture: sc.Gesture,
 	}), nil

@@ -93,11 +93,6 @@ func (t *Tab) handle(f *frame.Frame, ev cdp.Event) {
 		t.handleNavigated(f, ev)
 	case "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed":
 		t.handleNetwork(ev)
-	case "Runtime.executionContextCreated":
-		f.Created(ev)
-		for _, lodger := range t.lodgersOf(f) {
-			lodger.Created(ev)
-		}
 	case "Page.frameDetached":
 		t.handleDetached(f, ev)
 	case "Input.dragIntercepted":
@@ -147,7 +142,7 @@ func (t *Tab) handleNavigated(f *frame.Frame, ev cdp.Event) {
 	t.load.committed(p.Frame.LoaderID, restored)
 	t.refs.Reset()
 	if len(t.watchers) > 0 {
-		t.greet(!restored)
+		t.greet()
 	}
 	t.signal()
 }

@@ -198,16 +198,6 @@ func (t *Tab) home(host *frame.Frame, id proto.PageFrameID) *frame.Frame {
 	return host
 }
 
-// lodgersOf are the lodgers of a process.
-func (t *Tab) lodgersOf(host *frame.Frame) []*frame.Frame {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if l := t.lodgings[host]; l != nil {
-		return slices.Clone(l.lodgers)
-	}
-	return nil
-}
-
 // awaitLodgers waits until it is known which frames of the tab are lodgers. A process that does not say so does not hold up the rest.
 func (t *Tab) awaitLodgers(ctx context.Context) error {
 	return t.untilWithin(ctx, lodgeLimit, func() bool {

@@ -202,13 +202,12 @@ func titled(info targetInfo) bool {
 }
 
 // greet has a new document make ready for whoever works here and is about to look at it, and tell its title as soon as it has
-// loaded: what the browser is asked then has to wait until it has drawn its window. fresh is false for one that was kept. The caller
-// holds t.mu.
-func (t *Tab) greet(fresh bool) {
+// loaded: what the browser is asked then has to wait until it has drawn its window. The caller holds t.mu.
+func (t *Tab) greet() {
 	document := t.load.document
 	t.load.greeted = true
 	t.browser.wg.Go(func() {
-		title, err := t.main.Loaded(context.Background(), fresh)
+		title, err := t.main.Loaded(context.Background())
 		if err == nil {
 			t.noteTitle(document, title)
 		}

@@ -125,7 +125,7 @@ const setUpLimit = 2 * time.Second
 // is still on its way when the target changes its process is lost; a mute target has to run in order to answer.
 func (b *Browser) setUp(t *Tab, f *frame.Frame, mute bool, done func()) {
 	reqs := []proto.Request{
-		frame.Beforehand(), proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.NetworkEnable{}, autoAttach("iframe"),
+		proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.NetworkEnable{}, autoAttach("iframe"),
 	}
 	for _, o := range b.observers {
 		reqs = append(reqs, o.Attach(t, f)...)

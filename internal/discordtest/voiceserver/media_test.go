@@ -222,7 +222,7 @@ func TestVideoGoesToThoseWhoWantIt(t *testing.T) {
 		t.Errorf("got want %d, want 0", got)
 	}
 	picture := bytes.Repeat([]byte{0x10, 2, 3}, 2000)
-	for range 4 {
+	for range 16 {
 		if err := ada.SendVP8(picture); err != nil {
 			t.Fatal(err)
 		}

@@ -14,11 +14,11 @@ import (
 	"clank/voice/discord/golive"
 )
 
-// one is the sessions of a program that has one.
-type one struct{}
+// one is the sessions of a program that has one, of a server.
+type one struct{ guild string }
 
-func (one) Session(context.Context, string) (sessions.Session, error) {
-	return sessions.Session{ID: "s", State: sessions.SessionIdle, Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "1"}}, nil
+func (o one) Session(context.Context, string) (sessions.Session, error) {
+	return sessions.Session{ID: "s", State: sessions.SessionIdle, Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "1", Guild: o.guild}}, nil
 }
 func (one) SetShared(context.Context, string, bool) error { return nil }
 func (one) Subscribe() (<-chan sessions.Event, func())    { return nil, func() {} }
@@ -42,7 +42,7 @@ func TestAStreamFollowsItsCall(t *testing.T) {
 	a := w.signIn(t, w.CreateAccount("eve", "of eve"), true)
 	told := make(chan sharing.Notice, 8)
 	shares := &sharing.Manager{
-		Sessions: one{},
+		Sessions: one{w.guild.ID},
 		Screen:   func(context.Context, sessions.Session) (videosource.Screenshotter, error) { return &film{}, nil },
 		Stages: func(sharing.Call) []sharing.Stage {
 			return []sharing.Stage{&golive.Stage{Publisher: a.Publisher()}, link{}}
@@ -60,7 +60,7 @@ func TestAStreamFollowsItsCall(t *testing.T) {
 	in := func(c discordtest.Channel) sharing.Call {
 		return sharing.Call{ID: "call", Guild: w.guild.ID, Channel: c.ID}
 	}
-	if _, err := shares.Share(ctx, in(w.call), "s", sessions.Origin{Kind: sessions.FromDiscord, User: "1"}); err != nil {
+	if _, err := shares.Share(ctx, in(w.call), "s", sessions.Origin{Kind: sessions.FromDiscord, User: "1", Guild: w.guild.ID}); err != nil {
 		t.Fatal(err)
 	}
 	<-told
