@@ -6,7 +6,6 @@ import (
 	_ "image/gif" // pictures whose size is read
 	_ "image/jpeg"
 	_ "image/png"
-	"strings"
 
 	"clank/llm"
 )
@@ -25,8 +24,6 @@ const (
 	unreadable     = 10_000 // tokens of a picture whose size is not known
 
 	mostOutput = 128_000 // tokens of the longest answer any model gives
-
-	cacheWrite = 1.25 // what writing input to the cache of a Claude model costs, as a multiple of plain input
 )
 
 // textTokens is how many tokens s may be.
@@ -116,8 +113,8 @@ func price(rules Rules, model string) (p llm.Price, known bool) {
 	if p, known = override(rules, model); !known {
 		p, known = llm.DearestPrice(withoutProvider(model))
 	}
-	if strings.Contains(strings.ToLower(model), "claude") {
-		p.Input *= cacheWrite // all of it may be written
+	if llm.ChargesCacheWrites(model) {
+		p.Input *= llm.CacheWriteFactor // all of it may be written
 	}
 	return p, known
 }

@@ -332,16 +332,18 @@ func TestALedgerThatCannotBeWrittenLetsNothingThrough(t *testing.T) {
 	}
 }
 
-func TestAClaudeModelMayWriteAllItsInputToTheCache(t *testing.T) {
-	b := newBench(nil)
-	b.model.name, b.model.answer = "anthropic:claude-test", using(llm.Usage{}, nil)
-	b.rules.Prices = map[string]llm.Price{"claude-test": {Input: 4}}
-	if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
-		t.Fatal(err)
-	}
-	got := b.last(t).Amount
-	if want := budget.Dollars(float64(got.Tokens-1000) * 5 / 1e6); got.Money != want {
-		t.Errorf("got %s for %d tokens, want %s", got.Money, got.Tokens, want)
+func TestWhereWritingToTheCacheCostsAllInputMayBeWritten(t *testing.T) {
+	for model, price := range map[string]float64{"anthropic:claude-test": 5, "openai:gpt-5.6": 5, "compatible:openai/gpt-5.6-terra": 5, "openai:gpt-5.5": 4} {
+		b := newBench(nil)
+		b.model.name, b.model.answer = model, using(llm.Usage{}, nil)
+		b.rules.Prices = map[string]llm.Price{model: {Input: 4}}
+		if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
+			t.Fatal(err)
+		}
+		got := b.last(t).Amount
+		if want := budget.Dollars(float64(got.Tokens-1000) * price / 1e6); got.Money != want {
+			t.Errorf("%s: got %s for %d tokens, want %s", model, got.Money, got.Tokens, want)
+		}
 	}
 }
 

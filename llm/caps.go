@@ -42,6 +42,7 @@ var abilities = []able{
 	{"gemini-3.7-flash", Caps{Tools: true, Vision: true, ContextSize: 1_048_576, Computer: true}},
 	{"gemini-3.8-flash", Caps{Tools: true, Vision: true, ContextSize: 1_048_576, Computer: true}},
 	{"gemini-2.5-computer-use", Caps{Tools: true, Vision: true, ContextSize: 128_000, Computer: true}},
+	{"grok-4.3", Caps{Tools: true, Vision: true, ContextSize: 1_000_000}},
 	{"qwen3-vl", Caps{Tools: true, Vision: true}},
 	{"qwen2.5vl", Caps{Vision: true}},
 	{"qwen2.5-vl", Caps{Vision: true}},

@@ -16,10 +16,11 @@ type priced struct {
 }
 
 // longContext is where OpenAI's long-context rates begin, longGemini where
-// those of Gemini Pro do.
+// those of Gemini Pro do, longGrok those of Grok.
 const (
 	longContext = 272_000
 	longGemini  = 200_000
+	longGrok    = 200_000
 )
 
 // prices are list prices for standard service, US dollars per million tokens.
@@ -54,6 +55,8 @@ var prices = []priced{
 	{"gpt-5.2", Price{1.75, 0.175, 14}, 0, Price{}},
 	{"gpt-5-mini", Price{0.25, 0.025, 2}, 0, Price{}},
 	{"gpt-4.1", Price{2, 0.50, 8}, 0, Price{}},
+
+	{"grok-4.3", Price{1.25, 0.20, 2.50}, longGrok, Price{2.50, 0.40, 5}},
 
 	// Gemini 3.6 to 3.8 at their introductory rates, which end with 2026.
 	{"gemini-3.8-flash", Price{0.75, 0.075, 3.75}, 0, Price{}},

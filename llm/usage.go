@@ -1,5 +1,7 @@
 package llm
 
+import "strings"
+
 // Usage counts the tokens of one or more calls. InputTokens includes
 // CachedTokens and CacheWriteTokens; OutputTokens includes ReasoningTokens.
 type Usage struct {
@@ -33,10 +35,19 @@ type Price struct {
 }
 
 // CacheWriteFactor is what writing input to a vendor's cache costs, as a
-// multiple of plain input. It is Anthropic's rate for the cache of five
-// minutes, the only one that is both charged for and used here. Who estimates
-// the most that a call can cost counts its whole input as written.
+// multiple of plain input: Anthropic's rate for the cache of five minutes, and
+// OpenAI's from gpt-5.6 on. Who estimates the most that a call can cost counts
+// its whole input as written where [ChargesCacheWrites].
 const CacheWriteFactor = 1.25
+
+// ChargesCacheWrites reports whether a model's vendor charges for what is
+// written to its cache. Model is the vendor's name for it, with or without the
+// vendor in front.
+func ChargesCacheWrites(model string) bool {
+	name := bareName(model)
+	name = name[strings.LastIndex(name, ":")+1:]
+	return strings.Contains(name, "claude") || strings.HasPrefix(name, "gpt-5.6") || strings.HasPrefix(name, "gpt-6")
+}
 
 // Cost is the price of u in US dollars. Only the token counts of u are read.
 func (p Price) Cost(u Usage) float64 {

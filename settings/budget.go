@@ -1,15 +1,13 @@
 package settings
 
 import (
-	"errors"
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
 	"time"
+
+	"clank/settings/amount"
 )
 
-// Budget is how much may be spent; see [ParseLimit].
+// Budget is how much may be spent; see [amount.ParseLimit].
 type Budget struct {
 	Task, Session, User, Guild, Day string
 
@@ -17,22 +15,10 @@ type Budget struct {
 	Prices string // one "model input cached output" a line, see [Budget.PriceList]
 }
 
-// Limit is how much may be spent; a field that is zero does not limit.
-type Limit struct {
-	USD                  float64
-	Calls, Steps, Tokens int64
-	Time                 time.Duration
-}
-
-// Price is what a model costs, in US dollars per million tokens.
-type Price struct{ Input, Cached, Output float64 }
-
 const (
 	groupBudget = "Budgets"
 	budgetKeys  = "agentStack.runtimeConfig.budget."
 	limitMaxLen = 200
-	mostUSD     = 1e6
-	mostCount   = 1e12
 )
 
 // budgetFields are the part of the table that is about what may be spent.
@@ -68,62 +54,13 @@ var budgetFields = []Field{
 	},
 }
 
-// ParseLimit reads how much may be spent: numbers with what they count (USD,
-// calls, steps, tokens, minutes), divided by commas or spaces, each at most once.
-func ParseLimit(text string) (Limit, error) {
-	var l Limit
-	words := strings.Fields(strings.ReplaceAll(text, ",", " "))
-	if len(words)%2 != 0 {
-		return l, errors.New(`must be pairs such as "1 USD, 100 calls, 1000000 tokens, 50 steps, 20 minutes"`)
-	}
-	seen := make(map[string]bool)
-	for i := 0; i < len(words); i += 2 {
-		unit := strings.TrimSuffix(strings.ToLower(words[i+1]), "s")
-		if seen[unit] {
-			return Limit{}, fmt.Errorf("must name %q once", words[i+1])
-		}
-		seen[unit] = true
-		if err := l.set(unit, words[i], words[i+1]); err != nil {
-			return Limit{}, err
-		}
-	}
-	return l, nil
-}
-
-// set takes in one pair.
-func (l *Limit) set(unit, number, as string) error {
-	switch unit {
-	case "usd":
-		n, err := amount(number, mostUSD)
-		l.USD = n
-		return err
-	case "minute":
-		n, err := amount(number, 60*24*366)
-		l.Time = time.Duration(n * float64(time.Minute))
-		return err
-	case "call", "step", "token":
-		n, err := strconv.ParseInt(number, 10, 64)
-		if err != nil || n < 0 || n > mostCount {
-			return fmt.Errorf("must have a whole number before %q, unlike %q", as, number)
-		}
-		*map[string]*int64{"call": &l.Calls, "step": &l.Steps, "token": &l.Tokens}[unit] = n
-		return nil
-	default:
-		return fmt.Errorf("must count in USD, calls, steps, tokens or minutes, unlike %q", as)
-	}
-}
-
-// amount reads a number that may have decimals.
-func amount(text string, most float64) (float64, error) {
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(n) || n < 0 || n > most {
-		return 0, fmt.Errorf("must have numbers from 0 to %.0f, unlike %q", most, text)
-	}
-	return n, nil
-}
-
 func checkLimit(text string) error {
-	_, err := ParseLimit(text)
+	_, err := amount.ParseLimit(text)
+	return err
+}
+
+func checkPrices(text string) error {
+	_, err := amount.ParsePrices(text)
 	return err
 }
 
@@ -147,38 +84,7 @@ func (b Budget) Location() *time.Location {
 
 // PriceList reads Prices. Lines that are no price are left out: they were refused
 // when they were set.
-func (b Budget) PriceList() map[string]Price {
-	prices := make(map[string]Price)
-	for line := range strings.Lines(b.Prices) {
-		if model, p, err := parsePrice(line); err == nil && model != "" {
-			prices[model] = p
-		}
-	}
+func (b Budget) PriceList() map[string]amount.Price {
+	prices, _ := amount.ParsePrices(b.Prices)
 	return prices
-}
-
-func checkPrices(text string) error {
-	for line := range strings.Lines(text) {
-		if _, _, err := parsePrice(line); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// parsePrice reads one line; the model of an empty one is "".
-func parsePrice(line string) (model string, p Price, err error) {
-	f := strings.Fields(line)
-	if len(f) == 0 {
-		return "", p, nil
-	}
-	if len(f) != 4 {
-		return "", p, fmt.Errorf("must have a model and three prices on each line (input, cached input, output), unlike %q", strings.TrimSpace(line))
-	}
-	for i, into := range []*float64{&p.Input, &p.Cached, &p.Output} {
-		if *into, err = amount(f[i+1], mostUSD); err != nil {
-			return "", Price{}, err
-		}
-	}
-	return f[0], p, nil
 }

@@ -22,6 +22,7 @@ type Preset struct {
 const (
 	openaiChat      = "openai:gpt-5.6"
 	anthropicChat   = "anthropic:claude-opus-5-5"
+	grokChat        = "compatible:grok-4.3"
 	agentModelKey   = agentKeys + "execution.model"
 	brainModelKey   = brainKeys + "model"
 	compatibleURLAt = "agentStack.runtimeConfig.models.compatibleBaseUrl"
@@ -35,12 +36,19 @@ var presets = []Preset{
 	{Name: "openai_native_realtime", Label: "OpenAI, realtime", Runtime: RuntimeOpenAI, Values: both(openaiChat)},
 	{Name: "openai_api", Label: "OpenAI, with a key", Runtime: RuntimeLocal, Values: both(openaiChat)},
 	{Name: "openai_oauth", Label: "OpenAI, signed in", Runtime: RuntimeOpenAI, Values: both(openaiChat)},
-	{Name: "grok_native_agent", Label: "Grok, through its compatible server", Runtime: RuntimeLocal, Values: map[string]any{compatibleURLAt: "https://api.x.ai/v1"}},
+	{Name: "grok_native_agent", Label: "Grok, with its key in COMPATIBLE_API_KEY", Runtime: RuntimeLocal, Values: at("https://api.x.ai/v1", grokChat)},
 }
 
 // both are values in which one model talks and drives the browser.
 func both(model string) map[string]any {
 	return map[string]any{agentModelKey: model, brainModelKey: model}
+}
+
+// at are values in which one model of a compatible server does both.
+func at(server, model string) map[string]any {
+	values := both(model)
+	values[compatibleURLAt] = server
+	return values
 }
 
 func presetOptions() []Option {

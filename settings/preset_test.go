@@ -146,3 +146,24 @@ func TestSavedAndAppliedAreTwoThings(t *testing.T) {
 		t.Error("it was not saved")
 	}
 }
+
+func TestEveryPresetChoosesAModelThatThinks(t *testing.T) {
+	for _, o := range mustField(t, keyPreset).Options {
+		if o.Value == settings.PresetNone {
+			continue
+		}
+		s := settings.Base(o.Value)
+		if s.AgentModel == settings.Defaults().AgentModel || s.BrainModel != s.AgentModel {
+			t.Errorf("preset %q: %q drives the browser and %q talks, want one model of the vendor", o.Value, s.AgentModel, s.BrainModel)
+		}
+	}
+}
+
+func mustField(t *testing.T, key string) settings.Field {
+	t.Helper()
+	f, ok := settings.FieldOf(key)
+	if !ok {
+		t.Fatalf("there is no setting %s", key)
+	}
+	return f
+}

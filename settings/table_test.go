@@ -36,9 +36,9 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 	}
 	want.Voice = settings.Voice{
 		Enabled: true, Brain: settings.VoiceBrainText, BargeIn: settings.BargeInAnyone, Alone: 5 * time.Minute, Longest: 2 * time.Hour,
-		MaxCalls: 3, CallsPerDay: 120, Transcription: settings.Transcription{Model: "gpt-4o-mini-transcribe"},
+		MaxCalls: 3, CallsPerDay: 120, Transcription: settings.Transcription{Model: "gpt-transcribe"},
 		Speech:   settings.Speech{Engine: settings.SpeechAuto, Model: "gpt-4o-mini-tts", Voice: "alloy", Format: settings.SpeechOpus, Local: "en"},
-		Realtime: settings.Realtime{Model: "gpt-realtime", Voice: "marin"},
+		Realtime: settings.Realtime{Model: "gpt-realtime-2.1", Voice: "marin"},
 	}
 	want.Share = settings.Share{LinkLife: 2 * time.Hour}
 	want.HandOver = settings.HandOverNever

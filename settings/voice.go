@@ -131,7 +131,7 @@ var voiceFields = []Field{
 	{
 		Key: callKeys + "transcription.model", Group: groupCalls, Label: "Model that hears words",
 		Effect: "The model that puts speech into words, as its server calls it.",
-		Kind:   Text, Default: "gpt-4o-mini-transcribe", MaxLen: modelMaxLen, at: func(s *Settings) any { return &s.Voice.Transcription.Model },
+		Kind:   Text, Default: "gpt-transcribe", MaxLen: modelMaxLen, at: func(s *Settings) any { return &s.Voice.Transcription.Model },
 	},
 	{
 		Key: callKeys + "transcription.language", Group: groupCalls, Label: "Language of the call",
@@ -193,7 +193,7 @@ var voiceFields = []Field{
 	{
 		Key: callKeys + "realtime.model", Group: groupCalls, Label: "Realtime model",
 		Effect: "The model that hears and speaks by itself, where it is chosen.",
-		Kind:   Text, Default: "gpt-realtime", MaxLen: modelMaxLen, at: func(s *Settings) any { return &s.Voice.Realtime.Model },
+		Kind:   Text, Default: "gpt-realtime-2.1", MaxLen: modelMaxLen, at: func(s *Settings) any { return &s.Voice.Realtime.Model },
 	},
 	{
 		Key: callKeys + "realtime.voice", Group: groupCalls, Label: "Voice of the realtime model",

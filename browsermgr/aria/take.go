@@ -23,7 +23,7 @@ const (
 // errFrameChanged is matched on, see capture.ErrFrameChanged.
 var errFrameChanged = errors.New("Frame changed during the capture; retry in a moment") //nolint:staticcheck // matched on
 
-// place is a document: of a frame, in the process of another.
+// place is a document, and the frame that it belongs to.
 type place struct {
 	frame *frame.Frame
 	id    proto.PageFrameID
@@ -73,14 +73,21 @@ func gather(ctx context.Context, frames []*frame.Frame) (*document, error) {
 	var wg sync.WaitGroup
 	byID := map[proto.PageFrameID]*document{}
 	var failed error
+	known := map[proto.PageFrameID]*frame.Frame{}
+	for _, f := range frames {
+		known[f.ID()] = f
+	}
 	for i, f := range frames {
+		if i > 0 && f.Session == f.Parent().Session {
+			continue // the process tells of it
+		}
 		wg.Go(func() {
 			ctx, cancel := context.WithCancel(ctx)
 			if i > 0 {
 				ctx, cancel = context.WithTimeout(ctx, frameLimit)
 			}
 			defer cancel()
-			docs, err := documents(ctx, f)
+			docs, err := documents(ctx, f, known)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil && i == 0 {
@@ -116,23 +123,27 @@ func gather(ctx context.Context, frames []*frame.Frame) (*document, error) {
 	return root, nil
 }
 
-// documents are those of one process. A document that is gone when it is asked is left out, unless it is the root.
-func documents(ctx context.Context, f *frame.Frame) ([]*document, error) {
+// documents are those of one process. A document that is gone when it is asked is left out, unless it is the root. known are the
+// frames of the tab by their ids.
+func documents(ctx context.Context, f *frame.Frame, known map[proto.PageFrameID]*frame.Frame) ([]*document, error) {
 	tree, err := cdp.Ask[proto.PageGetFrameTreeResult](ctx, f.Session, proto.PageGetFrameTree{})
 	if err != nil {
 		return nil, err
 	}
 	var docs []*document
-	var add func(t *proto.PageFrameTree)
-	add = func(t *proto.PageFrameTree) {
+	var add func(t *proto.PageFrameTree, at *frame.Frame)
+	add = func(t *proto.PageFrameTree, at *frame.Frame) {
+		if f := known[t.Frame.ID]; f != nil {
+			at = f
+		}
 		docs = append(docs, &document{
-			place: place{frame: f, id: t.Frame.ID, owner: t.Frame.ParentID}, children: map[proto.DOMBackendNodeID]*document{},
+			place: place{frame: at, id: t.Frame.ID, owner: t.Frame.ParentID}, children: map[proto.DOMBackendNodeID]*document{},
 		})
 		for _, child := range t.ChildFrames {
-			add(child)
+			add(child, at)
 		}
 	}
-	add(tree.FrameTree)
+	add(tree.FrameTree, f)
 	calls := make([]*cdp.Call, len(docs))
 	for i, d := range docs {
 		calls[i] = f.BeginWithin(time.Minute, proto.AccessibilityGetFullAXTree{FrameID: d.id})

@@ -159,7 +159,7 @@ type call struct {
 // begin sends every frame of a tab its requests.
 func begin(t *page.Tab, build func(main bool) []proto.Request) []call {
 	var calls []call
-	for _, f := range t.Frames() {
+	for _, f := range t.Processes() {
 		main := f.Parent() == nil
 		for _, req := range build(main) {
 			calls = append(calls, call{f.BeginWithin(changeLimit, req), main})

@@ -24,6 +24,10 @@ const (
 	Session Kind = "session"
 )
 
+// worldName names the world in which storage is read. It is no other package's: the first to make a world in a process decides what it
+// may reach.
+const worldName = "clank-storage"
+
 // storageLimit bounds one look into a storage.
 const storageLimit = 10 * time.Second
 
@@ -83,7 +87,7 @@ func (s *State) inStorage(ctx context.Context, t *page.Tab, kind Kind, fn string
 	}
 	err := t.Exclusive(ctx, storageLimit, func(ctx context.Context) error {
 		world, err := cdp.Ask[proto.PageCreateIsolatedWorldResult](ctx, t.Main().Session, proto.PageCreateIsolatedWorld{
-			FrameID: t.Main().ID(), WorldName: "clank",
+			FrameID: t.Main().ID(), WorldName: worldName,
 		})
 		if err != nil {
 			return err

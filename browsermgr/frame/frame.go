@@ -11,15 +11,16 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Frame is the documents that a tab shows in one process: its main frame, or a frame of another site, each with the
-// frames of the same process below it. It outlives navigation. It is safe for concurrent use.
+// Frame is the documents of a tab that our scripts reach from one of them: its main frame, a frame of another process, or one
+// that another origin keeps apart in the process of the frame around it (a lodger, which shares that one's session), each with
+// the frames of the same origin below it. It outlives navigation. It is safe for concurrent use.
 type Frame struct {
 	*cdp.Session
 
 	target string
-	parent *Frame
 
 	mu       sync.Mutex
+	parent   *Frame
 	world    *world
 	making   making
 	document int // counts the documents that went away
@@ -27,8 +28,8 @@ type Frame struct {
 	owner    ownerRef
 }
 
-// New is the frame that a session is attached to. target is its CDP target id, which is the id of its root frame too.
-// parent is the frame whose document embeds it, nil for the main one; embedder is the id of the very frame in there, if
+// New is the frame that a session is attached to, or a lodger of that session. target is the id of its root frame, which is the
+// CDP target id of the former. parent is the frame whose document embeds it, nil for the main one; embedder is the id of the very frame in there, if
 // known.
 func New(s *cdp.Session, target string, parent *Frame, embedder string) *Frame {
 	return &Frame{Session: s, target: target, parent: parent, making: newMaking(), owner: ownerRef{parentFrame: embedder}}
@@ -38,7 +39,25 @@ func New(s *cdp.Session, target string, parent *Frame, embedder string) *Frame {
 func (f *Frame) ID() proto.PageFrameID { return proto.PageFrameID(f.target) }
 
 // Parent is the frame that embeds this one, or nil.
-func (f *Frame) Parent() *Frame { return f.parent }
+func (f *Frame) Parent() *Frame {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.parent
+}
+
+// MoveTo says that the document around the frame is one of another Frame than was thought.
+func (f *Frame) MoveTo(parent *Frame) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.parent = parent
+}
+
+// EmbeddedIn is the protocol's id of the very frame whose document embeds this one; "" if it is not known.
+func (f *Frame) EmbeddedIn() proto.PageFrameID {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return proto.PageFrameID(f.owner.parentFrame)
+}
 
 // Token names the document whose scripts ran last; "" if there is none.
 func (f *Frame) Token() string {

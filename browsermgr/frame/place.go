@@ -12,7 +12,7 @@ import (
 	"github.com/ysmood/gson"
 )
 
-// ownerRef is where a frame of another process sits in its parent: the ref of its frame element there.
+// ownerRef is where a frame sits in its parent: the ref of its frame element there.
 type ownerRef struct {
 	parentFrame string
 	world       *world // the parent's, when ref was found
@@ -21,12 +21,11 @@ type ownerRef struct {
 
 // Place finds the element that embeds the frame in its parent's document, and returns its ref there.
 func (f *Frame) Place(ctx context.Context) (string, error) {
-	if _, err := Run[bool](ctx, f.parent, Script{Fn: "ping"}); err != nil {
+	parent := f.Parent()
+	if _, err := Run[bool](ctx, parent, Script{Fn: "ping"}); err != nil {
 		return "", err
 	}
-	f.parent.mu.Lock()
-	w := f.parent.world
-	f.parent.mu.Unlock()
+	w, _ := parent.present()
 	if w == nil {
 		return "", cdp.ErrDocumentGone
 	}
@@ -43,7 +42,7 @@ func (f *Frame) Place(ctx context.Context) (string, error) {
 		}
 		owner.parentFrame = string(tree.FrameTree.Frame.ParentID)
 	}
-	ref, err := f.ownerElement(ctx, proto.PageFrameID(owner.parentFrame), w)
+	ref, err := f.ownerElement(ctx, parent, proto.PageFrameID(owner.parentFrame), w)
 	if err != nil {
 		return "", err
 	}
@@ -62,28 +61,28 @@ const refOfOwner = `function (token) {
 	return {lost: true};
 }`
 
-func (f *Frame) ownerElement(ctx context.Context, parentFrame proto.PageFrameID, w *world) (string, error) {
-	node, err := cdp.Ask[proto.DOMGetFrameOwnerResult](ctx, f.parent.Session, proto.DOMGetFrameOwner{FrameID: f.ID()})
+func (f *Frame) ownerElement(ctx context.Context, parent *Frame, parentFrame proto.PageFrameID, w *world) (string, error) {
+	node, err := cdp.Ask[proto.DOMGetFrameOwnerResult](ctx, parent.Session, proto.DOMGetFrameOwner{FrameID: f.ID()})
 	if err != nil {
 		return "", err
 	}
-	scope, err := cdp.Ask[proto.PageCreateIsolatedWorldResult](ctx, f.parent.Session, proto.PageCreateIsolatedWorld{
+	scope, err := cdp.Ask[proto.PageCreateIsolatedWorldResult](ctx, parent.Session, proto.PageCreateIsolatedWorld{
 		FrameID: parentFrame, WorldName: worldName, GrantUniveralAccess: true,
 	})
 	if err != nil {
 		return "", err
 	}
-	object, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, f.parent.Session, proto.DOMResolveNode{
+	object, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, parent.Session, proto.DOMResolveNode{
 		BackendNodeID: node.BackendNodeID, ExecutionContextID: scope.ExecutionContextID,
 	})
 	if err != nil {
 		return "", err
 	}
-	res, err := cdp.Ask[Remote[answer[string]]](ctx, f.parent.Session, proto.RuntimeCallFunctionOn{
+	res, err := cdp.Ask[Remote[answer[string]]](ctx, parent.Session, proto.RuntimeCallFunctionOn{
 		ObjectID: object.Object.ObjectID, FunctionDeclaration: refOfOwner, ReturnByValue: true,
 		Arguments: []*proto.RuntimeCallArgument{{Value: gson.New(w.token)}},
 	})
-	f.parent.Post(proto.RuntimeReleaseObject{ObjectID: object.Object.ObjectID})
+	parent.Post(proto.RuntimeReleaseObject{ObjectID: object.Object.ObjectID})
 	if err == nil && res.Exception != nil {
 		err = ExceptionError(res.Exception)
 	}
@@ -93,9 +92,10 @@ func (f *Frame) ownerElement(ctx context.Context, parentFrame proto.PageFrameID,
 	return res.Result.Value.Value, err
 }
 
-// Embed maps a point of a frame in another process to its parent's local root, where the frame must be on top; until
+// Embed maps a point of a frame to the root document of its parent, where the frame must be on top; until
 // deadline it is given time to get there.
 func (f *Frame) Embed(ctx context.Context, at input.Point, deadline time.Time) (input.Point, error) {
+	parent := f.Parent()
 	ref, err := f.Place(ctx)
 	if err != nil {
 		return at, err
@@ -105,15 +105,15 @@ func (f *Frame) Embed(ctx context.Context, at input.Point, deadline time.Time) (
 		input.Point
 	}
 	for try := 0; ; try++ {
-		up, err := Run[input.Point](ctx, f.parent, Script{Fn: "embed", Arg: embedArg{Ref: ref, Point: at}})
+		up, err := Run[input.Point](ctx, parent, Script{Fn: "embed", Arg: embedArg{Ref: ref, Point: at}})
 		var no *ScriptError
 		if err == nil || !errors.As(err, &no) || time.Now().After(deadline) {
 			return up, err
 		}
 		if try == 0 {
-			_, err = Run[bool](ctx, f.parent, Script{Fn: "show", Arg: map[string]string{"ref": ref}})
+			_, err = Run[bool](ctx, parent, Script{Fn: "show", Arg: map[string]string{"ref": ref}})
 		} else {
-			_, err = f.parent.Quiet(ctx, true)
+			_, err = parent.Quiet(ctx, true)
 		}
 		if err != nil {
 			return at, err

@@ -246,7 +246,7 @@ func find(ctx context.Context, t *page.Tab, name string, origins []string, see f
 		fits = true
 		seen, err := see(ctx, h)
 		if err == nil && (seen.User || seen.Pass || seen.Code) {
-			if err = visible(ctx, h); err == nil {
+			if err = visible(ctx, t, h); err == nil {
 				return h, seen, nil
 			}
 			refused = err.Error()
@@ -266,7 +266,7 @@ func find(ctx context.Context, t *page.Tab, name string, origins []string, see f
 }
 
 // visible is an error if the frames around the fields do not show them.
-func visible(ctx context.Context, h *hand) error {
+func visible(ctx context.Context, t *page.Tab, h *hand) error {
 	points, err := ask[[]struct{ X, Y float64 }](ctx, h, "places")
 	if err != nil {
 		return err
@@ -275,7 +275,7 @@ func visible(ctx context.Context, h *hand) error {
 	for i, p := range points {
 		boxes[i] = page.Area{Left: p.X, Top: p.Y, Right: p.X, Bottom: p.Y}
 	}
-	_, err = h.spot.chain(ctx, boxes, true)
+	_, err = h.spot.chain(ctx, t, boxes, true)
 	return err
 }
 
@@ -324,7 +324,7 @@ func (k *Keeper) Hidden(ctx context.Context, t *page.Tab) ([]page.Area, error) {
 		if len(words) == 0 {
 			continue
 		}
-		found, err := s.shows(ctx, origins, words)
+		found, err := s.shows(ctx, t, origins, words)
 		if cdp.DocumentGone(err) {
 			continue
 		}
@@ -337,7 +337,7 @@ func (k *Keeper) Hidden(ctx context.Context, t *page.Tab) ([]page.Area, error) {
 }
 
 // shows finds where the frame's document shows one of some words, in the viewport of the main frame.
-func (s spot) shows(ctx context.Context, origins, words []string) ([]page.Area, error) {
+func (s spot) shows(ctx context.Context, t *page.Tab, origins, words []string) ([]page.Area, error) {
 	h, err := s.reach(ctx, origins)
 	if err != nil || h == nil {
 		return nil, err
@@ -347,5 +347,5 @@ func (s spot) shows(ctx context.Context, origins, words []string) ([]page.Area, 
 	if err != nil {
 		return nil, err
 	}
-	return s.chain(ctx, boxes, false)
+	return s.chain(ctx, t, boxes, false)
 }

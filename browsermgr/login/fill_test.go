@@ -139,13 +139,24 @@ func TestAFrameOfTheOriginIsFilledIfItCanBeSeen(t *testing.T) {
 	for name, c := range map[string]struct{ page, why string }{
 		"another process": {`<h1>Shop</h1><iframe src="OTHER/in"></iframe>`, ""},
 		"nested":          {`<iframe src="/mid"></iframe>`, ""},
+		"another port":    {`<iframe src="PORT/in"></iframe>`, ""},
+		"nested port":     {`<iframe src="/mid" name="PORT"></iframe>`, ""},
+		"covered port":    {`<iframe src="PORT/in"></iframe><div style="position:fixed;inset:0;background:#fff">Win!</div>`, "cannot be seen"},
 		"transparent":     {`<iframe src="OTHER/in" style="opacity:0"></iframe>`, "cannot be seen"},
 		"covered":         {`<iframe src="OTHER/in"></iframe><div style="position:fixed;inset:0;background:#fff">Win!</div>`, "cannot be seen"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			url := site(t, map[string]string{"/": form + c.page, "/mid": `<p>mid</p><iframe src="OTHER/in"></iframe>`, "/in": form})
+			mid, port := `<p>mid</p><iframe src="OTHER/in"></iframe>`, ""
+			inside := ""
+			if strings.Contains(c.page, "PORT") { // the same site, so Chromium gives it no process of its own
+				port = site(t, map[string]string{"/in": form})
+				mid, inside = strings.ReplaceAll(mid, "OTHER", port), port
+			}
+			url := site(t, map[string]string{"/": form + strings.ReplaceAll(c.page, "PORT", port), "/mid": mid, "/in": form})
 			tab := open(t, url+"/")
-			inside := strings.Replace(url, "127.0.0.1", "localhost", 1)
+			if inside == "" {
+				inside = strings.Replace(url, "127.0.0.1", "localhost", 1)
+			}
 			res, err := fill(t, tab, inside)
 			if c.why != "" {
 				if !errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), c.why) {

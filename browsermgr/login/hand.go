@@ -32,7 +32,8 @@ const (
 
 // spot is one frame of a tab: a document in some process.
 type spot struct {
-	frame  *frame.Frame // whose session reaches it
+	frame  *frame.Frame // that it belongs to, whose session reaches it
+	up     int          // how many frame elements are between the two
 	id     proto.PageFrameID
 	origin string // as Chromium tells it
 	url    string
@@ -41,7 +42,8 @@ type spot struct {
 // spots are the frames of a tab, the main one first.
 func spots(ctx context.Context, t *page.Tab) ([]spot, error) {
 	var all []spot
-	for _, f := range t.Frames() {
+	known := roots(t.Frames())
+	for _, f := range t.Processes() {
 		res, err := cdp.Ask[proto.PageGetFrameTreeResult](ctx, f.Session, proto.PageGetFrameTree{})
 		if cdp.DocumentGone(err) && f.Parent() != nil {
 			continue
@@ -49,18 +51,32 @@ func spots(ctx context.Context, t *page.Tab) ([]spot, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = appendTree(all, f, res.FrameTree)
+		all = appendTree(all, known, spot{frame: f}, res.FrameTree)
 	}
 	return all, nil
 }
 
-func appendTree(all []spot, f *frame.Frame, tree *proto.PageFrameTree) []spot {
+// roots are frames by the ids of their root documents.
+func roots(frames []*frame.Frame) map[proto.PageFrameID]*frame.Frame {
+	known := map[proto.PageFrameID]*frame.Frame{}
+	for _, f := range frames {
+		known[f.ID()] = f
+	}
+	return known
+}
+
+// appendTree appends the spots of a tree. at is the spot of its root, if that is no root of a frame.
+func appendTree(all []spot, known map[proto.PageFrameID]*frame.Frame, at spot, tree *proto.PageFrameTree) []spot {
 	if tree == nil || tree.Frame == nil {
 		return all
 	}
-	all = append(all, spot{frame: f, id: tree.Frame.ID, origin: tree.Frame.SecurityOrigin, url: tree.Frame.URL})
+	if f := known[tree.Frame.ID]; f != nil {
+		at = spot{frame: f}
+	}
+	at.id, at.origin, at.url = tree.Frame.ID, tree.Frame.SecurityOrigin, tree.Frame.URL
+	all = append(all, at)
 	for _, c := range tree.ChildFrames {
-		all = appendTree(all, f, c)
+		all = appendTree(all, known, spot{frame: at.frame, up: at.up + 1}, c)
 	}
 	return all
 }
@@ -128,7 +144,7 @@ func ask[R any](ctx context.Context, h *hand, method string, args ...any) (R, er
 
 // chain maps boxes of the document to the viewport of the tab's main frame. With onTop it is an error if the frames around it
 // do not show them.
-func (s spot) chain(ctx context.Context, boxes []page.Area, onTop bool) ([]page.Area, error) {
+func (s spot) chain(ctx context.Context, t *page.Tab, boxes []page.Area, onTop bool) ([]page.Area, error) {
 	if len(boxes) == 0 {
 		return nil, nil
 	}
@@ -139,7 +155,7 @@ func (s spot) chain(ctx context.Context, boxes []page.Area, onTop bool) ([]page.
 			return nil, err
 		}
 		var res frame.Remote[[]page.Area]
-		if err := at.evaluate(ctx, chainName, fmt.Sprintf("(%s)(%s, %t)", chainScript, arg, onTop), true, true, &res); err != nil {
+		if err := at.evaluate(ctx, chainName, fmt.Sprintf("(%s)(%s, %t, %d)", chainScript, arg, onTop, at.up), true, true, &res); err != nil {
 			return nil, err
 		}
 		if res.Exception != nil {
@@ -152,7 +168,7 @@ func (s spot) chain(ctx context.Context, boxes []page.Area, onTop bool) ([]page.
 		if f.Parent() == nil {
 			return boxes, nil
 		}
-		if boxes, at, err = above(ctx, f, boxes, onTop); err != nil {
+		if boxes, at, err = above(ctx, t, f, boxes, onTop); err != nil {
 			return nil, err
 		}
 	}
@@ -175,8 +191,8 @@ const contentOf = `([owner], a) => {
 	return out;
 }`
 
-// above maps boxes of a process' root frame into the document that embeds it, which is in another process.
-func above(ctx context.Context, f *frame.Frame, boxes []page.Area, onTop bool) ([]page.Area, spot, error) {
+// above maps boxes of a frame's root document into the document that embeds it, which is of another process or origin.
+func above(ctx context.Context, t *page.Tab, f *frame.Frame, boxes []page.Area, onTop bool) ([]page.Area, spot, error) {
 	ref, err := f.Place(ctx)
 	if err != nil {
 		return nil, spot{}, err
@@ -188,22 +204,25 @@ func above(ctx context.Context, f *frame.Frame, boxes []page.Area, onTop bool) (
 	if up == nil {
 		return nil, spot{}, errors.New("the frame that the login is in cannot be seen")
 	}
-	owner, err := embedder(ctx, f)
+	owner, err := embedder(ctx, t, f)
 	return up, owner, err
 }
 
-// embedder is the frame whose document embeds the root frame of a process.
-func embedder(ctx context.Context, f *frame.Frame) (spot, error) {
-	tree, err := cdp.Ask[proto.PageGetFrameTreeResult](ctx, f.Session, proto.PageGetFrameTree{})
+// embedder is the frame whose document embeds the root document of another.
+func embedder(ctx context.Context, t *page.Tab, f *frame.Frame) (spot, error) {
+	id := f.EmbeddedIn()
+	if id == "" {
+		tree, err := cdp.Ask[proto.PageGetFrameTreeResult](ctx, f.Session, proto.PageGetFrameTree{})
+		if err != nil {
+			return spot{}, err
+		}
+		id = tree.FrameTree.Frame.ParentID
+	}
+	all, err := spots(ctx, t)
 	if err != nil {
 		return spot{}, err
 	}
-	parents, err := cdp.Ask[proto.PageGetFrameTreeResult](ctx, f.Parent().Session, proto.PageGetFrameTree{})
-	if err != nil {
-		return spot{}, err
-	}
-	all := appendTree(nil, f.Parent(), parents.FrameTree)
-	i := slices.IndexFunc(all, func(s spot) bool { return s.id == tree.FrameTree.Frame.ParentID })
+	i := slices.IndexFunc(all, func(s spot) bool { return s.id == id })
 	if i < 0 {
 		return spot{}, cdp.ErrDocumentGone
 	}

@@ -145,22 +145,27 @@ func TestPicturesDoNotShowWhatTheNextPageRepeats(t *testing.T) {
 }
 
 func TestPicturesDoNotShowWhatWasFilledIntoAFrame(t *testing.T) {
-	url := site(t, map[string]string{
-		"/":    `<style>body{margin:0}iframe{position:absolute;left:100px;top:80px;width:500px;height:200px;border:5px solid;padding:7px}</style><iframe src="/mid"></iframe>`,
-		"/mid": `<style>body{margin:0}iframe{margin:11px;width:400px;height:100px}</style><iframe src="OTHER/in"></iframe>`,
-		"/in":  `<style>body{margin:0}</style><form><input name=user style="width:100px"><input type=password style="width:200px;height:30px" oninput="this.type = 'text'"></form>`,
-	})
-	tab := open(t, url+"/")
-	if _, err := fill(t, tab, strings.Replace(url, "127.0.0.1", "localhost", 1)); err != nil {
-		t.Fatal(err)
-	}
-	data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	left, top := 100+5+7+11+2+130, 80+5+7+11+2+5 // a place well inside of the field
-	if got := covered(t, data, image.Rect(left, top, left+100, top+20)); got < 0.99 {
-		t.Errorf("%.0f %% is covered", 100*got)
+	in := `<style>body{margin:0}</style><form><input name=user style="width:100px"><input type=password style="width:200px;height:30px" oninput="this.type = 'text'"></form>`
+	port := site(t, map[string]string{"/in": in})
+	for _, inner := range []string{"OTHER", port} { // of another process, and of another origin in the same
+		url := site(t, map[string]string{
+			"/":    `<style>body{margin:0}iframe{position:absolute;left:100px;top:80px;width:500px;height:200px;border:5px solid;padding:7px}</style><iframe src="/mid"></iframe>`,
+			"/mid": `<style>body{margin:0}iframe{margin:11px;width:400px;height:100px}</style><iframe src="` + inner + `/in"></iframe>`,
+			"/in":  in,
+		})
+		tab := open(t, url+"/")
+		origin := strings.Replace(inner, "OTHER", strings.Replace(url, "127.0.0.1", "localhost", 1), 1)
+		if _, err := fill(t, tab, origin); err != nil {
+			t.Fatal(err)
+		}
+		data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		left, top := 100+5+7+11+2+130, 80+5+7+11+2+5 // a place well inside of the field
+		if got := covered(t, data, image.Rect(left, top, left+100, top+20)); got < 0.99 {
+			t.Errorf("%s: %.0f %% is covered", inner, 100*got)
+		}
 	}
 }
 

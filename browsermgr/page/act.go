@@ -82,6 +82,9 @@ func (t *Tab) perform(ctx context.Context, limit time.Duration, do func(context.
 		return before, err
 	}
 	defer cancel()
+	if err := t.awaitLodgers(ctx); err != nil {
+		return before, err
+	}
 	return before, do(ctx, before)
 }
 
@@ -111,7 +114,7 @@ func (s stage) Stuck(_ context.Context, f *frame.Frame) {
 	}
 	frames := []*frame.Frame{f}
 	if f == s.tab.main {
-		frames = s.tab.allFrames()
+		frames = s.tab.processes()
 	}
 	for _, f := range frames {
 		// Without a running script the request to stop would wait for the next one: give it one of ours to stop.

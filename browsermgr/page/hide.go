@@ -36,6 +36,9 @@ func (t *Tab) veil(ctx context.Context) (*cover.Veil, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, hideLimit)
 	defer cancel()
+	if err := t.awaitLodgers(ctx); err != nil {
+		return nil, fmt.Errorf("find the frames of the picture: %w", err)
+	}
 	areas, err := t.browser.hidden(ctx, t)
 	if err != nil {
 		return nil, fmt.Errorf("find what the picture must not show: %w", err)

@@ -93,6 +93,8 @@ func (t *Tab) handle(f *frame.Frame, ev cdp.Event) {
 		t.handleNavigated(f, ev)
 	case "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed":
 		t.handleNetwork(ev)
+	case "Page.frameDetached":
+		t.handleDetached(f, ev)
 	case "Input.dragIntercepted":
 		var p proto.InputDragIntercepted
 		if ev.Decode(&p) {
@@ -116,14 +118,19 @@ func (t *Tab) handleNavigated(f *frame.Frame, ev cdp.Event) {
 			LoaderID string `json:"loaderId"`
 			URL      string `json:"url"`
 			Fragment string `json:"urlFragment"`
+			Origin   string `json:"securityOrigin"`
 		} `json:"frame"`
 		Type string `json:"type"`
 	}
 	if !ev.Decode(&p) {
 		return
 	}
+	restored := p.Type == string(proto.PageNavigationTypeBackForwardCacheRestore)
 	if p.Frame.ID == string(f.ID()) {
 		f.Leave()
+		t.rootNavigated(f, p.Frame.Origin, restored)
+	} else {
+		t.innerNavigated(f, proto.PageFrameID(p.Frame.ID), p.Frame.URL, p.Frame.Origin)
 	}
 	if p.Frame.ID != t.target {
 		t.refs.FrameNavigated()
@@ -132,7 +139,7 @@ func (t *Tab) handleNavigated(f *frame.Frame, ev cdp.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.url = p.Frame.URL + p.Frame.Fragment
-	t.load.committed(p.Frame.LoaderID, p.Type == string(proto.PageNavigationTypeBackForwardCacheRestore))
+	t.load.committed(p.Frame.LoaderID, restored)
 	t.refs.Reset()
 	if len(t.watchers) > 0 {
 		t.greet()

@@ -30,7 +30,10 @@ func (t *Tab) Browser() *Browser { return t.browser }
 // Main is the tab's main frame.
 func (t *Tab) Main() *frame.Frame { return t.main }
 
-// Frames are the tab's main frame and those in other processes, parents first.
+// Processes are the tab's main frame and those in other processes, parents first: each has a session of its own.
+func (t *Tab) Processes() []*frame.Frame { return t.processes() }
+
+// Frames are those of [Tab.Processes] and, within them, frames that other origins keep apart, parents first.
 func (t *Tab) Frames() []*frame.Frame { return t.allFrames() }
 
 // Exclusive runs something in the tab's turn, no longer than limit. Its context also ends when the tab crashes or closes,
@@ -47,6 +50,9 @@ func (t *Tab) Within(ctx context.Context, limit time.Duration, do func(context.C
 		return err
 	}
 	defer cancel()
+	if err := t.awaitLodgers(ctx); err != nil {
+		return err
+	}
 	return do(ctx)
 }
 

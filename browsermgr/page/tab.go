@@ -40,6 +40,7 @@ type Tab struct {
 	ended    bool
 	awake    bool           // see keepAwake
 	frames   []*frame.Frame // frames in other processes
+	lodgings map[*frame.Frame]*lodging
 	load     loadState
 	dialogs  dialog.Book[*frame.Frame]
 	watchers map[*watcher]struct{}
@@ -135,7 +136,7 @@ func (t *Tab) Stop(ctx context.Context) error {
 		return err
 	}
 	var calls []*cdp.Call
-	for _, f := range t.allFrames() {
+	for _, f := range t.processes() {
 		f.Post(proto.RuntimeTerminateExecution{})
 		// Without a running script the request to stop would wait for the next one: give it one of ours to stop.
 		calls = append(calls, f.Begin(proto.RuntimeEvaluate{Expression: "0"}))
@@ -152,8 +153,8 @@ func (t *Tab) Stop(ctx context.Context) error {
 	return nil
 }
 
-// allFrames are the tab's main frame and those in other processes, parents first.
-func (t *Tab) allFrames() []*frame.Frame {
+// processes are the tab's main frame and those in other processes, which have sessions of their own, parents first.
+func (t *Tab) processes() []*frame.Frame {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return append([]*frame.Frame{t.main}, t.frames...)
@@ -276,6 +277,7 @@ func (t *Tab) removeFrame(f *frame.Frame) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.frames = slices.DeleteFunc(t.frames, func(other *frame.Frame) bool { return other == f })
+	delete(t.lodgings, f)
 	t.signal()
 }
 

@@ -79,6 +79,7 @@ func (b *Browser) attached(ev cdp.Event) {
 	var p struct {
 		SessionID  string     `json:"sessionId"`
 		TargetInfo targetInfo `json:"targetInfo"`
+		Waiting    bool       `json:"waitingForDebugger"`
 	}
 	if !ev.Decode(&p) {
 		return
@@ -92,18 +93,24 @@ func (b *Browser) attached(ev cdp.Event) {
 	case info.Type == "page" && info.Subtype == "" && known == nil:
 		t := b.addTab(frame.New(b.conn.Session(p.SessionID, ErrTabGone), info.TargetID, nil, ""), info)
 		b.setUp(t, t.main, info.mute(), func() { close(t.ready) })
+		if !p.Waiting {
+			t.learn(t.main)
+		}
 		b.publish(TabOpened, t)
 		if t.opener != nil {
 			t.opener.noteOpened(t)
 		}
 	case info.Type == "iframe" && embedded:
 		s := b.conn.Session(p.SessionID, cdp.ErrDocumentGone)
-		f := frame.New(s, info.TargetID, parent.frame, info.ParentFrameID)
+		f := frame.New(s, info.TargetID, parent.tab.home(parent.frame, proto.PageFrameID(info.ParentFrameID)), info.ParentFrameID)
 		b.mu.Lock()
 		b.sessions[s.ID()] = attachment{frame: f, tab: parent.tab}
 		b.mu.Unlock()
 		parent.tab.addFrame(f)
 		b.setUp(parent.tab, f, false, func() {})
+		if !p.Waiting {
+			parent.tab.learn(f)
+		}
 	default:
 		b.conn.Session(p.SessionID, ErrTabGone).Post(proto.RuntimeRunIfWaitingForDebugger{})
 		b.root.Post(proto.TargetDetachFromTarget{SessionID: proto.TargetSessionID(p.SessionID)})

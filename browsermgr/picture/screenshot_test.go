@@ -141,6 +141,26 @@ func TestElementsOfFramesAndShadowRoots(t *testing.T) {
 	}
 }
 
+func TestElementsOfFramesOfAnotherOriginInTheProcess(t *testing.T) {
+	tab := open(t, "")
+	size(t, tab, 800, 600, 1, false)
+	port := site(t, map[string]string{"/far": `<div style="height:700px"></div><button style="width:90px;height:40px;border:0;background:#00ff00;color:#0f0">Far</button><div style="height:700px"></div>`})
+	browsertest.Navigate(t, tab, site(t, map[string]string{
+		"/": `<div style="height:1500px"></div><iframe style="width:400px;height:200px;border:5px solid;padding:7px;margin:3px" src="` + port + `/far"></iframe>`,
+	}))
+	found := refs(t, tab, 1)
+	before := browsertest.JS(t, tab, geometry)
+	shot, img := shoot(t, tab, picture.Options{Ref: found["Far"].Ref, Labels: []picture.Label{found["Far"]}})
+	if got := img.Bounds().Size(); got.X != 90 || got.Y != 40 || shot.Drawn != 1 {
+		t.Errorf("got %v with %d labels", got, shot.Drawn)
+	}
+	wantColor(t, img, 85, 35, "#00ff00")
+	wantColor(t, img, 1, 39, "#ffb020")
+	if after := browsertest.JS(t, tab, geometry); after != before {
+		t.Errorf("got geometry %s afterwards, want %s", after, before)
+	}
+}
+
 func TestRemoteFramesAreDrawnInAFullPage(t *testing.T) {
 	tab := open(t, "")
 	size(t, tab, 800, 600, 1, false)

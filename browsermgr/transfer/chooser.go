@@ -156,7 +156,7 @@ func (d *Desk) arm(c *counter, a *arming, limit time.Duration) {
 
 // intercept has file choosers of the tab told instead of shown, in all its processes.
 func (c *counter) intercept(on bool) {
-	for _, f := range c.tab.Frames() {
+	for _, f := range c.tab.Processes() {
 		f.Post(proto.PageSetInterceptFileChooserDialog{Enabled: on})
 	}
 }

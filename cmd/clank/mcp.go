@@ -35,7 +35,7 @@ If "clank serve" runs with the same home, its browsers are used.`
 func serveMCP(ctx context.Context, e *command.Env, args []string) error {
 	var addr string
 	fs := cmdline.New("mcp", mcpIntro)
-	fs.StringVar(&addr, "http", "", "serve streamable HTTP at this loopback `ADDRESS`, such as 127.0.0.1:8789, instead")
+	fs.StringVar(&addr, "http", "", "serve streamable HTTP at this loopback `ADDRESS`, such as 127.0.0.1:8791, instead")
 	if err := e.Parse(fs, args, 0); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ form.addEventListener("submit", async (event) => {
     await api("POST", "/api/login", { token: form.token.value });
     location.replace("/");
   } catch (error) {
-    text.textContent = error.status === 401 ? "That is not this installation’s token." : error.message;
+    text.textContent = error.status === 401 ? "That token does not open this page." : error.message;
     form.token.select();
   }
 });

@@ -90,7 +90,7 @@ func newFrameDocument(ctx context.Context, s *suite) error {
 	if err := s.openScope(ctx); err != nil {
 		return err
 	}
-	for _, frame := range []string{"same", "other"} {
+	for _, frame := range []string{"same", "other", "near"} {
 		for range 2 {
 			if _, err := s.snapshot(ctx, "frame=%23"+frame); err != nil {
 				return err

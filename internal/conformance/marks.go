@@ -211,7 +211,7 @@ func labelledFrames(ctx context.Context, s *suite) error {
 	}
 	seen := 0
 	for _, a := range got.Annotations {
-		frame, ok := map[string]string{"Go same": "same", "Go other": "other"}[a.Name]
+		frame, ok := map[string]string{"Go same": "same", "Go other": "other", "Go near": "near"}[a.Name]
 		if !ok || a.Role != "button" {
 			continue
 		}
@@ -225,7 +225,7 @@ func labelledFrames(ctx context.Context, s *suite) error {
 			return fmt.Errorf("%q is at %+v in a frame at %+v", a.Name, a.Box, at)
 		}
 	}
-	return same("buttons in frames", seen, 2)
+	return same("buttons in frames", seen, 3)
 }
 
 // pinched has another client pinch the page, which no request can.

@@ -27,7 +27,8 @@ func refs() []check {
 		{"a selector", "selector=%23scope", "page"},
 		{"a depth", "depth=4", "page"},
 		{"a frame", "frame=%23same", "same"},
-		{"a frame of another origin", "frame=%23other", "other"},
+		{"a frame of another site", "frame=%23other", "other"},
+		{"a frame of another origin", "frame=%23near", "near"},
 	} {
 		for _, ch := range []change{
 			{"an unchanged page", "", false},
@@ -59,7 +60,7 @@ func (s *suite) openScope(ctx context.Context) error {
 	if err := s.open(ctx, "/scope"); err != nil {
 		return err
 	}
-	_, err := s.act(ctx, map[string]any{"kind": "wait", "fn": "window.ready === 2"})
+	_, err := s.act(ctx, map[string]any{"kind": "wait", "fn": "window.ready === 3"})
 	return err
 }
 

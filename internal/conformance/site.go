@@ -14,6 +14,7 @@ import (
 // site is a web site on loopback with the pages that the checks need. It notes who asked for what.
 type site struct {
 	*httptest.Server
+	near *httptest.Server // the same pages at another port: of another origin, but the same site
 
 	mu   sync.Mutex
 	hits map[string]int
@@ -44,11 +45,24 @@ func newSite() *site {
 		case <-over:
 		}
 	})
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("/scope", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		other := "http://localhost:" + r.Host[strings.LastIndex(r.Host, ":")+1:]
+		_, _ = io.WriteString(w, strings.NewReplacer("OTHER", other, "NEAR", s.near.URL).Replace(scopePage))
+	})
+	serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.note(r.URL.Path)
 		mux.ServeHTTP(w, r)
-	}))
+	})
+	s.near = httptest.NewServer(serve)
+	s.Server = httptest.NewServer(serve)
 	return s
+}
+
+// Close ends both servers.
+func (s *site) Close() {
+	s.Server.Close()
+	s.near.Close()
 }
 
 // endDrips ends the endless files that are still taken.
@@ -98,10 +112,6 @@ func serveOdd(mux *http.ServeMux) {
 		}
 		_, _ = io.WriteString(w, "slowly")
 	})
-	mux.HandleFunc("/scope", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, strings.ReplaceAll(scopePage, "OTHER", "http://localhost:"+r.Host[strings.LastIndex(r.Host, ":")+1:]))
-	})
 	mux.HandleFunc("/inner/{document}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, strings.ReplaceAll(innerPage, "DOCUMENT", r.PathValue("document")))
@@ -112,7 +122,8 @@ func serveOdd(mux *http.ServeMux) {
 	})
 }
 
-// scopePage has a target of its own and one in each of two frames, of this origin and of another. change runs a script in
+// scopePage has a target of its own and one in each of three frames: of this origin, of another site, and of another origin of this
+// site. change runs a script in
 // one of the documents, where target is the element and hit tells the site of a click.
 const scopePage = `<!doctype html><title>Scope</title><button onclick="hit('outside')">Outside</button>
 <section id="scope" aria-label="Scope"><div><div><button id="target" onclick="hit('page')">Go page</button><button>Next</button></div></div></section>
@@ -125,7 +136,8 @@ function change(where, script) {
   return new Promise(done => { replies.push(done); document.getElementById(where).contentWindow.postMessage(script, '*') });
 }
 </script>
-<iframe id="same" name="Same" src="/inner/same"></iframe><iframe id="other" name="Other" src="OTHER/inner/other"></iframe>`
+<iframe id="same" name="Same" src="/inner/same"></iframe><iframe id="other" name="Other" src="OTHER/inner/other"></iframe>
+<iframe id="near" name="Near" src="NEAR/inner/near"></iframe>`
 
 const innerPage = `<!doctype html><title>Inner</title><p>Inner</p><div><button id="target" onclick="hit('DOCUMENT')">Go DOCUMENT</button></div>
 <script>

@@ -15,6 +15,7 @@ import (
 	"clank/internal/cmdline"
 	"clank/internal/command"
 	"clank/internal/settingscli"
+	"clank/llm"
 	"clank/settings"
 	"clank/untrusted"
 	"clank/websearch"
@@ -58,9 +59,9 @@ func (c Command) Run(ctx context.Context, args []string) error {
 	err := settingscli.With(ctx, e, c.Rules, func(v settingscli.View) error {
 		list = append(list, keysStand(v)...)
 		for _, b := range v.Bindings() {
-			s := Standing{Name: b.Runtime, Ready: b.Problem == "", Says: b.Model}
+			s := Standing{Name: b.Runtime, Ready: b.Problem == "", Says: b.Model + retires(b.Model)}
 			if !s.Ready {
-				s.Says = b.Problem
+				s.Says = strings.TrimPrefix(b.Problem, b.Runtime+" with the model "+b.Model+" is not ready: ") // the name stands before it
 			}
 			if b.Chosen {
 				s.Says += " (chosen)"
@@ -68,6 +69,7 @@ func (c Command) Run(ctx context.Context, args []string) error {
 			}
 			list = append(list, s)
 		}
+		list = append(list, brainStands(v)...)
 		list, task = append(list, c.searchStands(v)), v.Live.Now().Budget.Task
 		if c.Further != nil {
 			list = append(list, c.Further(ctx, v)...)
@@ -111,6 +113,27 @@ func keysStand(v settingscli.View) []Standing {
 		list = append(list, s)
 	}
 	return list
+}
+
+// retires says when OpenAI takes a model back, if it does: "openai:gpt-4.1".
+func retires(model string) string {
+	name, ok := strings.CutPrefix(model, "openai:")
+	if !ok {
+		return ""
+	}
+	if r, ok := llm.Retires(name); ok {
+		return " (" + r.String() + ")"
+	}
+	return ""
+}
+
+// brainStands names the model that talks where it will be gone; else it says nothing.
+func brainStands(v settingscli.View) []Standing {
+	model := v.Live.Now().BrainModel
+	if model == "" || retires(model) == "" {
+		return nil
+	}
+	return []Standing{{"brain", true, model + retires(model)}}
 }
 
 func (c Command) searchStands(v settingscli.View) Standing {

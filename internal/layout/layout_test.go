@@ -19,7 +19,8 @@ var table = map[string][]string{
 	"cancel":               {},
 	"consent":              {},
 	"llm":                  {},
-	"settings":             {"access"},
+	"settings":             {"access", "settings/amount"},
+	"settings/amount":      {},
 	"settings/routing":     {"settings"},
 	"vault":                {},
 	"webread":              {"browsermgr/egress"},
@@ -234,7 +235,7 @@ var table = map[string][]string{
 		"llm/plain", "sessions", "sessions/sessionstest",
 	},
 	"internal/models":   {"llm", "llm/anthropic", "llm/gemini", "llm/openai", "llm/plain", "settings", "settings/routing"},
-	"internal/spending": {"budget", "llm", "settings"},
+	"internal/spending": {"budget", "llm", "settings", "settings/amount"},
 	"internal/asking": {
 		"browsermgr/control/ask", "browsermgr/transfer", "browsertool/remote", "consent", "internal/terminal", "sessions", "settings",
 	},
@@ -254,7 +255,7 @@ var table = map[string][]string{
 		"budget", "dashboard/client", "internal/cmdline", "internal/command", "internal/owner", "internal/spending", "settings", "sqlite",
 	},
 	"internal/doctorcli": {
-		"budget", "internal/budgetcli", "internal/cmdline", "internal/command", "internal/settingscli", "settings", "untrusted", "websearch",
+		"budget", "internal/budgetcli", "internal/cmdline", "internal/command", "internal/settingscli", "llm", "settings", "untrusted", "websearch",
 	},
 	"internal/sessioncli": {
 		"dashboard/client", "dashboard/wire", "internal/browsecli", "internal/cmdline", "internal/command", "internal/home", "internal/owner",

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 
+	"clank/llm"
 	"clank/settings"
 	"clank/voice/speech/espeak"
 	"clank/voice/speech/spot"
@@ -49,7 +50,15 @@ func ownServer(base, model, env string, present func(string) bool) string {
 	case base != "":
 		return model + " at " + base
 	case present(env) || present("OPENAI_API_KEY"):
-		return "OpenAI's " + model
+		return "OpenAI's " + model + retires(model)
+	}
+	return ""
+}
+
+// retires says when OpenAI takes a model back that is used of it.
+func retires(model string) string {
+	if r, ok := llm.Retires(model); ok {
+		return " (" + r.String() + ")"
 	}
 	return ""
 }
@@ -59,6 +68,9 @@ func hearsWords(v settings.Voice, present func(string) bool) Ability {
 	if v.Brain == settings.VoiceBrainRealtime {
 		a.Ready = v.Realtime.URL != "" || present("REALTIME_API_KEY") || present("OPENAI_API_KEY")
 		a.Says = "by the realtime model " + v.Realtime.Model
+		if v.Realtime.URL == "" {
+			a.Says += retires(v.Realtime.Model)
+		}
 		if !a.Ready {
 			a.Says += ", which needs REALTIME_API_KEY or OPENAI_API_KEY, or the address of a realtime server in the settings under Calls"
 		}
@@ -97,6 +109,9 @@ func speaks(v settings.Voice, present func(string) bool) Ability {
 	server := ownServer(v.Speech.URL, v.Speech.Model, "SPEECH_API_KEY", present)
 	if server != "" && engine != settings.SpeechLocal {
 		a.Ready, a.Says = true, "spoken by "+server
+		if _, ends := llm.Retires(v.Speech.Model); ends && v.Speech.URL == "" {
+			a.Says += "; then choose espeak-ng (clank config set interaction.voice.speech.engine local), a server of your own, or a realtime model"
+		}
 		return a
 	}
 	if engine == settings.SpeechServer {

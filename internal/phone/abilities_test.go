@@ -59,22 +59,26 @@ func TestWhatIsSetUpForCallsIsNamed(t *testing.T) {
 		ready   bool
 		says    string
 	}{
-		"OpenAI hears":          {secrets: []string{"OPENAI_API_KEY"}, ability: phone.CallWords, ready: true, says: "OpenAI's gpt-4o-mini-transcribe"},
+		"OpenAI hears":          {secrets: []string{"OPENAI_API_KEY"}, ability: phone.CallWords, ready: true, says: "OpenAI's gpt-transcribe"},
 		"a server of one's own": {func(s *settings.Settings) { s.Voice.Transcription.URL = "http://127.0.0.1:8000/v1" }, nil, phone.CallWords, true, "at http://127.0.0.1:8000/v1"},
 		"realtime":              {func(s *settings.Settings) { s.Voice.Brain = settings.VoiceBrainRealtime }, []string{"TRANSCRIPTION_API_KEY"}, phone.CallWords, false, "needs REALTIME_API_KEY"},
-		"OpenAI speaks":         {nil, []string{"SPEECH_API_KEY"}, phone.CallSpeech, true, "gpt-4o-mini-tts"},
-		"nobody speaks":         {func(s *settings.Settings) { s.Voice.Speech.Engine = settings.SpeechOff }, []string{"OPENAI_API_KEY"}, phone.CallSpeech, false, "written"},
-		"only a server speaks":  {func(s *settings.Settings) { s.Voice.Speech.Engine = settings.SpeechServer }, nil, phone.CallSpeech, false, "SPEECH_API_KEY"},
-		"calls are off":         {func(s *settings.Settings) { s.Voice.Enabled = false }, []string{"OPENAI_API_KEY"}, phone.CallWords, false, "switched off"},
-		"a viewer's address":    {func(s *settings.Settings) { s.Share.PublicURL = "https://clank.example/watch" }, nil, phone.ShareViewer, true, "https://clank.example/watch"},
-		"one without https":     {func(s *settings.Settings) { s.Share.PublicURL = "http://clank.example/watch" }, nil, phone.ShareViewer, true, "without https"},
-		"a relay, no secret":    {func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" }, nil, phone.CallRelay, false, "set TURN_SECRET"},
-		"a relay, no name":      {func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" }, []string{"TURN_CREDENTIAL"}, phone.CallRelay, false, "set interaction.share.turnUsername"},
-		"a relay, two secrets":  {func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" }, []string{"TURN_CREDENTIAL", "TURN_SECRET"}, phone.CallRelay, false, "unset the second"},
-		"a relay for a time":    {func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" }, []string{"TURN_SECRET"}, phone.CallRelay, true, "turn:turn.example, lent"},
-		"a relay for ever":      {func(s *settings.Settings) { s.Share.TURN, s.Share.TURNUser = "turn:turn.example", "ada" }, []string{"TURN_CREDENTIAL"}, phone.CallRelay, true, "TURN_SECRET is safer"},
-		"Go Live":               {func(s *settings.Settings) { s.Share.GoLive = true }, []string{"DISCORD_GOLIVE_TOKEN"}, phone.ShareLive, true, "may end the account"},
-		"Go Live, no account":   {func(s *settings.Settings) { s.Share.GoLive = true }, nil, phone.ShareLive, false, "set DISCORD_GOLIVE_TOKEN"},
+		"OpenAI speaks":         {nil, []string{"SPEECH_API_KEY"}, phone.CallSpeech, true, "gpt-4o-mini-tts (OpenAI takes it back on 2027-01-06); then choose espeak-ng"},
+		"a model that goes":     {func(s *settings.Settings) { s.Voice.Transcription.Model = "whisper-1" }, []string{"OPENAI_API_KEY"}, phone.CallWords, true, "2027-02-26; gpt-transcribe takes its place"},
+		"a name of one's own": {func(s *settings.Settings) {
+			s.Voice.Transcription.Model, s.Voice.Transcription.URL = "whisper-1", "http://127.0.0.1:8000/v1"
+		}, nil, phone.CallWords, true, "whisper-1 at http://127.0.0.1:8000/v1"},
+		"nobody speaks":        {func(s *settings.Settings) { s.Voice.Speech.Engine = settings.SpeechOff }, []string{"OPENAI_API_KEY"}, phone.CallSpeech, false, "written"},
+		"only a server speaks": {func(s *settings.Settings) { s.Voice.Speech.Engine = settings.SpeechServer }, nil, phone.CallSpeech, false, "SPEECH_API_KEY"},
+		"calls are off":        {func(s *settings.Settings) { s.Voice.Enabled = false }, []string{"OPENAI_API_KEY"}, phone.CallWords, false, "switched off"},
+		"a viewer's address":   {func(s *settings.Settings) { s.Share.PublicURL = "https://clank.example/watch" }, nil, phone.ShareViewer, true, "https://clank.example/watch"},
+		"one without https":    {func(s *settings.Settings) { s.Share.PublicURL = "http://clank.example/watch" }, nil, phone.ShareViewer, true, "without https"},
+		"a relay, no secret":   {func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" }, nil, phone.CallRelay, false, "set TURN_SECRET"},
+		"a relay, no name":     {func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" }, []string{"TURN_CREDENTIAL"}, phone.CallRelay, false, "set interaction.share.turnUsername"},
+		"a relay, two secrets": {func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" }, []string{"TURN_CREDENTIAL", "TURN_SECRET"}, phone.CallRelay, false, "unset the second"},
+		"a relay for a time":   {func(s *settings.Settings) { s.Share.TURN = "turn:turn.example" }, []string{"TURN_SECRET"}, phone.CallRelay, true, "turn:turn.example, lent"},
+		"a relay for ever":     {func(s *settings.Settings) { s.Share.TURN, s.Share.TURNUser = "turn:turn.example", "ada" }, []string{"TURN_CREDENTIAL"}, phone.CallRelay, true, "TURN_SECRET is safer"},
+		"Go Live":              {func(s *settings.Settings) { s.Share.GoLive = true }, []string{"DISCORD_GOLIVE_TOKEN"}, phone.ShareLive, true, "may end the account"},
+		"Go Live, no account":  {func(s *settings.Settings) { s.Share.GoLive = true }, nil, phone.ShareLive, false, "set DISCORD_GOLIVE_TOKEN"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := abilities(t, t.TempDir(), tc.change, tc.secrets...)[tc.ability]

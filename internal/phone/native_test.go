@@ -250,10 +250,10 @@ func (h *house) counted(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
-		"own:gpt-4o-mini-transcribe transcribe settled 1 calls, 11 tokens, 0.1 minutes",
-		"own:gpt-realtime talk settled 1 calls, 150 tokens, 0.1 minutes",
-		"own:gpt-realtime talk settled 1 calls, 150 tokens, 0.1 minutes",
-		"own:gpt-realtime talk settled 1 calls, 150 tokens, 0.1 minutes",
+		"own:gpt-realtime-2.1 talk settled 1 calls, 150 tokens, 0.1 minutes",
+		"own:gpt-realtime-2.1 talk settled 1 calls, 150 tokens, 0.1 minutes",
+		"own:gpt-realtime-2.1 talk settled 1 calls, 150 tokens, 0.1 minutes",
+		"own:gpt-transcribe transcribe settled 1 calls, 11 tokens, 0.1 minutes",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("ledger:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -116,6 +116,7 @@ func (x *Exchange) transcriber(t settings.Transcription) (voice.Transcriber, err
 	if err != nil {
 		return nil, err
 	}
+	server.Chosen = "interaction.voice.transcription.model"
 	return remote.NewTranscriber(remote.TranscriberOptions{
 		Server: server, Model: t.Model, Language: t.Language, Keywords: []string{"clank"}, WAV: t.WAV,
 	})
@@ -129,7 +130,10 @@ func (x *Exchange) speaker(s settings.Speech) (voice.Speaker, error) {
 	if s.Engine != settings.SpeechLocal {
 		server, err := x.server(s.URL, "SPEECH_API_KEY")
 		if err == nil {
-			return remote.NewSpeaker(remote.SpeakerOptions{Server: server, Model: s.Model, Voice: s.Voice, Format: remote.Format(s.Format)})
+			server.Chosen = "interaction.voice.speech.model"
+			return remote.NewSpeaker(remote.SpeakerOptions{
+				Server: server, Model: s.Model, Voice: s.Voice, Format: remote.Format(s.Format), FormatChosen: "interaction.voice.speech.format",
+			})
 		}
 		if s.Engine == settings.SpeechServer || !errors.Is(err, errNoServer) {
 			return nil, err

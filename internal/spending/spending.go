@@ -9,6 +9,7 @@ import (
 	"clank/budget"
 	"clank/llm"
 	"clank/settings"
+	"clank/settings/amount"
 )
 
 // Keeper returns what keeps spending within the settings.
@@ -40,7 +41,7 @@ func Rules(all settings.Settings) budget.Rules {
 	for level, text := range map[budget.Level]string{
 		budget.Task: s.Task, budget.Session: s.Session, budget.User: s.User, budget.Guild: s.Guild, budget.Day: s.Day,
 	} {
-		if l, err := settings.ParseLimit(text); err == nil {
+		if l, err := amount.ParseLimit(text); err == nil {
 			rules.Limits[level] = budget.Amount{Calls: l.Calls, Steps: l.Steps, Tokens: l.Tokens, Money: budget.Dollars(l.USD), Time: l.Time}
 		}
 	}

@@ -93,7 +93,7 @@ func (c Command) list(store *tokens.Store) error {
 	w := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tFOR\tMADE\tHOLDS UNTIL")
 	for _, t := range list {
-		until := "removed"
+		until := "it is removed"
 		if !t.Expires.IsZero() {
 			until = t.Expires.Local().Format(time.DateTime)
 		}

@@ -101,7 +101,7 @@ func chatFinish(r Reply) string {
 func chatUsage(u llm.Usage) object {
 	return object{
 		"prompt_tokens": u.InputTokens, "completion_tokens": u.OutputTokens, "total_tokens": u.InputTokens + u.OutputTokens,
-		"prompt_tokens_details":     object{"cached_tokens": u.CachedTokens},
+		"prompt_tokens_details":     object{"cached_tokens": u.CachedTokens, "cache_write_tokens": u.CacheWriteTokens},
 		"completion_tokens_details": object{"reasoning_tokens": u.ReasoningTokens},
 	}
 }

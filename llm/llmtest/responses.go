@@ -93,7 +93,7 @@ func phase(r Reply) string {
 func responseUsage(u llm.Usage) object {
 	return object{
 		"input_tokens": u.InputTokens, "output_tokens": u.OutputTokens, "total_tokens": u.InputTokens + u.OutputTokens,
-		"input_tokens_details":  object{"cached_tokens": u.CachedTokens, "cache_write_tokens": 0},
+		"input_tokens_details":  object{"cached_tokens": u.CachedTokens, "cache_write_tokens": u.CacheWriteTokens},
 		"output_tokens_details": object{"reasoning_tokens": u.ReasoningTokens},
 	}
 }

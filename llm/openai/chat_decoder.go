@@ -42,7 +42,8 @@ type chatUsage struct {
 	PromptCacheHit      int     `json:"prompt_cache_hit_tokens"` // DeepSeek
 	Cost                float64 `json:"cost"`                    // OpenRouter, US dollars
 	PromptTokensDetails struct {
-		CachedTokens int `json:"cached_tokens"`
+		CachedTokens     int `json:"cached_tokens"`
+		CacheWriteTokens int `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionTokensDetails struct {
 		ReasoningTokens int `json:"reasoning_tokens"`
@@ -50,12 +51,14 @@ type chatUsage struct {
 }
 
 func (u chatUsage) usage() llm.Usage {
+	cached := min(u.PromptTokens, max(u.PromptTokensDetails.CachedTokens, u.PromptCacheHit))
 	return llm.Usage{
-		InputTokens:     u.PromptTokens,
-		CachedTokens:    min(u.PromptTokens, max(u.PromptTokensDetails.CachedTokens, u.PromptCacheHit)),
-		OutputTokens:    u.CompletionTokens,
-		ReasoningTokens: u.CompletionTokensDetails.ReasoningTokens,
-		USD:             u.Cost,
+		InputTokens:      u.PromptTokens,
+		CachedTokens:     cached,
+		CacheWriteTokens: min(u.PromptTokens-cached, max(0, u.PromptTokensDetails.CacheWriteTokens)),
+		OutputTokens:     u.CompletionTokens,
+		ReasoningTokens:  u.CompletionTokensDetails.ReasoningTokens,
+		USD:              u.Cost,
 	}
 }
 

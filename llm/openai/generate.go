@@ -139,6 +139,9 @@ func (m *Model) receive(ctx context.Context, s stream, dec decoder, a *carrier, 
 // priced is the reply that came together in dec, with what it cost.
 func (m *Model) priced(dec decoder) llm.Reply {
 	r := dec.reply()
+	if !llm.ChargesCacheWrites(m.opts.Model) {
+		r.Usage.CacheWriteTokens = 0 // older models tell of it, too, and want nothing for it
+	}
 	r.Usage = wire.Charge(m.opts.Price, m.opts.Model, r.Usage)
 	return r
 }

@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
@@ -333,5 +334,22 @@ func TestListPricesApplyByModelName(t *testing.T) {
 	reply, err := m.Generate(t.Context(), ask("hi"), nil)
 	if want := (1000*2 + 100*10) / 1e6; err != nil || reply.Usage.USD != want || reply.Usage.Unpriced {
 		t.Errorf("usage %+v, %v; want %v USD", reply.Usage, err, want)
+	}
+}
+
+func TestWhatIsWrittenToTheCacheCostsWhereTheVendorCharges(t *testing.T) {
+	used := llm.Usage{InputTokens: 1000, CachedTokens: 100, CacheWriteTokens: 800, OutputTokens: 10}
+	for model, want := range map[string]float64{
+		"gpt-5.6": (100*4 + 800*1.25*4 + 100*0.4 + 10*20) / 1e6,
+		"gpt-5.5": (900*5 + 100*0.5 + 10*30) / 1e6,
+	} {
+		for _, api := range both {
+			server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Text: "x", Usage: &used}))
+			m := open(t, server, api, func(o *openai.Options) { o.Model = model })
+			reply, err := m.Generate(t.Context(), ask("hi"), nil)
+			if err != nil || math.Abs(reply.Usage.USD-want) > 1e-12 {
+				t.Errorf("%s, %s: cost %v, %v; want %v", model, api, reply.Usage.USD, err, want)
+			}
+		}
 	}
 }

@@ -39,7 +39,8 @@ type wholeResponse struct {
 		InputTokens        int `json:"input_tokens"`
 		OutputTokens       int `json:"output_tokens"`
 		InputTokensDetails struct {
-			CachedTokens int `json:"cached_tokens"`
+			CachedTokens     int `json:"cached_tokens"`
+			CacheWriteTokens int `json:"cache_write_tokens"`
 		} `json:"input_tokens_details"`
 		OutputTokensDetails struct {
 			ReasoningTokens int `json:"reasoning_tokens"`
@@ -188,7 +189,7 @@ func (d *responsesDecoder) reply() llm.Reply {
 	r := llm.Reply{Message: llm.Message{Role: llm.RoleAssistant, Parts: d.parts}}
 	if u := d.whole.Usage; u != nil {
 		r.Usage = llm.Usage{
-			InputTokens: u.InputTokens, CachedTokens: u.InputTokensDetails.CachedTokens,
+			InputTokens: u.InputTokens, CachedTokens: u.InputTokensDetails.CachedTokens, CacheWriteTokens: u.InputTokensDetails.CacheWriteTokens,
 			OutputTokens: u.OutputTokens, ReasoningTokens: u.OutputTokensDetails.ReasoningTokens,
 		}
 	}

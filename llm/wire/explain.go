@@ -72,7 +72,7 @@ func describeStatus(e *llm.Error, s *StatusError, at Place) (transient bool) {
 		e.Message, e.Hint = "the account at "+at.Host+" has no credit left", "check its plan and billing"
 	case s.Status == http.StatusNotFound && strings.Contains(said, "model"):
 		e.Kind, e.Message = llm.ErrNotFound, fmt.Sprintf("there is no model %q at %s", at.Model, at.Shown)
-		e.Hint = "check the name; it may have been retired"
+		e.Hint = at.another()
 	case s.Status == http.StatusNotFound, s.Status == http.StatusMethodNotAllowed:
 		e.Kind, e.Message, e.Hint = llm.ErrNotFound, fmt.Sprintf("%s has no %s", at.Shown, at.Speaks), at.wrong()
 	case s.Status == http.StatusTooManyRequests:

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"net/url"
+
+	"clank/llm"
 )
 
 // Place names the server that was called, for what a person reads.
@@ -14,7 +16,17 @@ type Place struct {
 	KeyEnv string // where its key is set
 	HasKey bool   // one was sent
 	Model  string // as the server calls it
+	Chosen string // where people choose the model; "the settings under Models" if empty
 	Wrong  string // what to do if the address seems wrong; "check the server's address" if empty
+}
+
+// another says how to come to a model that there is.
+func (p Place) another() string {
+	hint := "check the name, or choose another in " + cmp.Or(p.Chosen, "the settings under Models") + ": it may have been retired"
+	if r, ok := llm.Retires(p.Model); ok {
+		hint += " (" + r.String() + ")"
+	}
+	return hint
 }
 
 func (p Place) wrong() string { return cmp.Or(p.Wrong, "check the server's address") }

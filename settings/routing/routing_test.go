@@ -55,6 +55,8 @@ func TestTheRouteIsWhatIsAskedForElseTheOverrideElseThePreset(t *testing.T) {
 			return "anthropic:claude-opus-5-5"
 		case strings.HasPrefix(preset, "openai"):
 			return "openai:gpt-5.6"
+		case strings.HasPrefix(preset, "grok"):
+			return "compatible:grok-4.3"
 		}
 		return "plain:steps"
 	}

@@ -44,7 +44,7 @@ func (s *Session) explain(err error) *llm.Error {
 		case refused.status == http.StatusUnauthorized, refused.status == http.StatusForbidden:
 			e.Kind, e.Hint = llm.ErrAuth, "check the key"
 		case refused.status == http.StatusNotFound:
-			e.Kind, e.Hint = llm.ErrNotFound, "check the address and the model; not every server has realtime conversations"
+			e.Kind, e.Hint = llm.ErrNotFound, "check the address, and the model in interaction.voice.realtime.model"+s.retires()+"; not every server has realtime conversations"
 		case refused.status == http.StatusTooManyRequests:
 			e.Kind, e.Hint = llm.ErrRateLimited, "wait a moment, or look at the account's limits"
 		case refused.status < http.StatusInternalServerError:
@@ -53,6 +53,9 @@ func (s *Session) explain(err error) *llm.Error {
 	case errors.As(err, &told):
 		e.Message = "the realtime server says: " + s.clean(told.Error())
 		e.Kind, e.Hint = kindOf(told.failure)
+		if e.Kind == llm.ErrNotFound {
+			e.Hint += s.retires()
+		}
 	case errors.Is(err, errIdle), errors.Is(err, context.DeadlineExceeded):
 		e.Kind, e.Message = llm.ErrTimeout, "the realtime server did not answer in time"
 	default:
@@ -62,6 +65,14 @@ func (s *Session) explain(err error) *llm.Error {
 		}
 	}
 	return e
+}
+
+// retires says when OpenAI takes the model back, if that is known.
+func (s *Session) retires() string {
+	if r, ok := llm.Retires(s.model()); ok {
+		return " (" + r.String() + ")"
+	}
+	return ""
 }
 
 // clean takes the key out of a text, should a server repeat it.
@@ -82,7 +93,7 @@ func kindOf(f failure) (llm.ErrorKind, string) {
 	case "invalid_api_key":
 		return llm.ErrAuth, "check the key"
 	case "model_not_found":
-		return llm.ErrNotFound, "check the model's name"
+		return llm.ErrNotFound, "choose another model in interaction.voice.realtime.model"
 	case "rate_limit_exceeded":
 		return llm.ErrRateLimited, "wait a moment"
 	case "insufficient_quota":

@@ -23,7 +23,7 @@ import (
 // Defaults of a [Session].
 const (
 	DefaultBaseURL = "https://api.openai.com/v1"
-	DefaultModel   = "gpt-realtime"
+	DefaultModel   = "gpt-realtime-2.1"
 )
 
 // Playing is what became of sound that was handed over to be played.

@@ -28,7 +28,7 @@ func TestASessionIsSetUpAsItIsToBe(t *testing.T) {
 	stop := run(t, s)
 	got := await(t, updates)
 	for path, want := range map[string]any{
-		"session.type": "realtime", "session.model": "gpt-realtime", "session.instructions": "Be short.",
+		"session.type": "realtime", "session.model": "gpt-realtime-2.1", "session.instructions": "Be short.",
 		"session.audio.input.format.rate": 24000.0, "session.audio.input.transcription.language": "en",
 		"session.audio.output.voice": "marin", "session.audio.input.turn_detection.type": "server_vad",
 	} {
@@ -43,7 +43,7 @@ func TestASessionIsSetUpAsItIsToBe(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Errorf("the end: %v", err)
 	}
-	if r := srv.Requests()[0]; r.Header.Get("Authorization") != "Bearer sk-secret" || r.URL.Query().Get("model") != "gpt-realtime" {
+	if r := srv.Requests()[0]; r.Header.Get("Authorization") != "Bearer sk-secret" || r.URL.Query().Get("model") != "gpt-realtime-2.1" {
 		t.Errorf("asked with %q for %s", r.Header.Get("Authorization"), r.URL)
 	}
 }

@@ -1,9 +1,10 @@
-// Maps boxes of a frame's document to the viewport of its local root, in a world that may look into the frames above in the
-// same process. With onTop, the frame must be seen at the middle of each box, or the answer is null.
-(boxes, onTop) => {
+// Maps boxes of a document to the viewport of the root document of its frame, so many frame elements above. With onTop, the frame
+// must be seen at the middle of each box, or the answer is null; so it is if a document on the way cannot be entered.
+(boxes, onTop, up) => {
   let out = boxes;
-  for (let w = window; w.frameElement; w = w.parent) {
+  for (let w = window, n = 0; n < up; w = w.parent, n++) {
     const owner = w.frameElement;
+    if (!owner) return null;
     const b = owner.getBoundingClientRect();
     const style = owner.ownerDocument.defaultView.getComputedStyle(owner);
     const scale = owner.offsetWidth ? b.width / owner.offsetWidth : 1;

@@ -28,6 +28,7 @@ type Server struct {
 	BaseURL    string // [DefaultBaseURL] if empty
 	Key        string // may be empty for a local server
 	KeyEnv     string // where the key is set, for messages; OPENAI_API_KEY if empty
+	Chosen     string // where the model is chosen, for messages; may be empty
 	Timeout    time.Duration
 	HTTPClient *http.Client // nil for a plain one
 	Log        *slog.Logger // nil for none
@@ -56,7 +57,7 @@ func newCaller(s Server, endpoint, speaks, model string, timeout time.Duration) 
 		patience: wire.Patience{Timeout: cmp.Or(s.Timeout, timeout), Idle: timeout, Logger: s.Log}.WithDefaults(),
 	}
 	c.place = wire.Place{
-		Host: u.Host, Shown: u.Redacted(), Speaks: speaks, KeyEnv: cmp.Or(s.KeyEnv, "OPENAI_API_KEY"), HasKey: s.Key != "", Model: model,
+		Host: u.Host, Shown: u.Redacted(), Speaks: speaks, KeyEnv: cmp.Or(s.KeyEnv, "OPENAI_API_KEY"), HasKey: s.Key != "", Model: model, Chosen: s.Chosen,
 	}
 	return c, nil
 }

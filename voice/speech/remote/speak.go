@@ -1,12 +1,16 @@
 package remote
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"net/http"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -40,6 +44,7 @@ type SpeakerOptions struct {
 	Instructions string  // how to speak; not for every model
 	Speed        float64 // from 0.25 to 4; 0 for the usual
 	Format       Format  // [Opus] if empty
+	FormatChosen string  // where the format is chosen, for messages; "the settings" if empty
 }
 
 // Speaker is a [voice.Speaker], safe for concurrent use.
@@ -106,8 +111,7 @@ func (s *Speaker) piece(outer context.Context, text string, yield func([]byte, e
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		told, _ := s.call.explain(err)
-		return told
+		return s.explain(err)
 	}
 	resp, kind, done, err := s.call.send(ctx, cancel, "application/json", body)
 	if err != nil {
@@ -129,6 +133,34 @@ func (s *Speaker) piece(outer context.Context, text string, yield func([]byte, e
 	return goOn, nil
 }
 
+// explain says what went wrong, and what to do where it is the format.
+func (s *Speaker) explain(err error) error {
+	told, _ := s.call.explain(err)
+	var (
+		other   *otherFormatError
+		refused *wire.StatusError
+	)
+	asked := string(s.o.Format)
+	switch {
+	case errors.As(err, &other):
+		told.Message = fmt.Sprintf("%s was asked for speech as %s, and sent something else", s.call.place.Host, asked)
+	case errors.As(err, &refused) && refused.Status < http.StatusInternalServerError && strings.Contains(strings.ToLower(refused.Message), "format"):
+	default:
+		return told
+	}
+	told.Hint = "it may not make " + asked + ": choose another format (opus, wav, pcm) in " + cmp.Or(s.o.FormatChosen, "the settings")
+	return told
+}
+
+// otherFormatError is sound of another format than was asked for.
+type otherFormatError struct{ err error }
+
+func (e *otherFormatError) Error() string { return e.err.Error() }
+func (e *otherFormatError) Unwrap() error { return e.err }
+
+// otherFormat is what is told of it.
+func otherFormat(err error) error { return &wire.MalformedError{Err: &otherFormatError{err}} }
+
 // request is the body of a call.
 type request struct {
 	Model        string  `json:"model"`
@@ -143,11 +175,15 @@ type request struct {
 func decode(f Format, body io.Reader, take func([]byte) bool) error {
 	switch f {
 	case PCM:
+		body, err := samplesOnly(body)
+		if err != nil {
+			return err
+		}
 		return pack(ratePCM, pcmReader(body), take)
 	case WAV:
 		r, err := audio.NewWAVReader(body)
 		if err != nil {
-			return &wire.MalformedError{Err: err}
+			return otherFormat(err)
 		}
 		return pack(r.Rate, func() ([]int16, error) { return r.Read(r.Rate / 10) }, take)
 	default:
@@ -155,11 +191,23 @@ func decode(f Format, body io.Reader, take func([]byte) bool) error {
 	}
 }
 
+// samplesOnly is body unless it begins as a file of another format does, which would be heard as noise.
+func samplesOnly(body io.Reader) (io.Reader, error) {
+	r := bufio.NewReader(body)
+	begin, _ := r.Peek(4) // what keeps it from being read is told by who reads on
+	for _, of := range []string{"RIFF", "OggS", "fLaC", "ID3", "\xff\xfb", "\xff\xf3"} {
+		if bytes.HasPrefix(begin, []byte(of)) {
+			return nil, otherFormat(fmt.Errorf("the answer begins with %q, as no samples do", of))
+		}
+	}
+	return r, nil
+}
+
 // relay passes Opus on, and encodes it anew if its packets do not last 20 ms.
 func relay(body io.Reader, take func([]byte) bool) error {
 	ogg, err := audio.NewOggReader(body)
 	if err != nil {
-		return &wire.MalformedError{Err: err}
+		return otherFormat(err)
 	}
 	first, err := ogg.Next()
 	if errors.Is(err, io.EOF) {
@@ -170,7 +218,7 @@ func relay(body io.Reader, take func([]byte) bool) error {
 	}
 	shape, err := audio.Inspect(first)
 	if err != nil {
-		return &wire.MalformedError{Err: err}
+		return otherFormat(err)
 	}
 	next := func() ([]byte, error) {
 		if p := first; p != nil {

@@ -213,3 +213,47 @@ func TestLongTextIsAskedForInPieces(t *testing.T) {
 		valid(t, "CreateSpeechRequest", a.fields)
 	}
 }
+
+func TestAServerThatDoesNotMakeTheFormatNamesTheSetting(t *testing.T) {
+	var wav bytes.Buffer
+	if err := audio.WriteWAV(&wav, 22050, wave(22050, 5)); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		format remote.Format
+		status int
+		body   string
+	}{
+		"MP3 for Opus":     {remote.Opus, 200, "ID3\x04\x00\x00\x00\x00\x00\x00" + strings.Repeat("x", 500)},
+		"WAV for Opus":     {remote.Opus, 200, wav.String()},
+		"WAV for samples":  {remote.PCM, 200, wav.String()},
+		"MP3 for WAV":      {remote.WAV, 200, "\xff\xfb\x90\x00" + strings.Repeat("x", 500)},
+		"a word about it":  {remote.Opus, 400, `{"error":{"message":"Unsupported response_format"}}`},
+		"a list of errors": {remote.Opus, 422, `{"detail":[{"loc":["body","response_format"],"msg":"Input should be 'mp3' or 'wav'"}]}`},
+	} {
+		s := serve(t, reply(c.status, "application/octet-stream", c.body))
+		sp, err := remote.NewSpeaker(remote.SpeakerOptions{Server: s.at(), Model: "kokoro", Voice: "a", Format: c.format, FormatChosen: "interaction.voice.speech.format"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = collect(t, t.Context(), sp, "Hello.")
+		var told *llm.Error
+		if !errors.As(err, &told) || !strings.Contains(told.Hint, "may not make "+string(c.format)) || !strings.Contains(told.Hint, "interaction.voice.speech.format") {
+			t.Errorf("%s: got %v, want the setting of the format", name, err)
+		}
+	}
+}
+
+func TestAModelThatIsGoneNamesItsSettingAndSuccessor(t *testing.T) {
+	s := serve(t, reply(404, "application/json", `{"error":{"message":"The model does not exist"}}`))
+	at := s.at()
+	at.Chosen = "interaction.voice.speech.model"
+	sp, err := remote.NewSpeaker(remote.SpeakerOptions{Server: at, Model: "gpt-4o-mini-tts", Voice: "alloy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = collect(t, t.Context(), sp, "Hello.")
+	if told := failure(t, err, llm.ErrNotFound); !strings.Contains(told.Hint, "interaction.voice.speech.model") || !strings.Contains(told.Hint, "2027-01-06") {
+		t.Errorf("hint = %q, want the setting and the day", told.Hint)
+	}
+}

@@ -1,0 +1,43 @@
+package amount
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Price is what a model costs, in US dollars per million tokens.
+type Price struct{ Input, Cached, Output float64 }
+
+// ParsePrices reads prices by the names of models: "model input cached output", one a line. With an error, which is that of the first
+// line that is none, come the prices of those that are.
+func ParsePrices(text string) (map[string]Price, error) {
+	prices := make(map[string]Price)
+	var first error
+	for line := range strings.Lines(text) {
+		model, p, err := parsePrice(line)
+		switch {
+		case err == nil && model != "":
+			prices[model] = p
+		case first == nil:
+			first = err
+		}
+	}
+	return prices, first
+}
+
+// parsePrice reads one line; the model of an empty one is "".
+func parsePrice(line string) (model string, p Price, err error) {
+	f := strings.Fields(line)
+	if len(f) == 0 {
+		return "", p, nil
+	}
+	if len(f) != 4 {
+		return "", p, fmt.Errorf("must have a model and three prices on each line (input, cached input, output), unlike %q", strings.TrimSpace(line))
+	}
+	for i, into := range []*float64{&p.Input, &p.Cached, &p.Output} {
+		if *into, err = count(f[i+1], mostUSD); err != nil {
+			return "", Price{}, err
+		}
+	}
+	return f[0], p, nil
+}
