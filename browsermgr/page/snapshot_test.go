@@ -169,7 +169,7 @@ func TestSnapshotListsRefs(t *testing.T) {
 }
 
 func TestTextReadsTheMainPart(t *testing.T) {
-	tab := show(t, `<nav>Menu</nav><article><h1>Title</h1><p id=p>Body text</p></article><a href=/x>Out</a><a href=/x>Twice</a>`)
+	tab := show(t, `<nav>Menu</nav><article><h1>Title</h1><p id=p>Body text</p></article><a href=/x>Out</a><a href=/x>Twice</a><button value=b>Buy</button>`)
 	text, err := tab.Text(t.Context(), "")
 	if err != nil || strings.Contains(text, "Menu") {
 		t.Errorf("got %q, %v; want the article only", text, err)
@@ -178,6 +178,10 @@ func TestTextReadsTheMainPart(t *testing.T) {
 	text, err = tab.Text(t.Context(), refOf(t, tab, `heading "Title"`))
 	if err != nil || text != "Title" {
 		t.Errorf("got %q, %v; want the heading's text", text, err)
+	}
+	text, err = tab.Text(t.Context(), refOf(t, tab, `button "Buy"`))
+	if err != nil || text != "Buy" {
+		t.Errorf("got %q, %v; want what the button says", text, err)
 	}
 	links, err := tab.Links(t.Context())
 	if err != nil || len(links) != 1 || links[0].Text != "Out" {

@@ -220,12 +220,13 @@ var table = map[string][]string{
 	"internal/layout":                  {},
 	"voice/privacy":                    {},
 	"voice/talk": {
-		"brain", "cancel", "llm", "sessions", "voice", "voice/audio", "voice/ear", "voice/mouth", "voice/realtime", "voice/talk/memory",
+		"brain", "cancel", "llm", "sessions", "voice", "voice/audio", "voice/realtime", "voice/talk/memory",
 		"voice/talk/queue", "voice/talk/toolbox", "voice/talk/words",
 	},
 	"voice/talk/calls":   {"brain", "cancel", "llm", "sessions"},
 	"voice/talk/memory":  {"brain", "voice/talk/words"},
 	"voice/talk/queue":   {"voice"},
+	"voice/talk/senses":  {"llm", "voice/ear", "voice/mouth", "voice/talk"},
 	"voice/talk/toolbox": {"brain", "llm", "sessions"},
 	"voice/talk/words":   {},
 

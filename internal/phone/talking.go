@@ -17,6 +17,7 @@ import (
 	"clank/voice/speech/remote"
 	"clank/voice/talk"
 	"clank/voice/talk/calls"
+	"clank/voice/talk/senses"
 	"clank/voice/talk/words"
 	"clank/voice/webcall"
 )
@@ -39,7 +40,7 @@ func (x *Exchange) conversation(line voice.Line, place talk.Place, chat talk.Cha
 		Rate: voice.RateSpeech, Logger: x.Logger,
 		Ignore: func(id string) bool { return x.left.LeftOut(place.Guild, id) },
 	}
-	t.NewEar = talk.Through(listens)
+	t.NewEar = senses.Ear(listens)
 	if x.spotter != nil {
 		t.Spotter = x.spotter
 	}
@@ -58,7 +59,7 @@ func (x *Exchange) conversation(line voice.Line, place talk.Place, chat talk.Cha
 		says.Speaker = x.paidSpeech(s, v.Speech, chat)
 	}
 	if says.Speaker != nil || t.NewNative != nil { // which brings a voice of its own
-		t.Mouth = talk.With(says)
+		t.Mouth = senses.Mouth(says)
 	}
 	if place.Guild != "" {
 		t.Privacy = x.left

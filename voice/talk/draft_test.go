@@ -14,7 +14,7 @@ import (
 	"clank/sessions"
 	"clank/voice"
 	"clank/voice/mouth"
-	"clank/voice/talk"
+	"clank/voice/talk/senses"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -358,7 +358,7 @@ func TestASentenceIsMadeWhileTheOneBeforeItIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLine()
 		spoken := &slowly{asked: make(chan string, 10)}
-		m := talk.With(&mouth.Mouth{Line: l, Speaker: spoken})
+		m := senses.Mouth(&mouth.Mouth{Line: l, Speaker: spoken})
 		ctx, end := context.WithCancelCause(t.Context())
 		over := make(chan error)
 		go func() { over <- m.Run(ctx) }()

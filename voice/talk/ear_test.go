@@ -15,6 +15,7 @@ import (
 	"clank/voice/ear"
 	"clank/voice/mouth"
 	"clank/voice/talk"
+	"clank/voice/talk/senses"
 )
 
 // tone are Opus packets of a sound as loud as speech.
@@ -75,10 +76,10 @@ func TestFromThePacketToOurSilenceItTakesLessThan200Milliseconds(t *testing.T) {
 				heard <- u
 				said(u)
 			}
-			return talk.Through(&ear.Ear{})(h)
+			return senses.Ear(&ear.Ear{})(h)
 		}
 		spoken := &speaker{packets: packets}
-		p.Mouth = talk.With(&mouth.Mouth{Line: p.line, Speaker: spoken})
+		p.Mouth = senses.Mouth(&mouth.Mouth{Line: p.line, Speaker: spoken})
 		p.begin("ada")
 		p.says("ada", "tell me a story") // through the scripted end of utterance
 		for p.line.last().Before(time.Now().Add(-30 * time.Millisecond)) {

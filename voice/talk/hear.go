@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/sessions"
 	"clank/voice"
 	"clank/voice/audio"
 	"clank/voice/talk/queue"
@@ -205,10 +206,14 @@ func (c *call) understood(ctx context.Context, p *person, h heard, text string, 
 
 // stillStops is what can be done while speech is not understood.
 func (c *call) stillStops() string {
-	if c.Spotter == nil {
-		return " You can write to me instead."
+	instead := " You can write to me instead"
+	if c.Place.Kind == sessions.FromDashboard {
+		instead = " You can write to me on the page Chat instead"
 	}
-	return " You can write to me instead; stop words still work."
+	if c.Spotter == nil {
+		return instead + "."
+	}
+	return instead + "; stop words still work."
 }
 
 // leaveOut has p not be heard any more, because they said so.

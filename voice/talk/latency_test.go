@@ -16,6 +16,7 @@ import (
 	"clank/voice"
 	"clank/voice/mouth"
 	"clank/voice/talk"
+	"clank/voice/talk/senses"
 )
 
 // What the conversation itself takes: the transcriber of these tests takes 100 ms, which are over before the pause is, the brain nothing, the
@@ -23,7 +24,7 @@ import (
 func TestAnAnswerBeginsAsSoonAsItsFirstSentenceCanBeHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newParty(t)
-		p.Mouth = talk.With(&mouth.Mouth{Line: p.line, Speaker: &speaker{packets: slices.Repeat([][]byte{{1}}, 25)}})
+		p.Mouth = senses.Mouth(&mouth.Mouth{Line: p.line, Speaker: &speaker{packets: slices.Repeat([][]byte{{1}}, 25)}})
 		p.begin("ada")
 		began := time.Now()
 		p.sound("ada", time.Second)
@@ -111,7 +112,7 @@ func firstSound(b *testing.B, who talk.Replier) time.Duration {
 	var tell talk.Heard
 	c := &talk.Talk{
 		Line: l, Place: talk.Place{Kind: sessions.FromDashboard, Channel: "v"}, Brain: who, Chat: &chat{}, Scopes: &cancel.Scopes{},
-		Mouth:       talk.With(&mouth.Mouth{Line: l, Speaker: &speaker{packets: slices.Repeat([][]byte{{1}}, 10)}}),
+		Mouth:       senses.Mouth(&mouth.Mouth{Line: l, Speaker: &speaker{packets: slices.Repeat([][]byte{{1}}, 10)}}),
 		Transcriber: spelled{},
 		NewEar:      func(h talk.Heard) talk.Ear { tell = h; return &scriptedEar{} },
 	}

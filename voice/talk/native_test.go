@@ -18,6 +18,7 @@ import (
 	"clank/voice"
 	"clank/voice/mouth"
 	"clank/voice/talk"
+	"clank/voice/talk/senses"
 	"clank/voice/talk/toolbox"
 )
 
@@ -87,7 +88,7 @@ func nativeParty(t *testing.T) (*party, *model) {
 	p := newParty(t)
 	m := &model{heard: map[string]time.Duration{}, fails: make(chan error, 1)}
 	p.NewNative = func(on talk.NativeEvents) talk.Native { m.on = on; return m }
-	p.Mouth = talk.With(&mouth.Mouth{Line: p.line, Speaker: &speaker{packets: [][]byte{{1}}}})
+	p.Mouth = senses.Mouth(&mouth.Mouth{Line: p.line, Speaker: &speaker{packets: [][]byte{{1}}}})
 	return p, m
 }
 

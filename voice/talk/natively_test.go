@@ -16,6 +16,7 @@ import (
 	"clank/voice/mouth"
 	"clank/voice/realtime"
 	"clank/voice/talk"
+	"clank/voice/talk/senses"
 )
 
 func TestARealtimeModelHearsUsesToolsAndKnowsWhatWasHeardOfIt(t *testing.T) {
@@ -41,7 +42,7 @@ func TestARealtimeModelHearsUsesToolsAndKnowsWhatWasHeardOfIt(t *testing.T) {
 	}})
 	p := newParty(t)
 	p.Spotter = nil
-	p.Mouth = talk.With(&mouth.Mouth{Line: p.line, Speaker: &speaker{packets: [][]byte{{1}}}})
+	p.Mouth = senses.Mouth(&mouth.Mouth{Line: p.line, Speaker: &speaker{packets: [][]byte{{1}}}})
 	look := brain.Tool{
 		Tool: llm.Tool{Name: "look", Description: "Looks."},
 		Call: func(_ context.Context, o sessions.Origin, _ json.RawMessage) (string, []llm.Image, error) {

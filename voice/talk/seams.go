@@ -2,6 +2,7 @@ package talk
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"clank/brain"
@@ -28,7 +29,7 @@ type Heard struct {
 	Speaking func(person string, voiced time.Duration, over bool)
 }
 
-// Ear turns packets into speech. [clank/voice/ear.Ear] is one, by [Through].
+// Ear turns packets into speech. [clank/voice/ear.Ear] is one, by package senses.
 type Ear interface {
 	Take(p voice.Packet) // does not block
 	Left(person string)  // they left, or do not want to be heard: what is kept of them goes
@@ -37,14 +38,17 @@ type Ear interface {
 	Run(ctx context.Context) error
 }
 
-// Mouth speaks into the call; [With] makes one. Say is called by one goroutine at a time, the others by any.
+// ErrNoWords is a [Mouth]'s who has nobody to speak words: they are to be written.
+var ErrNoWords = errors.New("nobody speaks words here")
+
+// Mouth speaks into the call; package senses makes one. Say is called by one goroutine at a time, the others by any.
 type Mouth interface {
 	// Run speaks until ctx ends. Then nothing more can be said.
 	Run(ctx context.Context) error
 
 	// Say speaks sentences one after the other, also such as come while it speaks, and returns how many were heard to their end. It
 	// blocks until all are said that are there, or Silence has been called, whose cause it then returns, or ctx has ended, or a sentence
-	// could not be spoken. The channel is not closed.
+	// could not be spoken ([ErrNoWords] if none ever are). The channel is not closed.
 	Say(ctx context.Context, sentences <-chan string) (said int, err error)
 
 	// Play begins to play sound that is made elsewhere, after what is being said. It does not block.

@@ -220,7 +220,7 @@ func (c *call) spokenTo(ctx context.Context, p *part, n int, err error) {
 			c.remember(p)
 		}
 		c.place(p)
-	case errors.Is(err, errNoWords):
+	case errors.Is(err, ErrNoWords):
 		c.unspoken(p)
 	case p.broken != nil && !p.dropped && ctx.Err() == nil:
 		s.suspended, s.until = p, time.Now().Add(suspendFor)

@@ -11,7 +11,7 @@ import (
 	"clank/sessions"
 	"clank/voice"
 	"clank/voice/mouth"
-	"clank/voice/talk"
+	"clank/voice/talk/senses"
 )
 
 var errSpent = &llm.Error{Kind: llm.ErrSpent, Message: "budget spent: 1 of 1 USD for this person today", Hint: "ask the operator"}
@@ -58,7 +58,7 @@ func TestWhatIsAskedOfModelsIsPutDownToWhoIsHeardAndAnswered(t *testing.T) {
 		heard := make(chan llm.Account, 10)
 		p.Transcriber = accounting{p.words, heard}
 		spoken := &speaker{packets: [][]byte{{1}}, accounts: make(chan llm.Account, 20)}
-		p.Mouth = talk.With(&mouth.Mouth{Line: p.line, Speaker: spoken})
+		p.Mouth = senses.Mouth(&mouth.Mouth{Line: p.line, Speaker: spoken})
 		p.begin("ada")
 		p.says("ada", "clank how late is it")
 		p.wait(5 * time.Second)

@@ -2,7 +2,7 @@
 
 const textOf = (element) => {
   if (isSecret(element)) return element.value ? MASK : '';
-  return 'value' in element && typeof element.value === 'string' ? element.value : (element.innerText ?? element.textContent);
+  return element.matches('input, textarea, select') ? element.value : (element.innerText ?? element.textContent);
 };
 
 FUNCTIONS.text = (a) => look(() => {

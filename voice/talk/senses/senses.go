@@ -1,14 +1,17 @@
-package talk
+// Package senses fits an ear and a mouth to a conversation.
+//
+// What is heard and said is no business of it.
+package senses
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"time"
 
 	"clank/llm"
 	"clank/voice/ear"
 	"clank/voice/mouth"
+	"clank/voice/talk"
 )
 
 // longestPause is when a pause that nobody has ended is over. The rules of interruption end it long before.
@@ -17,30 +20,27 @@ const longestPause = 10 * time.Second
 // maxAhead is how many sentences are given to a mouth before they are said.
 const maxAhead = 8
 
-// Through has e tell what it hears: a [Talk.NewEar]. The functions of e are set by it; its other fields are the caller's.
-func Through(e *ear.Ear) func(Heard) Ear {
-	return func(h Heard) Ear {
+// Ear has e tell what it hears: a [talk.Talk.NewEar]. The functions of e are set by it; its other fields are the caller's.
+func Ear(e *ear.Ear) func(talk.Heard) talk.Ear {
+	return func(h talk.Heard) talk.Ear {
 		e.Sound, e.Said, e.Pausing = h.Sound, h.Said, h.Paused
 		e.Speaking = func(s ear.Speech) { h.Speaking(s.From, s.Voiced, s.Over) }
 		return e
 	}
 }
 
-// errNoWords means that there is nobody to speak words: they are to be written.
-var errNoWords = errors.New("nobody speaks words here")
-
-// With is a [Mouth] that speaks through m, which nobody else may use. Where m has no speaker only sound is played, and words are written.
-func With(m *mouth.Mouth) Mouth { return lips{m} }
+// Mouth is a [talk.Mouth] that speaks through m, which nobody else may use. Where m has no speaker only sound is played, and words are written.
+func Mouth(m *mouth.Mouth) talk.Mouth { return lips{m} }
 
 type lips struct{ mouth *mouth.Mouth }
 
-// Run implements [Mouth].
+// Run implements [talk.Mouth].
 func (l lips) Run(ctx context.Context) error { return l.mouth.Run(ctx) }
 
-// Say implements [Mouth]. Some sentences are queued before their turn, so that one is made into sound while another is said.
+// Say implements [talk.Mouth]. Some sentences are queued before their turn, so that one is made into sound while another is said.
 func (l lips) Say(ctx context.Context, sentences <-chan string) (said int, err error) {
 	if l.mouth.Speaker == nil {
-		return 0, errNoWords
+		return 0, talk.ErrNoWords
 	}
 	var queued []*mouth.Saying
 	for {
@@ -78,18 +78,20 @@ func (l lips) sentence(text string, a llm.Account) mouth.Sentence {
 	}}
 }
 
-// Play implements [Mouth].
-func (l lips) Play(sound Sound) Playing { return playing{l.mouth.Queue(mouth.Sentence{Sound: sound})} }
+// Play implements [talk.Mouth].
+func (l lips) Play(sound talk.Sound) talk.Playing {
+	return playing{l.mouth.Queue(mouth.Sentence{Sound: sound})}
+}
 
 type playing struct{ *mouth.Saying }
 
-// Wait implements [Playing].
+// Wait implements [talk.Playing].
 func (p playing) Wait(ctx context.Context) error {
 	_, err := p.Saying.Wait(ctx)
 	return err
 }
 
-// Pause implements [Mouth].
+// Pause implements [talk.Mouth].
 func (l lips) Pause(on bool) {
 	if on {
 		l.mouth.Hold(longestPause)
@@ -98,5 +100,5 @@ func (l lips) Pause(on bool) {
 	l.mouth.Resume()
 }
 
-// Silence implements [Mouth].
+// Silence implements [talk.Mouth].
 func (l lips) Silence(cause error) { l.mouth.Silence(cause) }
