@@ -79,6 +79,7 @@ type Server struct {
 	feed   *feed
 	listen net.Listener
 	http   *http.Server
+	unused unused
 	launch func(func(ctx context.Context)) // does something that lives as long as the server
 	end    context.CancelCauseFunc
 	work   sync.WaitGroup // what was launched, and the listener's loop
@@ -111,6 +112,7 @@ func (s *Server) Open(ctx context.Context) error {
 		WriteTimeout:      time.Minute, // streams move their own deadline along
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
+		ConnState:         s.unused.follow,
 		ErrorLog:          slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),
 	}
 	s.launch(s.feed.run)
@@ -132,6 +134,7 @@ func (s *Server) Close(ctx context.Context) error {
 		return nil
 	}
 	s.end(&cancel.Cause{Reason: cancel.ShuttingDown})
+	s.unused.close()
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		err = fmt.Errorf("close the page: %w", errors.Join(err, s.http.Close()))

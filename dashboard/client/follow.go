@@ -28,7 +28,7 @@ const (
 // answer. It comes back when the connection breaks, and tells nothing twice. It
 // does not stop the task when ctx ends.
 func (c *Client) Follow(ctx context.Context, taskID string, watch func(sessions.Event)) (sessions.Record, error) {
-	f := &follower{client: c, id: taskID, watch: watch, told: make(map[int]sessions.Phase)}
+	f := &follower{client: c, id: taskID, watch: watch, told: make(map[int]sessions.Phase), questions: make(map[string]bool)}
 	lost := time.Now()
 	for {
 		before := f.lastID
@@ -84,6 +84,8 @@ type follower struct {
 	opened time.Time // when the server answered; zero if it did not
 	rec    sessions.Record
 	told   map[int]sessions.Phase
+
+	questions map[string]bool // by id, whether their end was told, too
 }
 
 // once reads one connection's events until it ends.
@@ -146,9 +148,12 @@ func (f *follower) take(event string, data []byte) error {
 }
 
 func (f *follower) asked(ev consent.Event) {
-	if f.client.Asked != nil {
-		f.client.Asked(ev)
+	over, told := f.questions[ev.Question.ID]
+	if f.client.Asked == nil || told && (over || !ev.Over) {
+		return
 	}
+	f.questions[ev.Question.ID] = ev.Over
+	f.client.Asked(ev)
 }
 
 func (f *follower) record(r sessions.Record) {

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"clank/consent"
 	"clank/dashboard/client"
 	"clank/sessions"
 )
@@ -48,6 +50,27 @@ func TestAServerThatWasSilentForLongIsComeBackTo(t *testing.T) {
 		rec, err := c.Follow(t.Context(), "t1", func(sessions.Event) {})
 		if err != nil || rec.State != sessions.TaskDone || rec.Answer != "39" {
 			t.Errorf("got %+v, %v; want the answer", rec, err)
+		}
+	})
+}
+
+func TestAQuestionIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const (
+			snapshot = "event: snapshot\n" + `data: {"task":{"id":"t1","state":"running"},"questions":[{"id":"q1"}]}` + "\n\n"
+			asked    = "event: question\n" + `data: {"question":{"id":"q1"}}` + "\n\n"
+			over     = "event: question\n" + `data: {"question":{"id":"q1"},"over":true}` + "\n\n"
+		)
+		var got []bool
+		c := &client.Client{
+			Base: "http://clank", HTTP: &http.Client{Transport: &line{streams: []string{snapshot + asked, snapshot + over + over, snapshot + done}}},
+			Asked: func(ev consent.Event) { got = append(got, ev.Over) },
+		}
+		if _, err := c.Follow(t.Context(), "t1", func(sessions.Event) {}); err != nil {
+			t.Fatal(err)
+		}
+		if want := []bool{false, true}; !slices.Equal(got, want) {
+			t.Errorf("told of the question, and whether it is over: %v, want %v", got, want)
 		}
 	})
 }
