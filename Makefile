@@ -29,8 +29,8 @@ test: chromium speech ## run all tests
 test-peers: chromium ## the tests against programs of others, which npm installs
 	CLANK_PEERS=1 $(GO) test -count=1 ./mcpserver ./internal/aimock ./internal/callpeers ./voice/discord/dave
 
-race: chromium speech ## run the tests with the race detector, without the longest tables of cases (SKIP=packages, a regular expression)
-	GORACE=atexit_sleep_ms=100 $(GO) test $(TESTFLAGS) -race -short -p 3 -parallel 4 $$($(GO) list ./... | grep -vE '$(or $(SKIP),^$$)')
+race: chromium speech ## run the tests of what is done at once with the race detector, without the longest tables of cases (SKIP=packages, a regular expression)
+	GORACE=atexit_sleep_ms=100 $(GO) test $(TESTFLAGS) -race -short -p 3 -parallel 4 $$(scripts/concurrent | grep -vE '$(or $(SKIP),^$$)')
 
 lint: ## run the linters
 	$(GO) vet ./...
