@@ -100,7 +100,7 @@ func loop(t *testing.T, w way, window *browsermgr.Window, decrypts func(member.L
 	pub := discord.account.Publisher()
 	pub.Ways = w.ways
 	discord.Voice.SetNetwork(w.net)
-	d := diary{events: make(chan sessions.Event, 64)}
+	d := diary{guild: discord.guild.ID, events: make(chan sessions.Event, 64)}
 	stage := &golive.Stage{Publisher: pub}
 	shares := &sharing.Manager{
 		Sessions: d,
@@ -110,7 +110,7 @@ func loop(t *testing.T, w way, window *browsermgr.Window, decrypts func(member.L
 	}
 	defer shares.Close(ctx)
 	call := sharing.Call{ID: "call", Guild: discord.guild.ID, Channel: discord.call.ID}
-	if _, err := shares.Share(ctx, call, "s", sessions.Origin{Kind: sessions.FromDiscord, User: "1"}); err != nil {
+	if _, err := shares.Share(ctx, call, "s", sessions.Origin{Kind: sessions.FromDiscord, Guild: d.guild, User: "1"}); err != nil {
 		t.Fatal(err)
 	}
 	ada, err := discord.WatchStream(ctx, pub.Current().State().Key, discord.ada, member.Options{Privacy: decrypts, Ask: true})

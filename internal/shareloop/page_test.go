@@ -31,14 +31,17 @@ for (let i = 0; i < 8; i++) t.insertRow().innerHTML = "<td>Line " + i + "</td><t
 let tick; const go = () => { tick = setInterval(() => n.textContent = 1 + +n.textContent, 100) }; go();
 </script>`
 
-// diary is the sessions of a program that has one, in which something is done all the time.
-type diary struct{ events chan sessions.Event }
-
-func (diary) Session(context.Context, string) (sessions.Session, error) {
-	return sessions.Session{ID: "s", State: sessions.SessionRunning, Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "1"}}, nil
+// diary is the sessions of a program that has one, of a server, in which something is done all the time.
+type diary struct {
+	guild  string
+	events chan sessions.Event
 }
-func (diary) SetShared(context.Context, string, bool) error { return nil }
-func (d diary) Subscribe() (<-chan sessions.Event, func())  { return d.events, func() {} }
+
+func (d diary) Session(context.Context, string) (sessions.Session, error) {
+	return sessions.Session{ID: "s", State: sessions.SessionRunning, Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: d.guild, User: "1"}}, nil
+}
+func (d diary) SetShared(context.Context, string, bool) error { return nil }
+func (d diary) Subscribe() (<-chan sessions.Event, func())    { return d.events, func() {} }
 func (d diary) did() {
 	d.events <- sessions.Event{Record: sessions.Record{Task: sessions.Task{SessionID: "s"}}}
 }
