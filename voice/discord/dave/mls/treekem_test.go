@@ -6,10 +6,7 @@ import (
 	"testing"
 
 	"github.com/thomas-vilte/mls-go/ciphersuite"
-	"github.com/thomas-vilte/mls-go/framing"
 	"github.com/thomas-vilte/mls-go/group"
-	"github.com/thomas-vilte/mls-go/keypackages"
-	"github.com/thomas-vilte/mls-go/secrettree"
 	"github.com/thomas-vilte/mls-go/treesync"
 )
 
@@ -125,10 +122,7 @@ func TestVectorsOfTreeKEM(t *testing.T) {
 			if err := commit.Path.LeafNode.VerifyWithContext(suite, v.Group, p.Sender); err != nil {
 				t.Error(err)
 			}
-			context := (&group.GroupContext{
-				Version: keypackages.MLS10, CipherSuite: suite, GroupID: group.NewGroupID(v.Group), Epoch: group.NewGroupEpoch(v.Epoch),
-				TreeHash: p.After, ConfirmedTranscriptHash: v.Confirmed,
-			}).Marshal()
+			context := contextOf(v.Group, v.Epoch, p.After, v.Confirmed)
 			for _, leaf := range v.Leaves {
 				if leaf.Index == p.Sender {
 					continue
@@ -168,61 +162,4 @@ func follow(t *testing.T, tree *treesync.RatchetTree, sender treesync.LeafIndex,
 		}
 	}
 	return found, commit
-}
-
-func TestVectorsOfPrivateMessages(t *testing.T) {
-	t.Parallel()
-	type vector struct {
-		Group       octets `json:"group_id"`
-		Epoch       uint64 `json:"epoch"`
-		Tree        octets `json:"tree_hash"`
-		Confirmed   octets `json:"confirmed_transcript_hash"`
-		Public      octets `json:"signature_pub"`
-		Encryption  octets `json:"encryption_secret"`
-		SenderData  octets `json:"sender_data_secret"`
-		Proposal    octets `json:"proposal"`
-		Commit      octets `json:"commit"`
-		Application octets `json:"application"`
-		PProposal   octets `json:"proposal_priv"`
-		PCommit     octets `json:"commit_priv"`
-		PApp        octets `json:"application_priv"`
-	}
-	for _, v := range vectors[vector](t, "message-protection") {
-		context := (&group.GroupContext{
-			Version: keypackages.MLS10, CipherSuite: suite, GroupID: group.NewGroupID(v.Group), Epoch: group.NewGroupEpoch(v.Epoch),
-			TreeHash: v.Tree, ConfirmedTranscriptHash: v.Confirmed,
-		}).Marshal()
-		for _, c := range []struct{ message, want []byte }{{v.PProposal, v.Proposal}, {v.PCommit, v.Commit}, {v.PApp, v.Application}} {
-			tree, err := secrettree.NewTree(ciphersuite.NewSecretForCS(suite, v.Encryption), 2, suite) // the vectors' group has two members
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, err := framing.UnmarshalMLSMessage(c.message)
-			if err != nil {
-				t.Fatal(err)
-			}
-			private, ok := m.AsPrivate()
-			if !ok {
-				t.Fatal("it is not a private message")
-			}
-			opened, err := framing.Decrypt(private, framing.DecryptParams{
-				CipherSuite: suite, SenderDataSecret: ciphersuite.NewSecretForCS(suite, v.SenderData), SecretTree: tree,
-				SigPubKey: ciphersuite.NewMLSSignaturePublicKey(v.Public, suite.SignatureScheme()), GroupContext: context,
-			})
-			if err != nil {
-				t.Errorf("open: %v", err)
-				continue
-			}
-			var got []byte
-			switch body := opened.Content.Body.(type) {
-			case framing.ProposalBody:
-				got = body.Data
-			case framing.CommitBody:
-				got = body.Data
-			case framing.ApplicationData:
-				got = body.Data
-			}
-			same(t, "content", got, c.want)
-		}
-	}
 }

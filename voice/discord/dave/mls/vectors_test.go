@@ -423,24 +423,40 @@ func TestVectorsOfWelcomes(t *testing.T) {
 	}
 }
 
+// contextOf is a group in one epoch, as it is signed.
+func contextOf(id octets, epoch uint64, tree, confirmed octets) []byte {
+	return (&group.GroupContext{
+		Version: keypackages.MLS10, CipherSuite: suite, GroupID: group.NewGroupID(id), Epoch: group.NewGroupEpoch(epoch),
+		TreeHash: tree, ConfirmedTranscriptHash: confirmed,
+	}).Marshal()
+}
+
+// protected are messages of a group, as they are and in both ways in which they are sent.
+type protected struct {
+	Group      octets `json:"group_id"`
+	Epoch      uint64 `json:"epoch"`
+	Tree       octets `json:"tree_hash"`
+	Confirmed  octets `json:"confirmed_transcript_hash"`
+	Public     octets `json:"signature_pub"`
+	Member     octets `json:"membership_key"`
+	Encryption octets `json:"encryption_secret"`
+	SenderData octets `json:"sender_data_secret"`
+
+	Proposal           octets `json:"proposal"`
+	ProposalPublic     octets `json:"proposal_pub"`
+	ProposalPrivate    octets `json:"proposal_priv"`
+	Commit             octets `json:"commit"`
+	CommitPublic       octets `json:"commit_pub"`
+	CommitPrivate      octets `json:"commit_priv"`
+	Application        octets `json:"application"`
+	ApplicationPrivate octets `json:"application_priv"`
+}
+
 func TestVectorsOfPublicMessages(t *testing.T) {
 	t.Parallel()
-	type vector struct {
-		Group     octets `json:"group_id"`
-		Epoch     uint64 `json:"epoch"`
-		Tree      octets `json:"tree_hash"`
-		Confirmed octets `json:"confirmed_transcript_hash"`
-		Public    octets `json:"signature_pub"`
-		Member    octets `json:"membership_key"`
-		Proposal  octets `json:"proposal_pub"`
-		Commit    octets `json:"commit_pub"`
-	}
-	for _, v := range vectors[vector](t, "message-protection") {
-		context := (&group.GroupContext{
-			Version: keypackages.MLS10, CipherSuite: suite, GroupID: group.NewGroupID(v.Group), Epoch: group.NewGroupEpoch(v.Epoch),
-			TreeHash: v.Tree, ConfirmedTranscriptHash: v.Confirmed,
-		}).Marshal()
-		for _, message := range [][]byte{v.Proposal, v.Commit} {
+	for _, v := range vectors[protected](t, "message-protection") {
+		context := contextOf(v.Group, v.Epoch, v.Tree, v.Confirmed)
+		for _, message := range [][]byte{v.ProposalPublic, v.CommitPublic} {
 			m, err := framing.UnmarshalMLSMessage(message)
 			if err != nil {
 				t.Fatal(err)
@@ -454,6 +470,45 @@ func TestVectorsOfPublicMessages(t *testing.T) {
 			if err := ciphersuite.VerifyWithLabel(key, "FramedContentTBS", content.MarshalTBS(), public.Auth.Signature); err != nil {
 				t.Errorf("signature: %v", err)
 			}
+		}
+	}
+}
+
+func TestVectorsOfPrivateMessages(t *testing.T) {
+	t.Parallel()
+	for _, v := range vectors[protected](t, "message-protection") {
+		context := contextOf(v.Group, v.Epoch, v.Tree, v.Confirmed)
+		for _, c := range []struct{ message, want []byte }{{v.ProposalPrivate, v.Proposal}, {v.CommitPrivate, v.Commit}, {v.ApplicationPrivate, v.Application}} {
+			tree, err := secrettree.NewTree(ciphersuite.NewSecretForCS(suite, v.Encryption), 2, suite) // the vectors' group has two members
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := framing.UnmarshalMLSMessage(c.message)
+			if err != nil {
+				t.Fatal(err)
+			}
+			private, ok := m.AsPrivate()
+			if !ok {
+				t.Fatal("it is not a private message")
+			}
+			opened, err := framing.Decrypt(private, framing.DecryptParams{
+				CipherSuite: suite, SenderDataSecret: ciphersuite.NewSecretForCS(suite, v.SenderData), SecretTree: tree,
+				SigPubKey: ciphersuite.NewMLSSignaturePublicKey(v.Public, suite.SignatureScheme()), GroupContext: context,
+			})
+			if err != nil {
+				t.Errorf("open: %v", err)
+				continue
+			}
+			var got []byte
+			switch body := opened.Content.Body.(type) {
+			case framing.ProposalBody:
+				got = body.Data
+			case framing.CommitBody:
+				got = body.Data
+			case framing.ApplicationData:
+				got = body.Data
+			}
+			same(t, "content", got, c.want)
 		}
 	}
 }
