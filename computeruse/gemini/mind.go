@@ -15,8 +15,6 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/genai"
-
 	"clank/computeruse"
 	"clank/llm"
 	"clank/llm/gemini"
@@ -81,16 +79,14 @@ func (m *Mind) Begin(b computeruse.Brief) (computeruse.Talk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin a talk with %s: %w", m.Name(), err)
 	}
-	use := &genai.ComputerUse{Environment: genai.EnvironmentBrowser, ExcludedPredefinedFunctions: m.opts.Exclude}
-	if m.opts.InjectionCheck {
-		use.EnablePromptInjectionDetection = &m.opts.InjectionCheck
+	use := &gemini.ComputerUse{
+		Environment: gemini.EnvironmentBrowser, ExcludedPredefinedFunctions: m.opts.Exclude,
+		EnablePromptInjectionDetection: m.opts.InjectionCheck,
 	}
-	t.config = genai.GenerateContentConfig{
-		Tools:           append([]*genai.Tool{{ComputerUse: use}}, declared...),
+	t.config = gemini.Config{
+		System:          b.System,
+		Tools:           append([]*gemini.Tool{{ComputerUse: use}}, declared...),
 		MaxOutputTokens: int32(min(max(b.MaxTokens, 0), 1<<30)),
-	}
-	if b.System != "" {
-		t.config.SystemInstruction = &genai.Content{Parts: []*genai.Part{{Text: b.System}}}
 	}
 	if len(b.Memory) > 0 {
 		if err := t.recall(b.Memory); err != nil {
@@ -115,12 +111,12 @@ func isOld(name string) bool {
 
 // memory is what a talk needs to go on.
 type memory struct {
-	Dialect  string           `json:"dialect"` // always [dialect]
-	Model    string           `json:"model"`
-	Contents []*genai.Content `json:"contents"`
-	Pending  []pending        `json:"pending,omitempty"` // what the model waits for, in its order
-	Size     image.Point      `json:"size"`              // of the newest picture
-	URL      string           `json:"url,omitempty"`
+	Dialect  string            `json:"dialect"` // always [dialect]
+	Model    string            `json:"model"`
+	Contents []*gemini.Content `json:"contents"`
+	Pending  []pending         `json:"pending,omitempty"` // what the model waits for, in its order
+	Size     image.Point       `json:"size"`              // of the newest picture
+	URL      string            `json:"url,omitempty"`
 }
 
 const dialect = "gemini generateContent 1"
@@ -156,23 +152,23 @@ func (t *talk) recall(data json.RawMessage) error {
 		return errors.New("its memory is of another runtime")
 	}
 	for _, c := range m.Contents {
-		if c == nil || (c.Role != genai.RoleUser && c.Role != genai.RoleModel) || slices.Contains(c.Parts, nil) || len(c.Parts) == 0 {
+		if c == nil || (c.Role != gemini.RoleUser && c.Role != gemini.RoleModel) || slices.Contains(c.Parts, nil) || len(c.Parts) == 0 {
 			return errors.New("its memory is damaged")
 		}
 		if m.Model != t.mind.Name() {
 			c.Parts = unsigned(c.Parts)
 		}
 	}
-	m.Contents = slices.DeleteFunc(m.Contents, func(c *genai.Content) bool { return len(c.Parts) == 0 })
+	m.Contents = slices.DeleteFunc(m.Contents, func(c *gemini.Content) bool { return len(c.Parts) == 0 })
 	t.memory = m
 	return nil
 }
 
 // unsigned is parts without what only the model that made them understands; the
 // signatures that are due then are the business of llm/gemini.
-func unsigned(parts []*genai.Part) []*genai.Part {
-	return slices.DeleteFunc(parts, func(p *genai.Part) bool {
-		p.ThoughtSignature = nil
+func unsigned(parts []*gemini.Part) []*gemini.Part {
+	return slices.DeleteFunc(parts, func(p *gemini.Part) bool {
+		p.ThoughtSignature = ""
 		return p.Thought || p.Text == "" && p.FunctionCall == nil && p.FunctionResponse == nil && p.InlineData == nil
 	})
 }

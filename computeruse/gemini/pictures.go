@@ -3,7 +3,8 @@ package gemini
 import (
 	"slices"
 
-	"google.golang.org/genai"
+	"clank/llm"
+	"clank/llm/gemini"
 )
 
 // gone stands where a turn was nothing but a picture.
@@ -11,10 +12,10 @@ const gone = "(a picture that is no longer shown)"
 
 // withoutPictures is contents with the newest keep pictures only. What stays is
 // valid: answers stay answers, and no turn is empty. Contents is not changed.
-func withoutPictures(contents []*genai.Content, keep int) []*genai.Content {
+func withoutPictures(contents []*gemini.Content, keep int) []*gemini.Content {
 	out := slices.Clone(contents)
 	for i, c := range slices.Backward(contents) {
-		var parts []*genai.Part
+		var parts []*gemini.Part
 		for _, p := range slices.Backward(c.Parts) {
 			switch {
 			case p.InlineData != nil:
@@ -26,16 +27,23 @@ func withoutPictures(contents []*genai.Content, keep int) []*genai.Content {
 				drop := max(0, len(kept.Parts)-max(0, keep))
 				keep -= len(kept.Parts)
 				kept.Parts = kept.Parts[drop:]
-				parts = append(parts, &genai.Part{FunctionResponse: &kept})
+				parts = append(parts, &gemini.Part{FunctionResponse: &kept})
 			default:
 				parts = append(parts, p)
 			}
 		}
 		slices.Reverse(parts)
 		if len(parts) == 0 {
-			parts = []*genai.Part{{Text: gone}}
+			parts = []*gemini.Part{{Text: gone}}
 		}
-		out[i] = &genai.Content{Role: c.Role, Parts: parts}
+		out[i] = &gemini.Content{Role: c.Role, Parts: parts}
 	}
 	return out
+}
+
+func blob(i llm.Image) *gemini.Blob { return &gemini.Blob{Data: i.Data, MIMEType: i.MediaType} }
+
+// inside is a picture as a part of the answer to a call.
+func inside(i llm.Image) *gemini.FunctionResponsePart {
+	return &gemini.FunctionResponsePart{InlineData: blob(i)}
 }

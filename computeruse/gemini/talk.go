@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/genai"
-
 	"clank/computeruse"
 	"clank/llm"
 	"clank/llm/gemini"
@@ -22,7 +20,7 @@ type talk struct {
 
 	mind   *Mind
 	own    map[string]bool // names of the loop's tools
-	config genai.GenerateContentConfig
+	config gemini.Config
 }
 
 // Next implements [computeruse.Talk].
@@ -30,7 +28,7 @@ func (t *talk) Next(ctx context.Context, in computeruse.Input) (computeruse.Turn
 	t.tell(in)
 	config := t.config
 	if in.Final {
-		config.ToolConfig = &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeNone}}
+		config.ToolConfig = &gemini.ToolConfig{FunctionCallingConfig: &gemini.FunctionCallingConfig{Mode: gemini.ModeNone}}
 	}
 	answer, err := t.mind.model.Ask(ctx, t.Contents, config, nil)
 	if err != nil {
@@ -48,46 +46,46 @@ func (t *talk) tell(in computeruse.Input) {
 	parts := t.respond(in)
 	for _, said := range in.Says {
 		if strings.TrimSpace(said) != "" {
-			parts = append(parts, &genai.Part{Text: said})
+			parts = append(parts, &gemini.Part{Text: said})
 		}
 	}
 	if in.Shot != nil {
 		t.Size, t.URL = in.Shot.Size, in.Shot.URL
 		parts = show(parts, in.Shot.Image)
 	}
-	if len(parts) == 0 && (len(t.Contents) == 0 || t.Contents[len(t.Contents)-1].Role == genai.RoleModel) {
-		parts = []*genai.Part{{Text: "Go on."}} // the API wants the user to have the last word
+	if len(parts) == 0 && (len(t.Contents) == 0 || t.Contents[len(t.Contents)-1].Role == gemini.RoleModel) {
+		parts = []*gemini.Part{{Text: "Go on."}} // the API wants the user to have the last word
 	}
-	if last := len(t.Contents) - 1; last >= 0 && t.Contents[last].Role == genai.RoleUser {
+	if last := len(t.Contents) - 1; last >= 0 && t.Contents[last].Role == gemini.RoleUser {
 		t.Contents[last].Parts = append(t.Contents[last].Parts, parts...) // told already, but not answered
 	} else {
-		t.Contents = append(t.Contents, &genai.Content{Role: genai.RoleUser, Parts: parts})
+		t.Contents = append(t.Contents, &gemini.Content{Role: gemini.RoleUser, Parts: parts})
 	}
 	t.Contents = withoutPictures(t.Contents, keepPictures)
 }
 
 // show puts the picture of the screen into the last of the answers, as the tool
 // wants it, or beside the words if there are none.
-func show(parts []*genai.Part, i llm.Image) []*genai.Part {
+func show(parts []*gemini.Part, i llm.Image) []*gemini.Part {
 	for _, p := range slices.Backward(parts) {
 		if p.FunctionResponse != nil {
-			p.FunctionResponse.Parts = append(p.FunctionResponse.Parts, genai.NewFunctionResponsePartFromBytes(i.Data, i.MediaType))
+			p.FunctionResponse.Parts = append(p.FunctionResponse.Parts, inside(i))
 			return parts
 		}
 	}
-	return append(parts, &genai.Part{InlineData: &genai.Blob{MIMEType: i.MediaType, Data: i.Data}})
+	return append(parts, &gemini.Part{InlineData: blob(i)})
 }
 
 // notDone answers a call of which nothing is known, as after a restart.
 const notDone = "not done: the task was interrupted"
 
 // respond answers every call the model waits for, in its order.
-func (t *talk) respond(in computeruse.Input) []*genai.Part {
+func (t *talk) respond(in computeruse.Input) []*gemini.Part {
 	url := t.URL
 	if in.Shot != nil {
 		url = in.Shot.URL
 	}
-	var parts, words []*genai.Part
+	var parts, words []*gemini.Part
 	for _, p := range t.Pending {
 		var body map[string]any
 		var images []llm.Image
@@ -99,14 +97,14 @@ func (t *talk) respond(in computeruse.Input) []*genai.Part {
 		}
 		if p.Garbled {
 			said, _ := body["error"].(string)
-			words = append(words, &genai.Part{Text: "Your last function call could not be used. " + said})
+			words = append(words, &gemini.Part{Text: "Your last function call could not be used. " + said})
 			continue
 		}
-		response := &genai.FunctionResponse{ID: p.Wire, Name: p.Name, Response: body}
+		response := &gemini.FunctionResponse{ID: p.Wire, Name: p.Name, Response: body}
 		for _, i := range images {
-			response.Parts = append(response.Parts, genai.NewFunctionResponsePartFromBytes(i.Data, i.MediaType))
+			response.Parts = append(response.Parts, inside(i))
 		}
-		parts = append(parts, &genai.Part{FunctionResponse: response})
+		parts = append(parts, &gemini.Part{FunctionResponse: response})
 	}
 	t.Pending = nil
 	return append(parts, words...)
@@ -180,7 +178,7 @@ func (t *talk) turn(answer gemini.Answer) computeruse.Turn {
 }
 
 // call adds one call to the turn: of a tool of the loop, or an action.
-func (t *talk) call(f *genai.FunctionCall, seen map[string]bool, out *computeruse.Turn) {
+func (t *talk) call(f *gemini.FunctionCall, seen map[string]bool, out *computeruse.Turn) {
 	call := gemini.CallOf(f, seen)
 	p := pending{ID: call.ID, Wire: f.ID, Name: f.Name}
 	safety := safetyOf(call.ID, f.Args)

@@ -2,9 +2,10 @@ package gemini
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"io"
 	"slices"
-
-	"google.golang.org/genai"
 
 	"clank/llm"
 	"clank/llm/wire"
@@ -12,17 +13,40 @@ import (
 
 // collector puts an answer together from its events.
 type collector struct {
-	parts  []*genai.Part
-	finish genai.FinishReason
+	parts  []*Part
+	finish FinishReason
 	note   string
-	block  genai.BlockedReason
+	block  string
 	usage  llm.Usage
 }
 
-func (c *collector) add(event *genai.GenerateContentResponse, emit func(llm.Delta)) {
-	if event == nil {
-		return
+// read adds events until the last, and calls complete with each from the one on
+// that makes the answer whole. It returns what ended the stream, which is never
+// nil: also a stream that ended well may not have brought an answer.
+func (c *collector) read(ctx context.Context, next func() ([]byte, error), complete func(), emit func(llm.Delta)) error {
+	for begun := false; ; begun = true {
+		data, err := next()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			if !errors.Is(err, wire.ErrLineTooLong) && (begun || errors.Is(err, io.EOF)) {
+				err = &wire.CutError{Err: err}
+			}
+			return err
+		}
+		e, err := readEvent(data)
+		if err != nil {
+			return err
+		}
+		c.add(e, emit)
+		if c.complete() {
+			complete()
+		}
 	}
+}
+
+func (c *collector) add(event event, emit func(llm.Delta)) {
 	if u := event.UsageMetadata; u != nil { // of the answer so far, not since the last event
 		c.usage = usageOf(u)
 	}
@@ -30,32 +54,32 @@ func (c *collector) add(event *genai.GenerateContentResponse, emit func(llm.Delt
 		c.block = f.BlockReason
 		c.note = cmp.Or(f.BlockReasonMessage, c.note)
 	}
-	if len(event.Candidates) == 0 || event.Candidates[0] == nil {
+	if len(event.Candidates) == 0 {
 		return
 	}
-	candidate := event.Candidates[0]
-	if candidate.Content != nil {
-		for _, p := range candidate.Content.Parts {
+	first := event.Candidates[0]
+	if first.Content != nil {
+		for _, p := range first.Content.Parts {
 			if p != nil {
 				c.part(p, emit)
 			}
 		}
 	}
-	if candidate.FinishReason != "" && candidate.FinishReason != genai.FinishReasonUnspecified {
-		c.finish = candidate.FinishReason
-		c.note = cmp.Or(candidate.FinishMessage, c.note)
+	if first.FinishReason != "" && first.FinishReason != finishUnspecified {
+		c.finish = first.FinishReason
+		c.note = cmp.Or(first.FinishMessage, c.note)
 	}
 }
 
 // part appends p, or joins it to the text before it. A part with a signature
 // stays as it came: it must be sent back that way.
-func (c *collector) part(p *genai.Part, emit func(llm.Delta)) {
-	if isText(p) && p.Thought {
+func (c *collector) part(p *Part, emit func(llm.Delta)) {
+	if p.isText() && p.Thought {
 		emit(llm.Delta{Reasoning: p.Text})
-	} else if isText(p) {
+	} else if p.isText() {
 		emit(llm.Delta{Text: p.Text})
 	}
-	if !isText(p) || p.ThoughtSignature != nil {
+	if !p.isText() || p.ThoughtSignature != "" {
 		c.parts = append(c.parts, p)
 		return
 	}
@@ -64,7 +88,7 @@ func (c *collector) part(p *genai.Part, emit func(llm.Delta)) {
 	}
 	if last := len(c.parts) - 1; last >= 0 {
 		before := c.parts[last]
-		if isText(before) && before.Thought == p.Thought && before.ThoughtSignature == nil {
+		if before.isText() && before.Thought == p.Thought && before.ThoughtSignature == "" {
 			before.Text += p.Text
 			return
 		}
@@ -72,25 +96,19 @@ func (c *collector) part(p *genai.Part, emit func(llm.Delta)) {
 	c.parts = append(c.parts, p)
 }
 
-// isText says whether p is text, of which there may be none, and nothing else.
-func isText(p *genai.Part) bool {
-	return p.FunctionCall == nil && p.FunctionResponse == nil && p.InlineData == nil && p.FileData == nil &&
-		p.ExecutableCode == nil && p.CodeExecutionResult == nil && p.ToolCall == nil && p.ToolResponse == nil
-}
-
 // complete says whether the vendor has said that the answer is whole.
 func (c *collector) complete() bool { return c.finish != "" || c.block != "" }
 
 func (c *collector) answer() Answer {
 	return Answer{
-		Content: &genai.Content{Role: genai.RoleModel, Parts: c.parts},
+		Content: &Content{Role: RoleModel, Parts: c.parts},
 		Finish:  c.finish, Note: wire.OneLine(c.note), Blocked: c.block, Usage: c.usage,
 	}
 }
 
 // usageOf counts as the vendor charges: results of its own tools are input,
 // thoughts are output.
-func usageOf(u *genai.GenerateContentResponseUsageMetadata) llm.Usage {
+func usageOf(u *usage) llm.Usage {
 	count := func(n int32) int { return max(0, int(n)) }
 	input := count(u.PromptTokenCount) + count(u.ToolUsePromptTokenCount)
 	return llm.Usage{
@@ -106,20 +124,20 @@ func (a Answer) Stop() llm.StopReason {
 		return llm.StopFilter
 	}
 	switch a.Finish {
-	case genai.FinishReasonStop:
+	case finishStop:
 		if a.calls() {
 			return llm.StopTools
 		}
 		return llm.StopEnd
-	case genai.FinishReasonMaxTokens:
+	case finishMaxTokens:
 		return llm.StopLength
-	case genai.FinishReasonMalformedFunctionCall, genai.FinishReasonUnexpectedToolCall:
+	case finishMalformedFunctionCall, finishUnexpectedToolCall:
 		return llm.StopTools
-	case genai.FinishReasonSafety, genai.FinishReasonRecitation, genai.FinishReasonBlocklist,
-		genai.FinishReasonProhibitedContent, genai.FinishReasonSPII, genai.FinishReasonImageSafety,
-		genai.FinishReasonImageProhibitedContent, genai.FinishReasonImageRecitation:
+	case finishSafety, finishRecitation, finishBlocklist,
+		finishProhibitedContent, finishSPII, finishImageSafety,
+		finishImageProhibited, finishImageRecitation:
 		return llm.StopFilter
-	case genai.FinishReasonLanguage:
+	case finishLanguage:
 		return llm.StopRefused
 	default:
 		if a.calls() { // servers that speak the same have reasons of their own for it
@@ -130,7 +148,7 @@ func (a Answer) Stop() llm.StopReason {
 }
 
 func (a Answer) calls() bool {
-	return slices.ContainsFunc(a.Content.Parts, func(p *genai.Part) bool { return p.FunctionCall != nil })
+	return slices.ContainsFunc(a.Content.Parts, func(p *Part) bool { return p.FunctionCall != nil })
 }
 
 // Garbled is what the model wanted when it called a tool in a way that cannot
@@ -138,9 +156,9 @@ func (a Answer) calls() bool {
 // not. Such an answer has to be told to the model in words.
 func (a Answer) Garbled() string {
 	switch a.Finish {
-	case genai.FinishReasonMalformedFunctionCall:
+	case finishMalformedFunctionCall:
 		return cmp.Or(a.Note, "a call that could not be read")
-	case genai.FinishReasonUnexpectedToolCall:
+	case finishUnexpectedToolCall:
 		return cmp.Or(a.Note, "a call of a tool that is not there")
 	default:
 		return ""

@@ -3,10 +3,7 @@ package gemini
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
-
-	"google.golang.org/genai"
 
 	"clank/llm"
 	"clank/llm/wire"
@@ -14,10 +11,10 @@ import (
 
 // Answer is what a model said, in the vendor's words.
 type Answer struct {
-	Content *genai.Content // role "model", to be sent back as it is; without parts if nothing was said
-	Finish  genai.FinishReason
+	Content *Content // role "model", to be sent back as it is; without parts if nothing was said
+	Finish  FinishReason
 	Note    string // what the vendor says about Finish; may be empty
-	Blocked genai.BlockedReason
+	Blocked string // by which rule the prompt was refused; empty if it was not
 	Usage   llm.Usage
 }
 
@@ -29,15 +26,20 @@ type Answer struct {
 // When ctx ends it returns at once with [context.Cause] of ctx. Other failures
 // are an [*llm.Error]. Only failures before the first event of an answer are
 // tried again, so nothing is delivered twice.
-func (m *Model) Ask(ctx context.Context, contents []*genai.Content, config genai.GenerateContentConfig, onDelta func(llm.Delta)) (Answer, error) {
+func (m *Model) Ask(ctx context.Context, contents []*Content, config Config, onDelta func(llm.Delta)) (Answer, error) {
 	emit := func(d llm.Delta) {
 		if onDelta != nil && ctx.Err() == nil && (d.Text != "" || d.Reasoning != "") {
 			onDelta(d)
 		}
 	}
+	body, err := m.body(contents, config)
+	if err != nil {
+		told, _ := m.explain(err)
+		return Answer{}, told
+	}
 	start := time.Now()
 	answer, err := wire.Call(ctx, m.patience, m.explain, func(ctx context.Context) (Answer, error) {
-		return m.once(ctx, contents, config, emit)
+		return m.once(ctx, body, emit)
 	})
 	if err != nil {
 		return Answer{}, err
@@ -48,72 +50,33 @@ func (m *Model) Ask(ctx context.Context, contents []*genai.Content, config genai
 }
 
 // once asks one time. Its errors are for explain.
-func (m *Model) once(ctx context.Context, contents []*genai.Content, config genai.GenerateContentConfig, emit func(llm.Delta)) (Answer, error) {
+func (m *Model) once(ctx context.Context, body []byte, emit func(llm.Delta)) (Answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if ctx.Err() != nil {
 		return Answer{}, context.Cause(ctx)
 	}
-	a := &attempt{
-		Attempt:   wire.NewAttempt(m.http, m.patience.Idle, cancel, m.clean),
-		anonymous: m.opts.Key == "", pictures: &pictures{},
-	}
+	a := wire.NewAttempt(m.http, m.patience.Idle, cancel, m.clean)
 	defer a.Stop()
-	client, err := m.client(ctx, a)
+	req, err := m.newRequest(ctx, body)
 	if err != nil {
 		return Answer{}, err
 	}
-	c := &collector{}
-	said := a.pictures.without(m.signed(contents))
-	for event, err := range client.Models.GenerateContentStream(ctx, m.opts.Model, said, m.configured(config)) {
-		if ctx.Err() != nil && (!c.complete() || !errors.Is(context.Cause(ctx), wire.ErrIdle)) {
-			return Answer{}, context.Cause(ctx)
-		}
-		if err != nil {
-			return Answer{}, a.why(err)
-		}
-		c.add(event, emit)
-		if c.complete() {
+	resp, kind, err := a.Send(req)
+	if err == nil {
+		defer func() { _ = resp.Body.Close() }() // the body was read as far as we want it
+		c := &collector{}
+		err = c.read(ctx, wire.Events(kind, resp.Body), func() {
 			a.Shorten(time.Second) // usage may follow; a server that never hangs up must not hold us
+		}, emit)
+		if c.complete() && (ctx.Err() == nil || errors.Is(context.Cause(ctx), wire.ErrIdle)) {
+			answer := c.answer() // whatever went wrong after its end
+			answer.Usage = wire.Charge(m.opts.Price, m.opts.Model, answer.Usage)
+			return answer, nil
 		}
 	}
-	switch {
-	case ctx.Err() != nil && (!c.complete() || !errors.Is(context.Cause(ctx), wire.ErrIdle)):
+	if ctx.Err() != nil {
 		return Answer{}, context.Cause(ctx)
-	case c.complete():
-		answer := c.answer()
-		answer.Usage = wire.Charge(m.opts.Price, m.opts.Model, answer.Usage)
-		return answer, nil
-	case a.body != nil && a.body.err != nil:
-		return Answer{}, a.body.err
 	}
-	return Answer{}, &wire.CutError{}
-}
-
-// keyless stands where the client library demands a key; it is never sent.
-const keyless = "none"
-
-func (m *Model) client(ctx context.Context, a *attempt) (*genai.Client, error) {
-	key := m.opts.Key
-	if key == "" {
-		key = keyless
-	}
-	return genai.NewClient(ctx, &genai.ClientConfig{
-		APIKey: key, Backend: genai.BackendGeminiAPI, HTTPClient: a.client(),
-		HTTPOptions: genai.HTTPOptions{BaseURL: m.opts.BaseURL, APIVersion: "v1beta"},
-	})
-}
-
-// configured adds what is the same for every call. The library would ask again
-// on its own; we do not let it, so that each call is seen and counted.
-func (m *Model) configured(config genai.GenerateContentConfig) *genai.GenerateContentConfig {
-	again := false
-	config.AutomaticContinuation = &again
-	config.HTTPOptions = &genai.HTTPOptions{ExtrasRequestProvider: fillEmptyText}
-	if m.opts.Level != "" || m.opts.Thoughts {
-		config.ThinkingConfig = &genai.ThinkingConfig{
-			IncludeThoughts: m.opts.Thoughts, ThinkingLevel: genai.ThinkingLevel(strings.ToUpper(m.opts.Level)),
-		}
-	}
-	return &config
+	return Answer{}, err
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"google.golang.org/genai"
-
 	"clank/llm"
 	"clank/llm/wire"
 )
@@ -24,18 +22,18 @@ type writer struct {
 	owner           string
 	imagesInResults bool
 
-	out     []*genai.Content
-	pending []*genai.FunctionCall // calls of the last content, not answered yet
-	ids     []string              // theirs in package llm
+	out     []*Content
+	pending []*FunctionCall // calls of the last content, not answered yet
+	ids     []string        // theirs in package llm
 }
 
-func (w *writer) contents(messages []llm.Message) []*genai.Content {
+func (w *writer) contents(messages []llm.Message) []*Content {
 	for _, msg := range messages {
 		if msg.Role == llm.RoleAssistant {
 			w.answerRest()
-			w.append(genai.RoleModel, w.modelParts(msg.Parts))
+			w.append(RoleModel, w.modelParts(msg.Parts))
 		} else {
-			w.append(genai.RoleUser, w.userParts(msg.Parts))
+			w.append(RoleUser, w.userParts(msg.Parts))
 		}
 	}
 	w.answerRest()
@@ -44,7 +42,7 @@ func (w *writer) contents(messages []llm.Message) []*genai.Content {
 
 // append adds parts to the last content if it has the same role, so that turns
 // alternate.
-func (w *writer) append(role string, parts []*genai.Part) {
+func (w *writer) append(role string, parts []*Part) {
 	if len(parts) == 0 {
 		return
 	}
@@ -52,28 +50,28 @@ func (w *writer) append(role string, parts []*genai.Part) {
 		w.out[last].Parts = append(w.out[last].Parts, parts...)
 		return
 	}
-	w.out = append(w.out, &genai.Content{Role: role, Parts: parts})
+	w.out = append(w.out, &Content{Role: role, Parts: parts})
 }
 
 // answerRest answers the calls that nobody has, as happens when a task was
 // stopped between a call and its result.
 func (w *writer) answerRest() {
-	var parts []*genai.Part
+	var parts []*Part
 	for len(w.pending) > 0 {
 		parts = append(parts, w.respond(0, map[string]any{"error": noAnswer}, nil))
 	}
 	if len(parts) == 0 {
 		return
 	}
-	if last := w.out[len(w.out)-1]; last.Role == genai.RoleUser {
+	if last := w.out[len(w.out)-1]; last.Role == RoleUser {
 		last.Parts = append(parts, last.Parts...) // results before what is said beside them
 		return
 	}
-	w.append(genai.RoleUser, parts)
+	w.append(RoleUser, parts)
 }
 
-func (w *writer) modelParts(parts []llm.Part) []*genai.Part {
-	var out []*genai.Part
+func (w *writer) modelParts(parts []llm.Part) []*Part {
+	var out []*Part
 	var about note // of the part that follows
 	for _, p := range parts {
 		if p.Opaque != nil {
@@ -88,10 +86,10 @@ func (w *writer) modelParts(parts []llm.Part) []*genai.Part {
 		}
 		switch {
 		case p.Call != nil && p.Call.Malformed != "":
-			out = append(out, &genai.Part{Text: "(I called a tool in a way that could not be read: " + wire.OneLine(p.Call.Malformed) + ")"})
+			out = append(out, &Part{Text: "(I called a tool in a way that could not be read: " + wire.OneLine(p.Call.Malformed) + ")"})
 		case p.Call != nil:
-			call := &genai.FunctionCall{ID: wireID(p.Call.ID), Name: p.Call.Name, Args: argsOf(p.Call.Input)}
-			part := &genai.Part{FunctionCall: call}
+			call := &FunctionCall{ID: wireID(p.Call.ID), Name: p.Call.Name, Args: argsOf(p.Call.Input)}
+			part := &Part{FunctionCall: call}
 			if about.Call == p.Call.ID {
 				part.ThoughtSignature = about.Signature
 			}
@@ -107,14 +105,14 @@ func (w *writer) modelParts(parts []llm.Part) []*genai.Part {
 
 // divide is a text as the parts it came in, or, if it is not that text any more,
 // as one without signature.
-func divide(text string, pieces []piece) []*genai.Part {
-	whole := []*genai.Part{{Text: text}}
-	var parts []*genai.Part
+func divide(text string, pieces []piece) []*Part {
+	whole := []*Part{{Text: text}}
+	var parts []*Part
 	for _, p := range pieces {
 		if p.Size < 0 || p.Size > len(text) {
 			return whole
 		}
-		parts = append(parts, &genai.Part{Text: text[:p.Size], ThoughtSignature: p.Signature})
+		parts = append(parts, &Part{Text: text[:p.Size], ThoughtSignature: p.Signature})
 		text = text[p.Size:]
 	}
 	if len(parts) == 0 || text != "" {
@@ -124,8 +122,8 @@ func divide(text string, pieces []piece) []*genai.Part {
 }
 
 // userParts gives results first, then what is said and shown beside them.
-func (w *writer) userParts(parts []llm.Part) []*genai.Part {
-	var results, rest []*genai.Part
+func (w *writer) userParts(parts []llm.Part) []*Part {
+	var results, rest []*Part
 	for _, p := range parts {
 		switch {
 		case p.Result != nil:
@@ -134,7 +132,7 @@ func (w *writer) userParts(parts []llm.Part) []*genai.Part {
 		case p.Image != nil:
 			rest = append(rest, picture(*p.Image))
 		case p.Text != "":
-			rest = append(rest, &genai.Part{Text: p.Text})
+			rest = append(rest, &Part{Text: p.Text})
 		}
 	}
 	return append(results, rest...)
@@ -142,18 +140,18 @@ func (w *writer) userParts(parts []llm.Part) []*genai.Part {
 
 // result is a tool result as the answer of its call, and what has to stand
 // beside it. A result whose call is not there is told in words.
-func (w *writer) result(r *llm.ToolResult) (answered, beside []*genai.Part) {
-	var inside []*genai.FunctionResponsePart
+func (w *writer) result(r *llm.ToolResult) (answered, beside []*Part) {
+	var inside []*FunctionResponsePart
 	for _, i := range r.Images {
 		if w.imagesInResults {
-			inside = append(inside, genai.NewFunctionResponsePartFromBytes(i.Data, i.MediaType))
+			inside = append(inside, &FunctionResponsePart{InlineData: blob(i)})
 		} else {
 			beside = append(beside, picture(i))
 		}
 	}
 	for i, id := range w.ids {
 		if id == r.ID {
-			return []*genai.Part{w.respond(i, response(r), inside)}, beside
+			return []*Part{w.respond(i, response(r), inside)}, beside
 		}
 	}
 	beside = nil
@@ -164,15 +162,15 @@ func (w *writer) result(r *llm.ToolResult) (answered, beside []*genai.Part) {
 	if text == "" {
 		text = noOutput
 	}
-	return nil, append([]*genai.Part{{Text: text}}, beside...)
+	return nil, append([]*Part{{Text: text}}, beside...)
 }
 
 // respond answers pending call i and takes it off the list.
-func (w *writer) respond(i int, body map[string]any, inside []*genai.FunctionResponsePart) *genai.Part {
+func (w *writer) respond(i int, body map[string]any, inside []*FunctionResponsePart) *Part {
 	call := w.pending[i]
 	w.pending = append(w.pending[:i:i], w.pending[i+1:]...)
 	w.ids = append(w.ids[:i:i], w.ids[i+1:]...)
-	return &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: call.ID, Name: call.Name, Response: body, Parts: inside}}
+	return &Part{FunctionResponse: &FunctionResponse{ID: call.ID, Name: call.Name, Response: body, Parts: inside}}
 }
 
 // response is what a result says, under the names the API gives meaning to.
@@ -186,9 +184,9 @@ func response(r *llm.ToolResult) map[string]any {
 	return map[string]any{"output": r.Text}
 }
 
-func picture(i llm.Image) *genai.Part {
-	return &genai.Part{InlineData: &genai.Blob{MIMEType: i.MediaType, Data: i.Data}}
-}
+func picture(i llm.Image) *Part { return &Part{InlineData: blob(i)} }
+
+func blob(i llm.Image) *Blob { return &Blob{Data: i.Data, MIMEType: i.MediaType} }
 
 func argsOf(input json.RawMessage) map[string]any {
 	var args map[string]any

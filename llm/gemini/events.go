@@ -5,77 +5,73 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-
-	"google.golang.org/genai"
 
 	"clank/llm/wire"
 )
 
-// dataBody is a body of nothing but events whose data the client library can
-// decode: it trusts the shape of what it reads, gives up at comments, and
-// writes failures of the body to a log of its own. So it gets to see the end
-// instead, and err keeps what was in its place.
-type dataBody struct {
-	next  func() ([]byte, error)
-	close func() error
-	begun bool // an event has been handed on
-	left  []byte
-	err   error
+// event is a piece of an answer, or a whole one: the fields that we read of
+// GenerateContentResponse in the reference of the Generative Language API, v1beta.
+type event struct {
+	Candidates     []*candidate    `json:"candidates"`
+	PromptFeedback *feedback       `json:"promptFeedback"`
+	UsageMetadata  *usage          `json:"usageMetadata"`
+	Error          json.RawMessage `json:"error"` // in place of all others
 }
 
-func (d *dataBody) Read(p []byte) (int, error) {
-	for len(d.left) == 0 {
-		if d.err != nil {
-			return 0, io.EOF
-		}
-		data, err := d.next()
-		if err == nil {
-			data, err = checked(data)
-		} else if !errors.Is(err, wire.ErrLineTooLong) && (d.begun || errors.Is(err, io.EOF)) {
-			err = &wire.CutError{Err: err}
-		}
-		if err != nil {
-			d.err = err
-			continue
-		}
-		d.begun = true
-		d.left = data
-	}
-	n := copy(p, d.left)
-	d.left = d.left[n:]
-	return n, nil
+type candidate struct {
+	Content       *Content     `json:"content"`
+	FinishMessage string       `json:"finishMessage"`
+	FinishReason  FinishReason `json:"finishReason"`
 }
 
-func (d *dataBody) Close() error {
-	_ = d.close() // the body was read as far as we want it
-	return nil
+type feedback struct {
+	BlockReason        string `json:"blockReason"`
+	BlockReasonMessage string `json:"blockReasonMessage"`
 }
 
-// checked is an event in one line, if it is one that the client library can
-// decode; an error told in it becomes an error.
-func checked(data []byte) ([]byte, error) {
-	var event struct {
-		Error json.RawMessage `json:"error"`
+type usage struct {
+	PromptTokenCount        int32 `json:"promptTokenCount"` // with what came from the cache
+	CachedContentTokenCount int32 `json:"cachedContentTokenCount"`
+	CandidatesTokenCount    int32 `json:"candidatesTokenCount"`
+	ThoughtsTokenCount      int32 `json:"thoughtsTokenCount"`
+	ToolUsePromptTokenCount int32 `json:"toolUsePromptTokenCount"`
+}
+
+// FinishReason is why an answer ended. Servers may have reasons of their own.
+type FinishReason string
+
+// Reasons that we know how to tell.
+const (
+	finishUnspecified           FinishReason = "FINISH_REASON_UNSPECIFIED"
+	finishStop                  FinishReason = "STOP"
+	finishMaxTokens             FinishReason = "MAX_TOKENS"
+	finishSafety                FinishReason = "SAFETY"
+	finishRecitation            FinishReason = "RECITATION"
+	finishLanguage              FinishReason = "LANGUAGE"
+	finishBlocklist             FinishReason = "BLOCKLIST"
+	finishProhibitedContent     FinishReason = "PROHIBITED_CONTENT"
+	finishSPII                  FinishReason = "SPII" // sensitive personal information
+	finishMalformedFunctionCall FinishReason = "MALFORMED_FUNCTION_CALL"
+	finishUnexpectedToolCall    FinishReason = "UNEXPECTED_TOOL_CALL"
+	finishImageSafety           FinishReason = "IMAGE_SAFETY"
+	finishImageProhibited       FinishReason = "IMAGE_PROHIBITED_CONTENT"
+	finishImageRecitation       FinishReason = "IMAGE_RECITATION"
+)
+
+// readEvent reads one event; an error told in it becomes an error.
+func readEvent(data []byte) (event, error) {
+	var e event
+	err := json.Unmarshal(data, &e)
+	if len(e.Error) > 0 && string(e.Error) != "null" {
+		return event{}, &wire.StreamError{Told: wire.ReadTold(data)}
 	}
-	if err := json.Unmarshal(data, &event); err != nil {
-		return nil, &wire.MalformedError{Err: fmt.Errorf("decode event: %w", err)}
+	if err == nil && !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		err = errors.New("it is not an object") // null decodes into anything
 	}
-	if len(event.Error) > 0 && string(event.Error) != "null" {
-		return nil, &wire.StreamError{Told: wire.ReadTold(data)}
-	}
-	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
-		return nil, &wire.MalformedError{Err: errors.New("decode event: it is not an object")}
-	}
-	var typed genai.GenerateContentResponse
-	if err := json.Unmarshal(data, &typed); err != nil {
-		return nil, &wire.MalformedError{Err: fmt.Errorf("decode event: %w", err)}
-	}
-	typed.Candidates = slices.DeleteFunc(typed.Candidates, func(c *genai.Candidate) bool { return c == nil })
-	clean, err := json.Marshal(&typed)
 	if err != nil {
-		return nil, &wire.MalformedError{Err: fmt.Errorf("decode event: %w", err)}
+		return event{}, &wire.MalformedError{Err: fmt.Errorf("decode event: %w", err)}
 	}
-	return append(append([]byte("data: "), clean...), "\n\n"...), nil
+	e.Candidates = slices.DeleteFunc(e.Candidates, func(c *candidate) bool { return c == nil })
+	return e, nil
 }

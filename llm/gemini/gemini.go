@@ -20,8 +20,6 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/genai"
-
 	"clank/llm"
 	"clank/llm/wire"
 )
@@ -60,6 +58,7 @@ type Model struct {
 	opts     Options
 	patience wire.Patience
 	place    wire.Place
+	url      string // of the method
 	caps     llm.Caps
 	http     *http.Client
 	clean    func(string) string // removes secrets from text of the server
@@ -91,6 +90,9 @@ func New(o Options) (*Model, error) {
 			Host: u.Host, Shown: u.Redacted(), Speaks: "Gemini API", KeyEnv: o.KeyEnv, HasKey: o.Key != "", Model: o.Model,
 		},
 	}
+	method := u.JoinPath("v1beta", "models", o.Model+":streamGenerateContent")
+	method.RawQuery = "alt=sse"
+	m.url = method.String()
 	if o.Key == "" && u.Hostname() == "generativelanguage.googleapis.com" {
 		return nil, &llm.Error{Kind: llm.ErrAuth, Model: m.Name(), Message: "there is no key for " + u.Host, Hint: "set " + o.KeyEnv}
 	}
@@ -133,10 +135,10 @@ func capsFor(o Options) llm.Caps {
 }
 
 func checkLevel(o Options) error {
-	switch genai.ThinkingLevel(strings.ToUpper(o.Level)) {
+	switch strings.ToLower(o.Level) {
 	case "":
 		return nil
-	case genai.ThinkingLevelMinimal, genai.ThinkingLevelLow, genai.ThinkingLevelMedium, genai.ThinkingLevelHigh:
+	case "minimal", "low", "medium", "high":
 	default:
 		return fmt.Errorf("open model: the level of thinking must be minimal, low, medium or high, not %q", o.Level)
 	}

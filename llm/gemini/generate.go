@@ -10,8 +10,6 @@ import (
 	"math"
 	"strings"
 
-	"google.golang.org/genai"
-
 	"clank/llm"
 )
 
@@ -22,10 +20,7 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 	if err != nil {
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrRejected, Model: m.Name(), Message: err.Error(), Err: err}
 	}
-	config := genai.GenerateContentConfig{Tools: tools, MaxOutputTokens: int32(min(req.MaxTokens, math.MaxInt32))} //nolint:gosec // bounded
-	if req.System != "" {
-		config.SystemInstruction = &genai.Content{Parts: []*genai.Part{{Text: req.System}}}
-	}
+	config := Config{System: req.System, Tools: tools, MaxOutputTokens: int32(min(req.MaxTokens, math.MaxInt32))} //nolint:gosec // bounded
 	w := writer{owner: m.owner(), imagesInResults: !isOld(m.opts.Model)}
 	answer, err := m.Ask(ctx, w.contents(req.Messages), config, onDelta)
 	if err != nil {
@@ -36,23 +31,23 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 
 // Declare is tools as the API takes them: JSON Schema as it stands. The order is
 // kept, so that the same tools begin each request alike.
-func Declare(tools []llm.Tool) ([]*genai.Tool, error) {
+func Declare(tools []llm.Tool) ([]*Tool, error) {
 	if len(tools) == 0 {
 		return nil, nil
 	}
-	var functions []*genai.FunctionDeclaration
+	var functions []*FunctionDeclaration
 	for _, t := range tools {
-		f := &genai.FunctionDeclaration{Name: t.Name, Description: t.Description}
+		f := &FunctionDeclaration{Name: t.Name, Description: t.Description}
 		if len(t.Schema) > 0 {
 			var schema map[string]any
 			if err := json.Unmarshal(t.Schema, &schema); err != nil {
 				return nil, fmt.Errorf("the schema of tool %s is not a JSON object: %w", t.Name, err)
 			}
-			f.ParametersJsonSchema = schema
+			f.ParametersJSONSchema = schema
 		}
 		functions = append(functions, f)
 	}
-	return []*genai.Tool{{FunctionDeclarations: functions}}, nil
+	return []*Tool{{FunctionDeclarations: functions}}, nil
 }
 
 // owner marks what only this model of this server understands.
@@ -62,23 +57,23 @@ func (m *Model) owner() string { return m.place.Host + " " + m.opts.Model }
 // for, the signature of the call that follows, or how the text that follows was
 // divided into parts, and which of them were signed.
 type note struct {
-	Part      *genai.Part `json:"part,omitempty"`
-	Call      string      `json:"call,omitempty"` // its id
-	Signature []byte      `json:"signature,omitempty"`
-	Pieces    []piece     `json:"pieces,omitempty"`
+	Part      *Part   `json:"part,omitempty"`
+	Call      string  `json:"call,omitempty"` // its id
+	Signature string  `json:"signature,omitempty"`
+	Pieces    []piece `json:"pieces,omitempty"`
 }
 
 // piece is a part of a text.
 type piece struct {
 	Size      int    `json:"size"` // in bytes
-	Signature []byte `json:"signature,omitempty"`
+	Signature string `json:"signature,omitempty"`
 }
 
 // reader reads an answer into a message.
 type reader struct {
 	owner string
 	out   []llm.Part
-	texts []*genai.Part // that follow each other, not written yet
+	texts []*Part // that follow each other, not written yet
 }
 
 // message is an answer in the words of package llm.
@@ -86,7 +81,7 @@ func (m *Model) message(a Answer) llm.Message {
 	r := reader{owner: m.owner()}
 	seen := map[string]bool{}
 	for _, p := range a.Content.Parts {
-		if isText(p) && !p.Thought {
+		if p.isText() && !p.Thought {
 			r.texts = append(r.texts, p)
 			continue
 		}
@@ -96,7 +91,7 @@ func (m *Model) message(a Answer) llm.Message {
 			continue
 		}
 		call := CallOf(p.FunctionCall, seen)
-		if p.ThoughtSignature != nil {
+		if p.ThoughtSignature != "" {
 			r.note(note{Call: call.ID, Signature: p.ThoughtSignature})
 		}
 		r.out = append(r.out, llm.Part{Call: &call})
@@ -118,7 +113,7 @@ func (r *reader) text() {
 	for _, p := range r.texts {
 		text.WriteString(p.Text)
 		pieces = append(pieces, piece{Size: len(p.Text), Signature: p.ThoughtSignature})
-		signed = signed || p.ThoughtSignature != nil
+		signed = signed || p.ThoughtSignature != ""
 	}
 	whole := text.String()
 	switch {
@@ -150,7 +145,7 @@ const (
 
 // CallOf is a call in the words of package llm. Ids missing or already in seen
 // are replaced; the id is added to seen.
-func CallOf(f *genai.FunctionCall, seen map[string]bool) llm.ToolCall {
+func CallOf(f *FunctionCall, seen map[string]bool) llm.ToolCall {
 	call := llm.ToolCall{ID: f.ID, Name: cmp.Or(f.Name, unnamed), Input: json.RawMessage("{}")}
 	if call.ID == "" || seen[call.ID] {
 		call.ID = newCallID()

@@ -1,0 +1,78 @@
+package gemini
+
+// What a conversation is made of, as the reference of the Generative Language
+// API, v1beta, has it (Content, Part and what is in it). A part that a model
+// said is sent back as it came: what is read here has a type, what is only
+// handed back is an object.
+
+// Who says a content.
+const (
+	RoleUser  = "user"
+	RoleModel = "model"
+)
+
+// Content is one turn of a conversation.
+type Content struct {
+	Parts []*Part `json:"parts,omitempty"`
+	Role  string  `json:"role,omitempty"`
+}
+
+// Part is a piece of a content: text, or one kind of data.
+type Part struct {
+	FunctionCall     *FunctionCall     `json:"functionCall,omitempty"`
+	FunctionResponse *FunctionResponse `json:"functionResponse,omitempty"`
+	InlineData       *Blob             `json:"inlineData,omitempty"`
+	Text             string            `json:"text,omitempty"`
+	Thought          bool              `json:"thought,omitempty"`          // the text is what the model thought
+	ThoughtSignature string            `json:"thoughtSignature,omitempty"` // bytes in base64, in whichever form the server chose
+
+	CodeExecutionResult object `json:"codeExecutionResult,omitzero"`
+	ExecutableCode      object `json:"executableCode,omitzero"`
+	FileData            object `json:"fileData,omitzero"`
+	ToolCall            object `json:"toolCall,omitzero"` // of a tool that the vendor runs
+	ToolResponse        object `json:"toolResponse,omitzero"`
+
+	AudioTranscription object `json:"audioTranscription,omitzero"`
+	MediaProcessing    string `json:"mediaProcessing,omitempty"`
+	MediaResolution    object `json:"mediaResolution,omitzero"`
+	PartMetadata       object `json:"partMetadata,omitzero"`
+	SpeechMetadata     object `json:"speechMetadata,omitzero"`
+	VideoMetadata      object `json:"videoMetadata,omitzero"`
+}
+
+// object is JSON that we hand back without looking into it.
+type object = map[string]any
+
+// FunctionCall is a call of a tool, or an action of the tool for computer use.
+type FunctionCall struct {
+	Args map[string]any `json:"args,omitempty"`
+	ID   string         `json:"id,omitempty"` // models before Gemini 3 give none
+	Name string         `json:"name,omitempty"`
+}
+
+// FunctionResponse answers a call by its id and name. Under "output" and "error"
+// the response has what the API gives meaning to.
+type FunctionResponse struct {
+	ID       string                  `json:"id,omitempty"`
+	Name     string                  `json:"name,omitempty"`
+	Parts    []*FunctionResponsePart `json:"parts,omitempty"` // from Gemini 3 on
+	Response map[string]any          `json:"response,omitempty"`
+}
+
+// FunctionResponsePart is a picture inside the answer to a call.
+type FunctionResponsePart struct {
+	InlineData *Blob `json:"inlineData,omitempty"`
+}
+
+// Blob is a picture, or other media.
+type Blob struct {
+	Data        []byte `json:"data,omitempty"`
+	DisplayName string `json:"displayName,omitempty"`
+	MIMEType    string `json:"mimeType,omitempty"`
+}
+
+// isText says whether p is text, of which there may be none, and nothing else.
+func (p *Part) isText() bool {
+	return p.FunctionCall == nil && p.FunctionResponse == nil && p.InlineData == nil && p.FileData == nil &&
+		p.ExecutableCode == nil && p.CodeExecutionResult == nil && p.ToolCall == nil && p.ToolResponse == nil
+}
