@@ -220,7 +220,7 @@ func TestASchemaThatIsNoneIsRefusedBeforeItIsSent(t *testing.T) {
 	}
 }
 
-func TestTheLibraryDoesNotAskAgainOnItsOwn(t *testing.T) {
+func TestAnAnswerThatWouldGoOnIsNotAskedForOnTheSly(t *testing.T) {
 	s := server.NewServer(t, llmtest.Answer(llmtest.Reply{Events: []string{
 		`{"candidates":[{"content":{"role":"model","parts":[{"text":"hel"}]},"finishReason":"CONTINUATION","continuationToken":"dG9rZW4="}]}`,
 	}}))

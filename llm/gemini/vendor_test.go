@@ -1,0 +1,246 @@
+package gemini_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genai"
+
+	"clank/llm"
+	"clank/llm/gemini"
+	server "clank/llm/llmtest/gemini"
+)
+
+// tape answers each request with the same events and keeps what was sent.
+type tape struct {
+	events string
+	reqs   []*http.Request
+	bodies [][]byte
+}
+
+func (s *tape) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	s.reqs, s.bodies = append(s.reqs, r), append(s.bodies, body)
+	return canned{"text/event-stream", s.events}.RoundTrip(r)
+}
+
+const done = `data: {"candidates":[{"content":{"role":"model","parts":[{"text":"ok"}]},"finishReason":"STOP"}]}` + "\n\n"
+
+// taped is a model whose server is s.
+func taped(t *testing.T, s *tape, o gemini.Options) *gemini.Model {
+	t.Helper()
+	o.BaseURL, o.Key, o.HTTPClient = "https://server.test/sub/", testKey, &http.Client{Transport: s}
+	if o.Model == "" {
+		o.Model = newer
+	}
+	m, err := gemini.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// resend reads a request of ours strictly with the vendor's types and sends it
+// with the vendor's client.
+func resend(t *testing.T, s *tape, body []byte) {
+	t.Helper()
+	w, err := server.Decode(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	client, err := genai.NewClient(ctx, &genai.ClientConfig{
+		APIKey: testKey, Backend: genai.BackendGeminiAPI, HTTPClient: &http.Client{Transport: s},
+		HTTPOptions: genai.HTTPOptions{BaseURL: "https://server.test/sub/", APIVersion: "v1beta"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := genai.GenerateContentConfig{
+		SystemInstruction: w.SystemInstruction, Tools: w.Tools, ToolConfig: w.ToolConfig,
+		MaxOutputTokens: w.GenerationConfig.MaxOutputTokens,
+	}
+	if think := w.GenerationConfig.ThinkingConfig; think != nil {
+		config.ThinkingConfig = &genai.ThinkingConfig{IncludeThoughts: think.IncludeThoughts, ThinkingLevel: think.ThinkingLevel}
+	}
+	for _, err := range client.Models.GenerateContentStream(ctx, newer, w.Contents, &config) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// decoded is a body, without empty texts: the vendor's client leaves them out,
+// the vendor's server demands them beside signatures.
+func decoded(t *testing.T, body []byte) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(bytes.ReplaceAll(body, []byte(`,"text":""`), nil), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestTheVendorsClientSendsTheSame(t *testing.T) {
+	png := llm.Image{MediaType: "image/png", Data: []byte{0xff, 0xfe, 0xfd, 3, '<'}}
+	call := func(id string) llm.ToolCall {
+		return llm.ToolCall{ID: id, Name: "look", Input: json.RawMessage(`{"at":"<ü\u2028>","n":[1,2.5,-3e20,null]}`)}
+	}
+	said, again := call("a"), call("clank_1")
+	talk := llm.Request{System: "be brief & kind", MaxTokens: 300, Tools: []llm.Tool{look, {Name: "act", Description: "Acts."}}, Messages: []llm.Message{
+		{Role: llm.RoleUser, Parts: []llm.Part{{Text: "what is it?"}, {Image: &png}}},
+		{Role: llm.RoleAssistant, Parts: []llm.Part{
+			{Opaque: &llm.Opaque{Owner: "server.test " + newer, Data: json.RawMessage(`{"part":{"text":"hm","thought":true}}`)}},
+			{Opaque: &llm.Opaque{Owner: "server.test " + newer, Data: json.RawMessage(`{"call":"a","signature":"+/8="}`)}},
+			{Call: &said},
+			{Call: &again},
+		}},
+		{Role: llm.RoleUser, Parts: []llm.Part{
+			{Result: &llm.ToolResult{ID: "a", Text: "A", Images: []llm.Image{png, png}}},
+			{Result: &llm.ToolResult{ID: "clank_1", IsError: true}},
+			{Text: "and?"},
+		}},
+		{Role: llm.RoleAssistant, Parts: []llm.Part{
+			{Text: "x"},
+			{Opaque: &llm.Opaque{Owner: "server.test " + newer, Data: json.RawMessage(`{"part":{"thoughtSignature":"c2ln"}}`)}},
+		}},
+		llm.UserText("go on"),
+	}}
+	browser := gemini.Config{
+		System: "work the screen", MaxOutputTokens: 9, ToolConfig: &gemini.ToolConfig{FunctionCallingConfig: &gemini.FunctionCallingConfig{Mode: gemini.ModeNone}},
+		Tools: []*gemini.Tool{{ComputerUse: &gemini.ComputerUse{
+			Environment: gemini.EnvironmentBrowser, ExcludedPredefinedFunctions: []string{"search"}, EnablePromptInjectionDetection: true,
+		}}},
+	}
+	for name, send := range map[string]func(*tape) error{
+		"a word": func(s *tape) error {
+			_, err := taped(t, s, gemini.Options{}).Generate(t.Context(), ask("hello"), nil)
+			return err
+		},
+		"a talk with tools": func(s *tape) error {
+			_, err := taped(t, s, gemini.Options{Level: "high", Thoughts: true}).Generate(t.Context(), talk, nil)
+			return err
+		},
+		"a screen": func(s *tape) error {
+			said := []*gemini.Content{{Role: gemini.RoleUser, Parts: []*gemini.Part{{Text: "go"}}}}
+			_, err := taped(t, s, gemini.Options{Level: "minimal"}).Ask(t.Context(), said, browser, nil)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &tape{events: done}
+			if err := send(s); err != nil {
+				t.Fatal(err)
+			}
+			resend(t, s, s.bodies[0])
+			ours, theirs := s.reqs[0], s.reqs[1]
+			if ours.Method != theirs.Method || ours.URL.String() != theirs.URL.String() {
+				t.Errorf("sent %s %s, want %s %s", ours.Method, ours.URL, theirs.Method, theirs.URL)
+			}
+			for _, header := range []string{"Content-Type", "X-Goog-Api-Key"} {
+				if got, want := ours.Header.Get(header), theirs.Header.Get(header); got != want || want == "" {
+					t.Errorf("%s is %q, want %q", header, got, want)
+				}
+			}
+			if wait, err := strconv.Atoi(ours.Header.Get("X-Server-Timeout")); err != nil || wait < 1 || wait > 600 {
+				t.Errorf("the server may take %q s, want at most the ten minutes that we wait", ours.Header.Get("X-Server-Timeout"))
+			}
+			if diff := cmp.Diff(decoded(t, s.bodies[1]), decoded(t, s.bodies[0])); diff != "" {
+				t.Errorf("body (-theirs +ours):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A new kind of part in the vendor's types is to be carried here, too.
+func TestPartsHaveEveryFieldOfTheVendors(t *testing.T) {
+	names := func(of reflect.Type) map[string]bool {
+		all := map[string]bool{}
+		for i := range of.NumField() {
+			name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+			all[name] = true
+		}
+		return all
+	}
+	if diff := cmp.Diff(names(reflect.TypeFor[genai.Part]()), names(reflect.TypeFor[gemini.Part]())); diff != "" {
+		t.Errorf("fields (-theirs +ours):\n%s", diff)
+	}
+}
+
+func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
+	said := `[
+		{"text":"thinking","thought":true,"thoughtSignature":"-_8"},
+		{"executableCode":{"code":"1+1","language":"PYTHON","id":"7","new":[1]},"thoughtSignature":"+/8="},
+		{"codeExecutionResult":{}},
+		{"toolCall":{"toolType":"GOOGLE_SEARCH","args":{"q":"<x>"}},"partMetadata":{"a":{"b":null}}},
+		{"inlineData":{"data":"//79","mimeType":"image/png"},"mediaResolution":{"level":"HIGH"}},
+		{"functionCall":{"args":{"at":"a"},"id":"c1","name":"look"},"thoughtSignature":"not base64!"},
+		{"text":"","thoughtSignature":"c2ln"}]`
+	s := &tape{events: `data: {"candidates":[{"index":0,"content":{"role":"model","parts":` + strings.ReplaceAll(said, "\n", " ") +
+		`},"finishReason":"STOP","safetyRatings":"odd"}],"usageMetadata":{"promptTokenCount":7,"trafficType":3},"tomorrow":{}}` + "\n\n"}
+	m := taped(t, s, gemini.Options{})
+	req := llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{llm.UserText("go")}}
+	reply := generate(t, m, req)
+	if reply.Usage.InputTokens != 7 {
+		t.Errorf("usage = %+v", reply.Usage)
+	}
+	req.Messages = append(req.Messages, stored(t, reply.Message), result(reply.Calls()[0], "A"))
+	generate(t, m, req)
+	var sent struct {
+		Contents []struct{ Parts []any }
+	}
+	if err := json.Unmarshal(s.bodies[1], &sent); err != nil {
+		t.Fatal(err)
+	}
+	var want []any
+	if err := json.Unmarshal([]byte(said), &want); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, sent.Contents[1].Parts); diff != "" {
+		t.Errorf("parts (-said +sent back):\n%s", diff)
+	}
+}
+
+func TestTheVendorsWordsAboutACallItKeptBackAreTold(t *testing.T) {
+	s := &tape{events: `data: {"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"Malformed function call: look(\n"}]}` + "\n\n"}
+	reply := generate(t, taped(t, s, gemini.Options{}), ask("go"))
+	if calls := reply.Calls(); len(calls) != 1 || calls[0].Malformed != "Malformed function call: look(" {
+		t.Errorf("calls = %+v", calls)
+	}
+}
+
+func TestWhatFollowsAWholeAnswerDoesNotSpoilIt(t *testing.T) {
+	for _, rest := range []string{"data: [DONE]\n\n", "data: {\n\n", `data: {"error":{"message":"late"}}` + "\n\n", "data: null\n\n", "data: {\"cand"} {
+		reply := generate(t, taped(t, &tape{events: done + rest}, gemini.Options{}), ask("hello"))
+		if reply.Text() != "ok" || reply.Stop != llm.StopEnd {
+			t.Errorf("after %q: reply = %+v", rest, reply)
+		}
+	}
+}
+
+func TestNothingIsDeliveredAfterStopThoughItHasArrived(t *testing.T) {
+	stop := errors.New("a person said stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	pieces := 0
+	_, err := taped(t, &tape{events: strings.Repeat(done, 50)}, gemini.Options{}).Generate(ctx, ask("hello"), func(llm.Delta) {
+		pieces++
+		cancel(stop)
+	})
+	if !errors.Is(err, stop) || pieces != 1 {
+		t.Errorf("err = %v after %d pieces, want the cause after one", err, pieces)
+	}
+}
