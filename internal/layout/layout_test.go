@@ -304,7 +304,7 @@ var walls = map[string][]string{
 	"github.com/pion":                   {"videosource", "voice", "internal"},
 	"github.com/sashabaranov/go-openai": {"llm", "computeruse"},
 	"github.com/anthropics":             {"llm", "computeruse"},
-	"google.golang.org/genai":           {"llm", "computeruse"},
+	"google.golang.org/genai":           {"llm/llmtest/gemini"}, // which the program does not link
 	"github.com/modelcontextprotocol":   {"mcpserver", "cmd/clank"},
 	"database/sql":                      {"sqlite"},
 	"modernc.org/sqlite":                {"sqlite"},
@@ -346,6 +346,27 @@ func TestOutsideLibrariesStayBehindTheirWalls(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What test servers import (the vendor's client of the Gemini API, with what it
+// signs in to clouds by) would cost each start of the program milliseconds.
+func TestTheProgramLinksNoTestServers(t *testing.T) {
+	imports := map[string][]string{}
+	for _, p := range packages(t) {
+		imports[p.ImportPath] = p.Imports
+	}
+	linked := map[string]bool{}
+	for queue := []string{"clank/cmd/clank"}; len(queue) > 0; queue = queue[1:] {
+		path := queue[0]
+		if linked[path] {
+			continue
+		}
+		linked[path] = true
+		if within(path, "clank/llm/llmtest") || within(path, "google.golang.org/genai") || path == "testing" {
+			t.Errorf("the program links %s", path)
+		}
+		queue = append(queue, imports[path]...)
 	}
 }
 

@@ -25,10 +25,10 @@ type collector struct {
 // nil: also a stream that ended well may not have brought an answer.
 func (c *collector) read(ctx context.Context, next func() ([]byte, error), complete func(), emit func(llm.Delta)) error {
 	for begun := false; ; begun = true {
-		data, err := next()
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		data, err := next()
 		if err != nil {
 			if !errors.Is(err, wire.ErrLineTooLong) && (begun || errors.Is(err, io.EOF)) {
 				err = &wire.CutError{Err: err}

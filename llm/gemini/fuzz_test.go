@@ -29,6 +29,7 @@ func FuzzAnswer(f *testing.F) {
 		`{"candidates":[{"content":{"role":"model","parts":[{"text":"hi"}]},"finishReason":"STOP"}]}`,
 		`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"look","args":{"at":[1,{"b":null}]}},"thoughtSignature":"c2ln"},null]}}]}`,
 		`{"candidates":[null,{"content":null,"finishReason":"SAFETY"}],"usageMetadata":{"promptTokenCount":-1}}`,
+		`{"candidates":[{"content":{"parts":[{"text":"","thoughtSignature":"-_8"},{"toolCall":{"args":{}},"partMetadata":{}},{"fileData":null}]},"finishReason":"X"}]}`,
 		`{"promptFeedback":{"blockReason":"SAFETY"}}`, `{"error":{"code":429}}`, `{"error":"x"}`, `null`, `[]`, `{"createTime":""}`,
 		`{"candidates":[{"citationMetadata":{"citationSources":[null]},"groundingMetadata":null,"urlContextMetadata":{"urlMetadata":[null]}}]}`,
 	} {

@@ -232,15 +232,35 @@ func TestWhatFollowsAWholeAnswerDoesNotSpoilIt(t *testing.T) {
 	}
 }
 
-func TestNothingIsDeliveredAfterStopThoughItHasArrived(t *testing.T) {
+// drip is a body that gives an event at a time and ends with no request.
+type drip struct{ reads int }
+
+func (d *drip) Read(p []byte) (int, error) {
+	if d.reads++; d.reads > 50 {
+		return 0, io.EOF
+	}
+	return copy(p, done), nil
+}
+
+func (d *drip) Close() error { return nil }
+
+func (d *drip) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: d, Request: r}, nil
+}
+
+func TestNothingIsReadOrDeliveredAfterStop(t *testing.T) {
 	stop := errors.New("a person said stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	pieces := 0
-	_, err := taped(t, &tape{events: strings.Repeat(done, 50)}, gemini.Options{}).Generate(ctx, ask("hello"), func(llm.Delta) {
+	d, pieces := &drip{}, 0
+	m, err := gemini.New(gemini.Options{BaseURL: "https://server.test", Model: newer, HTTPClient: &http.Client{Transport: d}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.Generate(ctx, ask("hello"), func(llm.Delta) {
 		pieces++
 		cancel(stop)
 	})
-	if !errors.Is(err, stop) || pieces != 1 {
-		t.Errorf("err = %v after %d pieces, want the cause after one", err, pieces)
+	if !errors.Is(err, stop) || pieces != 1 || d.reads > 2 {
+		t.Errorf("err = %v after %d pieces and %d reads, want the cause after one", err, pieces, d.reads)
 	}
 }
