@@ -170,8 +170,8 @@ func TestTheVendorsClientSendsTheSame(t *testing.T) {
 func TestPartsHaveEveryFieldOfTheVendors(t *testing.T) {
 	names := func(of reflect.Type) map[string]bool {
 		all := map[string]bool{}
-		for i := range of.NumField() {
-			name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		for field := range of.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			all[name] = true
 		}
 		return all
