@@ -87,7 +87,7 @@ func (t *Tab) Links(ctx context.Context) ([]Link, error) {
 			return err
 		}
 		seen := map[string]bool{}
-		for _, f := range t.allFrames() {
+		for _, f := range t.tree.All() {
 			found, err := t.linksOf(ctx, f)
 			if err != nil && (f == t.main || ctx.Err() != nil) {
 				return err
