@@ -181,6 +181,7 @@ func (b *Browser) detached(sessionID string) {
 		return
 	}
 	at.frame.End()
+	at.frame.Leave()
 	if at.frame.Parent() != nil {
 		at.tab.tree.Remove(at.frame)
 		return
