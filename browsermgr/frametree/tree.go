@@ -92,16 +92,20 @@ func (t *Tree) Around(host *frame.Frame, id proto.PageFrameID) *frame.Frame {
 	return host
 }
 
-// Await waits until it is known which frames are lodgers. A process that does not say so does not hold up the rest. The error is the
-// cause of the context's end.
+// Await waits until it is known which frames are lodgers, as of now: pages whose frames never rest are not waited for. A process that does
+// not say so does not hold up the rest. The error is the cause of the context's end.
 func (t *Tree) Await(ctx context.Context) error {
-	known, changed := t.known()
-	if known {
+	open := t.open()
+	if open == nil {
 		return nil
 	}
 	over := time.NewTimer(lodgeLimit)
 	defer over.Stop()
-	for !known {
+	for {
+		known, changed := t.known(open)
+		if known {
+			return nil
+		}
 		select {
 		case <-changed:
 		case <-over.C:
@@ -109,17 +113,31 @@ func (t *Tree) Await(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		known, changed = t.known()
 	}
-	return nil
 }
 
-// known says that nothing is being asked, or else when that may have changed.
-func (t *Tree) known() (bool, <-chan struct{}) {
+// open are the questions without an answer: the last one for each process; nil if there are none.
+func (t *Tree) open() map[*lodging]int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	var open map[*lodging]int
 	for _, l := range t.lodgings {
 		if l.told < l.asked {
+			if open == nil {
+				open = map[*lodging]int{}
+			}
+			open[l] = l.asked
+		}
+	}
+	return open
+}
+
+// known says that questions were answered or need no answer any more, or else when that may have changed.
+func (t *Tree) known(open map[*lodging]int) (bool, <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for l, number := range open {
+		if l.told < number {
 			return false, t.changed
 		}
 	}

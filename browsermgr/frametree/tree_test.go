@@ -247,6 +247,27 @@ func TestWaitingForFramesEndsInTimeAndWithItsContext(t *testing.T) {
 	})
 }
 
+func TestFramesThatNeverRestAreNotWaitedFor(t *testing.T) {
+	tree, main, _, p := connect(t)
+	tree.Learn(main)
+	last, done := <-p.asked, make(chan []string)
+	go func() { done <- known(t, tree) }()
+	for {
+		tree.Learn(main) // so that there is always a question
+		next := <-p.asked
+		last <- "B"
+		last = next
+		select {
+		case got := <-done:
+			if d := cmp.Diff([]string{"main", "main>B"}, got); d != "" {
+				t.Errorf("frames (-want +got)\n%s", d)
+			}
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
 func TestTheFramesOfAProcessGoWithIt(t *testing.T) {
 	tree, _, far, p := connect(t)
 	tree.Add(far)
