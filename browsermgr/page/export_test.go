@@ -26,8 +26,8 @@ func entries(v reflect.Value) int {
 			n = entries(v.Elem())
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			n += entries(v.Field(i))
+		for _, field := range v.Fields() {
+			n += entries(field)
 		}
 	case reflect.Slice:
 		n = v.Len()
