@@ -92,7 +92,7 @@ type waitArg struct {
 }
 
 // waitRound is how long a script waits before it is asked again: frames may have come or gone meanwhile.
-const waitRound = 5 * time.Second
+const waitRound = time.Second
 
 // waitPage waits for something to be seen in the page, its frames included. The page may navigate meanwhile.
 func (w waiting) page(ctx context.Context, arg waitArg) error {

@@ -17,11 +17,17 @@ type documentKey struct {
 }
 
 // Numbers gives the documents of a page the numbers that refs show: 1, 2, … in the order they were first met; the main
-// document is 0. The zero value is ready for use; it is for one goroutine at a time.
+// document is 0. Documents that went away are forgotten in time, their numbers are not given again. The zero value is ready for use; it
+// is for one goroutine at a time.
 type Numbers struct {
-	byKey map[documentKey]int
-	keys  []documentKey
+	last     int
+	byKey    map[documentKey]int
+	byNumber map[int]documentKey
+	sweep    int // how many documents may be known before the gone ones are looked for
 }
+
+// minSweep is how many documents are known at least before the gone ones are looked for.
+const minSweep = 16
 
 // Number is the number of a document: of a frame, the world that token names, and the script's own number in there.
 func (n *Numbers) Number(f *Frame, token string, local int) int {
@@ -30,11 +36,25 @@ func (n *Numbers) Number(f *Frame, token string, local int) int {
 		return k
 	}
 	if n.byKey == nil {
-		n.byKey = map[documentKey]int{}
+		n.byKey, n.byNumber, n.sweep = map[documentKey]int{}, map[int]documentKey{}, minSweep
 	}
-	n.keys = append(n.keys, key)
-	n.byKey[key] = len(n.keys)
-	return len(n.keys)
+	if len(n.byKey) >= n.sweep {
+		n.forgetGone()
+	}
+	n.last++
+	n.byKey[key], n.byNumber[n.last] = n.last, key
+	return n.last
+}
+
+// forgetGone forgets documents that went away, and sees to it that this is not done for each new one.
+func (n *Numbers) forgetGone() {
+	for number, key := range n.byNumber {
+		if key.frame.Token() != key.world {
+			delete(n.byNumber, number)
+			delete(n.byKey, key)
+		}
+	}
+	n.sweep = max(minSweep, 2*len(n.byKey))
 }
 
 // Element is a ref resolved to the frame it lives in and the name it has there.
@@ -53,11 +73,11 @@ func (n *Numbers) Find(main *Frame, ref string) (Element, error) {
 	if key.Document == 0 {
 		return Element{Frame: main, Local: key.String(), Given: key.String()}, nil
 	}
-	if key.Document > len(n.keys) {
+	if key.Document > n.last {
 		return Element{}, fault.NeverIssued(key.String())
 	}
-	doc := n.keys[key.Document-1]
-	if doc.frame.Token() != doc.world {
+	doc, known := n.byNumber[key.Document]
+	if !known || doc.frame.Token() != doc.world {
 		return Element{}, otherDocument(key)
 	}
 	local := outline.Key{Document: doc.local, Number: key.Number}

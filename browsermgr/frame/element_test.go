@@ -43,6 +43,34 @@ func TestNumbersFindTheDocumentsTheyWereGivenTo(t *testing.T) {
 	}
 }
 
+func TestNumbersOfDocumentsThatWentAwayAreNotGivenAgain(t *testing.T) {
+	main := frame.New(nil, "main", nil, "")
+	var n frame.Numbers
+	if got := n.Number(main, "", 1); got != 1 {
+		t.Fatalf("got %d, want 1", got)
+	}
+	for want := 2; want < 200; want++ {
+		gone := frame.New(nil, "gone", nil, "")
+		if got := n.Number(gone, "its document", 0); got != want {
+			t.Fatalf("got %d, want %d", got, want)
+		}
+	}
+	if e, err := n.Find(main, "f1e5"); err != nil || e.Local != "f1e5" {
+		t.Errorf("got %+v, %v; want what is still there to be found", e, err)
+	}
+	for _, ref := range []string{"f2e1", "f199e1"} {
+		if _, err := n.Find(main, ref); !errors.Is(err, fault.ErrUnknownRef) || !strings.Contains(err.Error(), "another document now") {
+			t.Errorf("%s: got %v, want it told that its document is gone", ref, err)
+		}
+	}
+	if n.Number(main, "", 1) != 1 || n.Number(main, "", 2) != 200 {
+		t.Error("what is still there got another number")
+	}
+	if got := n.Kept(); got > 64 {
+		t.Errorf("%d documents are kept", got)
+	}
+}
+
 func TestExplainSaysWhatIsWrongAndTheWayOut(t *testing.T) {
 	e := frame.Element{Given: "e3"}
 	cookie := &frame.ScriptError{Role: "dialog", Name: "Cookies", Hint: "div#c"}

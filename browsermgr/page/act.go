@@ -82,7 +82,7 @@ func (t *Tab) perform(ctx context.Context, limit time.Duration, do func(context.
 		return before, err
 	}
 	defer cancel()
-	if err := t.awaitLodgers(ctx); err != nil {
+	if err := t.tree.Await(ctx); err != nil {
 		return before, err
 	}
 	return before, do(ctx, before)
@@ -104,7 +104,7 @@ type stage struct {
 func (s stage) Main() *frame.Frame { return s.tab.main }
 
 // Frames are all frames of the tab.
-func (s stage) Frames() []*frame.Frame { return s.tab.allFrames() }
+func (s stage) Frames() []*frame.Frame { return s.tab.tree.All() }
 
 // Stuck ends a script that still ran when ctx ended, unless it stands still because of a dialog. Input that does not come back
 // may be stuck in any frame.
@@ -114,7 +114,7 @@ func (s stage) Stuck(_ context.Context, f *frame.Frame) {
 	}
 	frames := []*frame.Frame{f}
 	if f == s.tab.main {
-		frames = s.tab.processes()
+		frames = s.tab.tree.Processes()
 	}
 	for _, f := range frames {
 		// Without a running script the request to stop would wait for the next one: give it one of ours to stop.
@@ -129,7 +129,7 @@ func (s stage) AwaitURL(ctx context.Context, match func(url string) bool) error 
 
 // AwaitLoad waits until the main document has come to a load state.
 func (s stage) AwaitLoad(ctx context.Context, state string) error {
-	return s.tab.until(ctx, func() bool { return s.tab.load.reached(state) })
+	return s.tab.until(ctx, func() bool { return s.tab.load.Reached(state) })
 }
 
 // Locate resolves a ref or a selector.

@@ -36,7 +36,7 @@ func (t *Tab) veil(ctx context.Context) (*cover.Veil, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, hideLimit)
 	defer cancel()
-	if err := t.awaitLodgers(ctx); err != nil {
+	if err := t.tree.Await(ctx); err != nil {
 		return nil, fmt.Errorf("find the frames of the picture: %w", err)
 	}
 	areas, err := t.browser.hidden(ctx, t)

@@ -53,13 +53,13 @@ func (t *Tab) NavigateWithin(ctx context.Context, url string, limit time.Duratio
 		case res.ErrorText != "":
 			if res.ErrorText != "net::ERR_ABORTED" {
 				// Chromium's page about the failure takes the tab over, and what is asked of it meanwhile gets lost.
-				_ = t.untilWithin(ctx, errorPageLimit, func() bool { return t.load.document != before.document })
+				_ = t.untilWithin(ctx, errorPageLimit, func() bool { return t.load.Documents != before.Documents })
 			}
 			return address.LoadError(target, res.ErrorText)
 		case res.LoaderID == "":
-			return t.untilWithin(ctx, time.Second, func() bool { return t.load.within != before.within })
+			return t.untilWithin(ctx, time.Second, func() bool { return t.load.Within != before.Within })
 		}
-		return t.until(ctx, func() bool { return t.load.document != before.document })
+		return t.until(ctx, func() bool { return t.load.Documents != before.Documents })
 	})
 }
 
@@ -69,7 +69,7 @@ func (t *Tab) Reload(ctx context.Context) (Result, error) {
 		if err := f.Do(ctx, proto.PageReload{}); err != nil {
 			return err
 		}
-		return t.until(ctx, func() bool { return t.load.document != before.document })
+		return t.until(ctx, func() bool { return t.load.Documents != before.Documents })
 	})
 }
 
@@ -92,14 +92,14 @@ func (t *Tab) step(ctx context.Context, word string, by int) (Result, error) {
 		if err := f.Do(ctx, proto.PageNavigateToHistoryEntry{EntryID: history.Entries[to].ID}); err != nil {
 			return err
 		}
-		return t.until(ctx, func() bool { return t.load.document != before.document || t.load.within != before.within })
+		return t.until(ctx, func() bool { return t.load.Documents != before.Documents || t.load.Within != before.Within })
 	})
 }
 
 func (t *Tab) documents() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.load.document
+	return t.load.Documents
 }
 
 // departure begins a navigation of a tab's main frame.
@@ -127,7 +127,7 @@ func (t *Tab) travel(ctx context.Context, act string, limit time.Duration, start
 		err = t.awaitParsed(ctx, limit)
 	}
 	if err == nil {
-		err = t.untilWithin(ctx, loadGrace, func() bool { return t.load.loaded })
+		err = t.untilWithin(ctx, loadGrace, func() bool { return t.load.Loaded })
 	}
 	if err == nil {
 		t.readTitle(ctx)
@@ -159,5 +159,5 @@ func (t *Tab) tooLate(ctx context.Context, err error) error {
 
 // awaitParsed waits until the present document is parsed, but no longer than d: what there is can be read.
 func (t *Tab) awaitParsed(ctx context.Context, d time.Duration) error {
-	return t.untilWithin(ctx, d, func() bool { return t.load.parsed || t.load.loader == "" })
+	return t.untilWithin(ctx, d, func() bool { return t.load.Parsed || t.load.Loader == "" })
 }

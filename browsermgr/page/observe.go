@@ -31,10 +31,10 @@ func (t *Tab) Browser() *Browser { return t.browser }
 func (t *Tab) Main() *frame.Frame { return t.main }
 
 // Processes are the tab's main frame and those in other processes, parents first: each has a session of its own.
-func (t *Tab) Processes() []*frame.Frame { return t.processes() }
+func (t *Tab) Processes() []*frame.Frame { return t.tree.Processes() }
 
 // Frames are those of [Tab.Processes] and, within them, frames that other origins keep apart, parents first.
-func (t *Tab) Frames() []*frame.Frame { return t.allFrames() }
+func (t *Tab) Frames() []*frame.Frame { return t.tree.All() }
 
 // Exclusive runs something in the tab's turn, no longer than limit. Its context also ends when the tab crashes or closes,
 // or when a dialog opens; if one is open already, the error is a *[DialogError].
@@ -50,7 +50,7 @@ func (t *Tab) Within(ctx context.Context, limit time.Duration, do func(context.C
 		return err
 	}
 	defer cancel()
-	if err := t.awaitLodgers(ctx); err != nil {
+	if err := t.tree.Await(ctx); err != nil {
 		return err
 	}
 	return do(ctx)

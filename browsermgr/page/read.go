@@ -7,6 +7,7 @@ import (
 
 	"clank/browsermgr/frame"
 	"clank/browsermgr/outline"
+	"clank/browsermgr/reading"
 )
 
 // readLimit bounds reading a page.
@@ -16,7 +17,7 @@ const readLimit = 20 * time.Second
 type Link = outline.Link
 
 // TextOptions says what is read: the element with a ref, or the first that matches a selector, or else the page's article,
-// its main part or its body.
+// its main part or its body, with the frames that are shown in it, see [reading.Text].
 type TextOptions struct {
 	Ref      string
 	Selector string
@@ -32,38 +33,47 @@ type Reading struct {
 	Found bool
 }
 
-// reading is what the script answers.
-type reading struct {
-	Text  string `json:"text"`
-	Found bool   `json:"found"`
-}
-
 // Read returns readable text. If a dialog is open the error is a *[DialogError].
 func (t *Tab) Read(ctx context.Context, opts TextOptions) (Reading, error) {
-	var got reading
-	err := t.exclusive(ctx, readLimit, func(ctx context.Context) error {
-		e, err := t.locate(opts.Ref, opts.Selector)
-		if err != nil {
-			return err
-		}
+	got := Reading{Found: true}
+	err := t.exclusive(ctx, readLimit, func(ctx context.Context) (err error) {
 		if opts.Ref == "" {
 			if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
 				return err
 			}
 		}
-		arg := map[string]string{"ref": e.Local, "selector": opts.Selector}
-		got, err = frame.Run[reading](ctx, e.Frame, frame.Script{Fn: "text", Arg: arg})
-		if err != nil && (opts.Ref != "" || opts.Selector != "") {
-			err = e.Explain(err)
+		if opts.Ref == "" && opts.Selector == "" {
+			got.Text, got.Truncated, err = reading.Text(ctx, t.tree.All())
+			return err
 		}
+		got.Text, got.Found, err = t.readElement(ctx, opts)
 		return err
 	})
 	if err != nil {
 		return Reading{}, fmt.Errorf("read tab %s: %w", t.id, err)
 	}
-	r := Reading{URL: t.URL(), Found: got.Found}
-	r.Text, r.Truncated = outline.Clip(got.Text, opts.MaxChars)
-	return r, nil
+	got.URL = t.URL()
+	if text, cut := outline.Clip(got.Text, opts.MaxChars); cut {
+		got.Text, got.Truncated = text, true
+	}
+	return got, nil
+}
+
+// readElement reads the element with a ref, or the first that matches a selector.
+func (t *Tab) readElement(ctx context.Context, opts TextOptions) (text string, found bool, err error) {
+	e, err := t.locate(opts.Ref, opts.Selector)
+	if err != nil {
+		return "", false, err
+	}
+	arg := map[string]string{"ref": e.Local, "selector": opts.Selector}
+	got, err := frame.Run[struct {
+		Text  string `json:"text"`
+		Found bool   `json:"found"`
+	}](ctx, e.Frame, frame.Script{Fn: "text", Arg: arg})
+	if err != nil {
+		return "", false, e.Explain(err)
+	}
+	return got.Text, got.Found, nil
 }
 
 // Text returns the readable text of the element with this ref, or of the page if ref is empty, see [Tab.Read].
@@ -72,46 +82,18 @@ func (t *Tab) Text(ctx context.Context, ref string) (string, error) {
 	return r.Text, err
 }
 
-// maxLinks bounds a list of links.
-const maxLinks = 500
-
-// frameLimit bounds what a frame of another process may take: one that does not answer must not take the page with it.
-const frameLimit = 3 * time.Second
-
-// Links lists the visible links of the page, at most 500: those of the main document in document order, then those of
-// frames in other processes, each address once.
+// Links lists the visible links of the page, see [reading.Links].
 func (t *Tab) Links(ctx context.Context) ([]Link, error) {
 	var links []Link
-	err := t.exclusive(ctx, readLimit, func(ctx context.Context) error {
+	err := t.exclusive(ctx, readLimit, func(ctx context.Context) (err error) {
 		if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
 			return err
 		}
-		seen := map[string]bool{}
-		for _, f := range t.allFrames() {
-			found, err := t.linksOf(ctx, f)
-			if err != nil && (f == t.main || ctx.Err() != nil) {
-				return err
-			}
-			for _, l := range found {
-				if !seen[l.URL] && len(links) < maxLinks {
-					seen[l.URL] = true
-					links = append(links, l)
-				}
-			}
-		}
-		return nil
+		links, err = reading.Links(ctx, t.tree.All())
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("links of tab %s: %w", t.id, err)
 	}
 	return links, nil
-}
-
-func (t *Tab) linksOf(ctx context.Context, f *frame.Frame) ([]Link, error) {
-	if f != t.main {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, frameLimit)
-		defer cancel()
-	}
-	return frame.Run[[]Link](ctx, f, frame.Script{Fn: "links", Arg: map[string]int{"most": maxLinks}})
 }

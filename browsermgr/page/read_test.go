@@ -1,11 +1,17 @@
 package page_test
 
 import (
+	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"clank/browsermgr/page"
+	"clank/internal/browsertest"
 )
 
 func TestReadLimitsTheText(t *testing.T) {
@@ -53,5 +59,79 @@ func TestReadLimitsTheText(t *testing.T) {
 	}
 	if _, err := tab.Read(t.Context(), page.TextOptions{Ref: "e99"}); !errors.Is(err, page.ErrUnknownRef) {
 		t.Errorf("got %v, want an unknown ref", err)
+	}
+}
+
+func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
+	var srv *httptest.Server
+	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		pages := map[string]string{
+			"/": `<h1>Top</h1>
+				<iframe title=Pay src="` + named(srv, "pay.shop.localhost") + `/pay" style="width:400px;height:300px"></iframe>
+				<p>Below</p><iframe title='Near "one"' srcdoc="<p>Near text"></iframe>
+				<iframe title=Small width=1 height=1 src="` + foreign(srv) + `/deep"></iframe><iframe hidden srcdoc="<p>Not shown"></iframe>
+				<iframe title=Blank src="` + foreign(srv) + `/blank"></iframe><iframe srcdoc="<p>Last text"></iframe>`,
+			"/pay":   `<p>Pay text</p><p style=display:none>Not seen</p><iframe title=Bank src="` + srv.URL + `/deep"></iframe>`,
+			"/deep":  `<p>Deep text`,
+			"/main":  `<p>Around</p><iframe title=Advert srcdoc="<p>Buy this"></iframe><main>Main part <iframe srcdoc="<article>Its article</article>around"></iframe></main>`,
+			"/long":  `<p>Short</p><iframe title=Long srcdoc="<p>` + strings.Repeat("long ", 5000) + `"></iframe>`,
+			"/stuck": `<p>Top</p><iframe title=Stuck src="` + foreign(srv) + `/loop"></iframe><iframe title=Fine srcdoc="<p>Fine text"></iframe>`,
+			"/loop":  `<p>Loop<script>onmessage = () => { for (;;); }</script>`,
+		}
+		browsertest.HTML(w, "<!doctype html>"+pages[r.URL.Path])
+	})
+	top := named(srv, "www.shop.localhost")
+	port := srv.URL[strings.LastIndex(srv.URL, ":"):]
+	tab := openTab(t, top+"/")
+	read := func(opts page.TextOptions) page.Reading {
+		t.Helper()
+		got, err := tab.Read(browsertest.Within(t, browsertest.Patience), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	squeezed := regexp.MustCompile(`\n{2,}`)
+	want := "Top\nBelow\n--- frame \"Pay\" of pay.shop.localhost" + port + " ---\nPay text\n--- frame \"Bank\" of 127.0.0.1" + port + " ---\nDeep text" +
+		"\n--- frame \"Near \\\"one\\\"\" ---\nNear text\n--- frame ---\nLast text"
+	var got string
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the page reads\n%s\nwant\n%s", got, want)
+		}
+	})
+	browsertest.Eventually(t, "the frames are read", func() bool {
+		got = squeezed.ReplaceAllString(read(page.TextOptions{}).Text, "\n")
+		return got == want
+	})
+	if r := read(page.TextOptions{MaxChars: 12}); !r.Truncated || len(r.Text) != 12 {
+		t.Errorf("got %+v, want it cut", r)
+	}
+	if r := read(page.TextOptions{Selector: "p"}); r.Text != "Below" {
+		t.Errorf("got %q for a part", r.Text)
+	}
+
+	browsertest.Navigate(t, tab, top+"/main")
+	if got, want := squeezed.ReplaceAllString(read(page.TextOptions{}).Text, "\n"), "Main part\n--- frame ---\nIts article"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	browsertest.Navigate(t, tab, top+"/long")
+	if r := read(page.TextOptions{}); !r.Truncated || len(r.Text) < 20_000 || len(r.Text) > 20_100 {
+		t.Errorf("got %d characters, cut %v", len(r.Text), r.Truncated)
+	}
+
+	browsertest.Navigate(t, tab, top+"/stuck")
+	browsertest.Eventually(t, "the frame is read", func() bool { return strings.Contains(read(page.TextOptions{}).Text, "Loop") })
+	js(t, tab, "(frames[0].postMessage('', '*'), 1)")
+	browsertest.Eventually(t, "it hangs, and the rest is read in time", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		defer cancel()
+		r, err := tab.Read(ctx, page.TextOptions{})
+		got = r.Text
+		return err == nil && strings.Contains(got, `--- frame "Stuck" could not be read ---`)
+	})
+	browsertest.WantContains(t, got, "Top", "Fine text")
+	if err := tab.Stop(browsertest.Within(t, browsertest.Patience)); err != nil {
+		t.Error(err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"clank/browsermgr/frame"
+	"clank/browsermgr/load"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -20,17 +21,15 @@ const (
 
 // mark is the state before an action, to tell afterwards what it led to.
 type mark struct {
-	document, within, begun, newTabs, requests, opened, saves int
+	load.Counts
+
+	opened int
 }
 
 func (t *Tab) mark() mark {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	l := &t.load
-	return mark{
-		document: l.document, within: l.within, begun: l.begun, newTabs: l.newTabs, requests: l.requests, opened: len(t.opened),
-		saves: l.saves,
-	}
+	return mark{Counts: t.load.Counts, opened: len(t.opened)}
 }
 
 // outcome describes what happened since the mark.
@@ -39,13 +38,13 @@ func (t *Tab) outcome(m mark) Result {
 	defer t.mu.Unlock()
 	l := &t.load
 	r := Result{
-		URL: t.url, Navigated: l.document != m.document || l.within != m.within,
-		Downloading: l.saves != m.saves,
-		Loading:     l.pending || (l.document != m.document && !l.parsed),
+		URL: t.url, Navigated: l.Documents != m.Documents || l.Within != m.Within,
+		Downloading: l.Saves != m.Saves,
+		Loading:     l.Pending || (l.Documents != m.Documents && !l.Parsed),
 		Opened:      slices.Clone(t.opened[min(m.opened, len(t.opened)):]),
 	}
-	if l.document != m.document {
-		r.Status = l.status
+	if l.Documents != m.Documents {
+		r.Status = l.Status
 	}
 	return r
 }
@@ -66,7 +65,7 @@ func (t *Tab) settle(ctx context.Context, f *frame.Frame, m mark, events []proto
 	if err := t.arrive(ctx, m); err != nil {
 		return seen, err
 	}
-	busy := func() bool { return t.load.document == m.document && t.load.busySince(m.requests) }
+	busy := func() bool { return t.load.Documents == m.Documents && t.load.BusySince(m.Requests) }
 	t.mu.Lock()
 	wait := busy()
 	t.mu.Unlock()
@@ -96,7 +95,7 @@ func (t *Tab) quiet(ctx context.Context, f *frame.Frame, wait func() (frame.Calm
 	}
 	if calm.Download {
 		t.mu.Lock()
-		t.load.saves++
+		t.load.Saves++
 		t.mu.Unlock()
 	}
 	if f == t.main && calm.Title != "" {
@@ -109,9 +108,9 @@ func (t *Tab) quiet(ctx context.Context, f *frame.Frame, wait func() (frame.Calm
 func (t *Tab) arrive(ctx context.Context, m mark) error {
 	t.mu.Lock()
 	l := &t.load
-	here := l.begun != m.begun && l.pending
-	fresh := l.document != m.document
-	tabs := l.newTabs != m.newTabs && len(t.opened) == m.opened
+	here := l.Begun != m.Begun && l.Pending
+	fresh := l.Documents != m.Documents
+	tabs := l.NewTabs != m.NewTabs && len(t.opened) == m.opened
 	t.mu.Unlock()
 	if tabs {
 		if err := t.untilWithin(ctx, quietLimit, func() bool { return len(t.opened) != m.opened }); err != nil {
@@ -119,23 +118,23 @@ func (t *Tab) arrive(ctx context.Context, m mark) error {
 		}
 	}
 	if here {
-		err := t.untilWithin(ctx, takeUp, func() bool { return !l.pending || l.started || l.document != m.document })
+		err := t.untilWithin(ctx, takeUp, func() bool { return !l.Pending || l.Started || l.Documents != m.Documents })
 		if err != nil {
 			return err
 		}
-		err = t.untilWithin(ctx, arrivalLimit, func() bool { return !l.pending || !l.started || l.document != m.document })
+		err = t.untilWithin(ctx, arrivalLimit, func() bool { return !l.Pending || !l.Started || l.Documents != m.Documents })
 		if err != nil {
 			return err
 		}
 		fresh = true
 	}
-	if !fresh || t.documents() == m.document {
+	if !fresh || t.documents() == m.Documents {
 		return nil
 	}
 	if err := t.awaitParsed(ctx, arrivalLimit); err != nil {
 		return err
 	}
-	if err := t.untilWithin(ctx, loadGrace, func() bool { return t.load.loaded }); err != nil {
+	if err := t.untilWithin(ctx, loadGrace, func() bool { return t.load.Loaded }); err != nil {
 		return err
 	}
 	t.readTitle(ctx)

@@ -75,7 +75,7 @@ func (t *Tab) capture(ctx context.Context, opts SnapshotOptions) (Snapshot, erro
 		if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
 			return Snapshot{}, err
 		}
-		snap, err := capture.Take(ctx, capture.Source{Frames: t.allFrames(), Refs: &t.refs}, opts)
+		snap, err := capture.Take(ctx, capture.Source{Frames: t.tree.All(), Refs: &t.refs}, opts)
 		switch {
 		case errors.Is(err, ErrFrameChanged) && opts.Frame == "" && try < captureTries:
 			continue
@@ -83,7 +83,7 @@ func (t *Tab) capture(ctx context.Context, opts SnapshotOptions) (Snapshot, erro
 			return Snapshot{}, err
 		case snap.Reason != "" && patient && t.working():
 			patient = false
-			if err := t.untilWithin(ctx, emptyWait, func() bool { return t.load.loaded && !t.load.busySince(0) }); err != nil {
+			if err := t.untilWithin(ctx, emptyWait, func() bool { return t.load.Loaded && !t.load.BusySince(0) }); err != nil {
 				return Snapshot{}, err
 			}
 			if _, err := t.painted(ctx, t.main); err != nil {
@@ -99,7 +99,7 @@ func (t *Tab) capture(ctx context.Context, opts SnapshotOptions) (Snapshot, erro
 func (t *Tab) working() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return !t.load.loaded || t.load.busySince(0)
+	return !t.load.Loaded || t.load.BusySince(0)
 }
 
 // describe adds what the tab knows of itself.
@@ -112,7 +112,7 @@ func (t *Tab) describe(snap Snapshot) Snapshot {
 	if snap.Title != "" {
 		t.title = snap.Title
 	}
-	snap.URL, snap.Title, snap.Status = t.url, t.title, t.load.status
+	snap.URL, snap.Title, snap.Status = t.url, t.title, t.load.Status
 	return snap
 }
 
@@ -129,7 +129,7 @@ func (t *Tab) Tree(ctx context.Context, limit int, timeout time.Duration) ([]Nod
 			return err
 		}
 		var err error
-		nodes, err = aria.Take(ctx, t.allFrames(), &t.refs, limit)
+		nodes, err = aria.Take(ctx, t.tree.All(), &t.refs, limit)
 		return err
 	})
 	if err != nil {

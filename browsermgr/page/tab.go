@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +14,8 @@ import (
 	"clank/browsermgr/cover"
 	"clank/browsermgr/dialog"
 	"clank/browsermgr/frame"
+	"clank/browsermgr/frametree"
+	"clank/browsermgr/load"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -24,6 +25,7 @@ import (
 type Tab struct {
 	browser   *Browser
 	main      *frame.Frame
+	tree      *frametree.Tree
 	id        string
 	target    string
 	contextID string
@@ -38,10 +40,8 @@ type Tab struct {
 	title    string
 	err      error // why the tab cannot be used, if so
 	ended    bool
-	awake    bool           // see keepAwake
-	frames   []*frame.Frame // frames in other processes
-	lodgings map[*frame.Frame]*lodging
-	load     loadState
+	awake    bool // see keepAwake
+	load     load.State
 	dialogs  dialog.Book[*frame.Frame]
 	watchers map[*watcher]struct{}
 	changed  chan struct{} // closed and replaced whenever anything here changes
@@ -55,7 +55,8 @@ func newTab(b *Browser, main *frame.Frame, id string, info targetInfo) *Tab {
 	return &Tab{
 		browser: b, main: main, id: id, target: info.TargetID, contextID: info.BrowserContextID, url: info.URL, title: info.Title,
 		turn: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{}),
-		watchers: map[*watcher]struct{}{}, changed: make(chan struct{}), load: newLoadState(),
+		watchers: map[*watcher]struct{}{}, changed: make(chan struct{}), load: load.New(),
+		tree: frametree.New(main, b.wg.Go),
 	}
 }
 
@@ -136,7 +137,7 @@ func (t *Tab) Stop(ctx context.Context) error {
 		return err
 	}
 	var calls []*cdp.Call
-	for _, f := range t.processes() {
+	for _, f := range t.tree.Processes() {
 		f.Post(proto.RuntimeTerminateExecution{})
 		// Without a running script the request to stop would wait for the next one: give it one of ours to stop.
 		calls = append(calls, f.Begin(proto.RuntimeEvaluate{Expression: "0"}))
@@ -151,13 +152,6 @@ func (t *Tab) Stop(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// processes are the tab's main frame and those in other processes, which have sessions of their own, parents first.
-func (t *Tab) processes() []*frame.Frame {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return append([]*frame.Frame{t.main}, t.frames...)
 }
 
 // setInfo takes over what Chromium says of the target and reports whether anything changed.
@@ -175,8 +169,8 @@ func (t *Tab) setInfo(info targetInfo) bool {
 // askTitle asks the browser, not the page, for the title: it does not tell when a title becomes known. It is called on the
 // reading goroutine, which ends before the browser's others are waited for. The caller holds t.mu.
 func (t *Tab) askTitle() {
-	document := t.load.document
-	t.load.asked++
+	document := t.load.Documents
+	t.load.Asked++
 	call := t.browser.root.Begin(proto.TargetGetTargetInfo{TargetID: proto.TargetTargetID(t.target)})
 	t.browser.wg.Go(func() {
 		var res struct {
@@ -185,8 +179,8 @@ func (t *Tab) askTitle() {
 		err := call.Wait(context.Background(), &res)
 		changed := err == nil && t.setTitle(res.TargetInfo)
 		t.mu.Lock()
-		t.load.asked--
-		t.load.titled = err == nil && t.load.document == document && t.title == res.TargetInfo.Title && titled(res.TargetInfo)
+		t.load.Asked--
+		t.load.Titled = err == nil && t.load.Documents == document && t.title == res.TargetInfo.Title && titled(res.TargetInfo)
 		t.signal()
 		t.mu.Unlock()
 		if changed {
@@ -204,8 +198,8 @@ func titled(info targetInfo) bool {
 // greet has a new document make ready for whoever works here and is about to look at it, and tell its title as soon as it has
 // loaded: what the browser is asked then has to wait until it has drawn its window. The caller holds t.mu.
 func (t *Tab) greet() {
-	document := t.load.document
-	t.load.greeted = true
+	document := t.load.Documents
+	t.load.Greeted = true
 	t.browser.wg.Go(func() {
 		title, err := t.main.Loaded(context.Background())
 		if err == nil {
@@ -213,8 +207,8 @@ func (t *Tab) greet() {
 		}
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if t.load.document == document {
-			t.load.titled, t.load.greeted = err == nil, false
+		if t.load.Documents == document {
+			t.load.Titled, t.load.Greeted = err == nil, false
 			t.signal()
 		}
 	})
@@ -226,11 +220,11 @@ func (t *Tab) readTitle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, loadGrace)
 	defer cancel()
 	l := &t.load
-	if t.until(ctx, func() bool { return l.titled || l.asked == 0 && (!l.loaded || !l.greeted) }) != nil {
+	if t.until(ctx, func() bool { return l.Titled || l.Asked == 0 && (!l.Loaded || !l.Greeted) }) != nil {
 		return
 	}
 	t.mu.Lock()
-	document, known := t.load.document, t.load.titled
+	document, known := t.load.Documents, t.load.Titled
 	t.mu.Unlock()
 	if known {
 		return
@@ -243,7 +237,7 @@ func (t *Tab) readTitle(ctx context.Context) {
 // noteTitle takes over the title of the numbered document, if the tab still shows it.
 func (t *Tab) noteTitle(document int, title string) {
 	t.mu.Lock()
-	changed := t.load.document == document && t.title != title
+	changed := t.load.Documents == document && t.title != title
 	if changed {
 		t.title = title
 		t.signal()
@@ -264,21 +258,6 @@ func (t *Tab) setTitle(info targetInfo) bool {
 	t.title = info.Title
 	t.signal()
 	return true
-}
-
-func (t *Tab) addFrame(f *frame.Frame) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.frames = append(t.frames, f)
-	t.signal()
-}
-
-func (t *Tab) removeFrame(f *frame.Frame) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.frames = slices.DeleteFunc(t.frames, func(other *frame.Frame) bool { return other == f })
-	delete(t.lodgings, f)
-	t.signal()
 }
 
 // locate resolves a ref or, if that is empty, a selector.
@@ -317,7 +296,7 @@ func (t *Tab) crash() {
 		return
 	}
 	t.err = ErrTabCrashed
-	t.load.crashed()
+	t.load.Crashed()
 	t.dialogs.CloseAll(time.Now())
 	t.main.Leave()
 	t.interrupt(ErrTabCrashed, true)

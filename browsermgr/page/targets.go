@@ -94,7 +94,7 @@ func (b *Browser) attached(ev cdp.Event) {
 		t := b.addTab(frame.New(b.conn.Session(p.SessionID, ErrTabGone), info.TargetID, nil, ""), info)
 		b.setUp(t, t.main, info.mute(), func() { close(t.ready) })
 		if !p.Waiting {
-			t.learn(t.main)
+			t.tree.Learn(t.main)
 		}
 		b.publish(TabOpened, t)
 		if t.opener != nil {
@@ -102,14 +102,14 @@ func (b *Browser) attached(ev cdp.Event) {
 		}
 	case info.Type == "iframe" && embedded:
 		s := b.conn.Session(p.SessionID, cdp.ErrDocumentGone)
-		f := frame.New(s, info.TargetID, parent.tab.home(parent.frame, proto.PageFrameID(info.ParentFrameID)), info.ParentFrameID)
+		f := frame.New(s, info.TargetID, parent.tab.tree.Around(parent.frame, proto.PageFrameID(info.ParentFrameID)), info.ParentFrameID)
 		b.mu.Lock()
 		b.sessions[s.ID()] = attachment{frame: f, tab: parent.tab}
 		b.mu.Unlock()
-		parent.tab.addFrame(f)
+		parent.tab.tree.Add(f)
 		b.setUp(parent.tab, f, false, func() {})
 		if !p.Waiting {
-			parent.tab.learn(f)
+			parent.tab.tree.Learn(f)
 		}
 	default:
 		b.conn.Session(p.SessionID, ErrTabGone).Post(proto.RuntimeRunIfWaitingForDebugger{})
@@ -181,8 +181,9 @@ func (b *Browser) detached(sessionID string) {
 		return
 	}
 	at.frame.End()
+	at.frame.Leave()
 	if at.frame.Parent() != nil {
-		at.tab.removeFrame(at.frame)
+		at.tab.tree.Remove(at.frame)
 		return
 	}
 	b.mu.Lock()

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr/frame"
 	"clank/browsermgr/page"
 	"clank/browsermgr/trace"
 	"clank/internal/browsertest"
@@ -212,6 +213,62 @@ func TestFramesOfOtherProcessesAreInTheTrace(t *testing.T) {
 	browsertest.WantContains(t, byID[otherID], "from elsewhere", `"/snapshot/`+otherID+`.1"`)
 	browsertest.WantContains(t, byID[mainID+".2"], "beside")
 	browsertest.WantContains(t, byID[otherID+".1"], "innermost")
+}
+
+func TestFramesOfOtherOriginsInTheProcessOfThePageAreInTheTrace(t *testing.T) {
+	w := open(t, browser.Process(t))
+	named := func(host, html string) string {
+		return strings.Replace(browsertest.Routes(t, map[string]any{"/": html}), "127.0.0.1", host, 1)
+	}
+	far := named("127.0.0.1", `<p>of another site`)
+	lodger := named("pay.shop.localhost", `<p>lodger<input type=password value=hunter2><iframe src="`+far+`"></iframe><iframe srcdoc="<p>within the lodger"></iframe>`)
+	url := named("www.shop.localhost", `<iframe src="`+lodger+`"></iframe><iframe srcdoc="<p>wrapping<iframe src='`+lodger+`'></iframe>"></iframe>`)
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: url})
+	if err := w.tracer.Start(w.browser, patient); err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Eventually(t, "the frames are known", func() bool { return len(tab.Frames()) == 5 })
+	w.tracer.Begin(t.Context(), tab, "look", nil)(nil)
+	path := filepath.Join(t.TempDir(), "trace.zip")
+	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
+		t.Fatal(err)
+	}
+	lines, _, _ := contents(t, path)
+	docs := map[string]string{}
+	for _, l := range of(lines, "frame-snapshot") {
+		if s := l["snapshot"].(line); s["phase"] == "before" {
+			html, _ := json.Marshal(s["html"])
+			docs[s["frameId"].(string)] = string(html)
+		}
+	}
+	if len(docs) != 8 {
+		t.Errorf("got %d documents, want 8", len(docs))
+	}
+	id := func(f *frame.Frame) string { return "frame@" + string(f.ID()) }
+	main := id(tab.Main())
+	around := map[string]string{} // where each frame has to be
+	for _, f := range tab.Frames()[1:] {
+		if f.Parent() != tab.Main() {
+			browsertest.WantContains(t, docs[id(f)], "of another site")
+			browsertest.WantContains(t, docs[id(f.Parent())], `"/snapshot/`+id(f)+`"`)
+			continue
+		}
+		browsertest.WantContains(t, docs[id(f)], `"lodger"`, `"/snapshot/`+id(f)+`.2"`)
+		browsertest.WantContains(t, docs[id(f)+".2"], "within the lodger")
+		for _, holder := range []string{main, main + ".2"} {
+			if strings.Contains(docs[holder], `"/snapshot/`+id(f)+`"`) {
+				around[holder] = id(f)
+			}
+		}
+	}
+	if len(around) != 2 || around[main] == around[main+".2"] {
+		t.Errorf("the frames have their places at %v in %v", around, docs)
+	}
+	for name, html := range docs {
+		if strings.Contains(html, "hunter2") {
+			t.Errorf("the password is in %s", name)
+		}
+	}
 }
 
 func TestAHugeDocumentIsLeftOutAndSaidSo(t *testing.T) {

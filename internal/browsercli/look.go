@@ -57,7 +57,7 @@ func lookCommands() []command {
 			judge: judgePath, show: showPath("PDF: "),
 		},
 		{
-			name: "text", short: "the readable text of a page",
+			name: "text", short: "the readable text of a page and its frames",
 			options: []option{
 				onTab,
 				{name: "selector", kind: text, value: "css", help: "only the first element that matches", field: "selector"},

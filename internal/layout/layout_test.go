@@ -82,13 +82,17 @@ var table = map[string][]string{
 	"browsermgr/frame":     {"browsermgr/cdp", "browsermgr/fault", "browsermgr/input", "browsermgr/outline"},
 	"browsermgr/aria":      {"browsermgr/cdp", "browsermgr/frame"},
 	"browsermgr/capture":   {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/outline"},
+	"browsermgr/frametree": {"browsermgr/frame"},
+	"browsermgr/load":      {"browsermgr/cdp"},
+	"browsermgr/reading":   {"browsermgr/frame", "browsermgr/outline"},
 	"browsermgr/arguments": {"browsermgr/page"},
 	"browsermgr/act": {
 		"browsermgr/address", "browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/input", "browsermgr/outline",
 	},
 	"browsermgr/page": {
 		"browsermgr/act", "browsermgr/address", "browsermgr/aria", "browsermgr/capture", "browsermgr/cdp", "browsermgr/cover", "browsermgr/dialog",
-		"browsermgr/fault", "browsermgr/feed", "browsermgr/frame", "browsermgr/input", "browsermgr/outline",
+		"browsermgr/fault", "browsermgr/feed", "browsermgr/frame", "browsermgr/frametree", "browsermgr/input", "browsermgr/load", "browsermgr/outline",
+		"browsermgr/reading",
 	},
 	"browsermgr/login":          {"browsermgr/cdp", "browsermgr/frame", "browsermgr/page"},
 	"browsermgr/emulate":        {"browsermgr/cdp", "browsermgr/fault", "browsermgr/frame", "browsermgr/page"},

@@ -27,7 +27,7 @@ func (w viewer) snapshotRoutes() []route.Route {
 			route.May("urls", "boolean", "with the addresses of the links"), route.May("query", "string", "only lines with all of these words"),
 			route.May("limit", "integer", "format aria: how many nodes"), route.May("maxChars", "integer", "how long the text may be; 0: any length"), route.Limit(),
 		),
-		route.On("GET", "/text", "Reads the text of a page.", text).Params(
+		route.On("GET", "/text", "Reads the text of a page, and after it that of the frames shown there.", text).Params(
 			route.Tab(), route.May("selector", "string", "only the first element that matches"), route.May("maxChars", "integer", "how long the text may be, at most 40000"),
 		),
 	}

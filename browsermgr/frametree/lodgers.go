@@ -1,4 +1,4 @@
-package page
+package frametree
 
 import (
 	"context"
@@ -6,14 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"clank/browsermgr/cdp"
 	"clank/browsermgr/frame"
 
 	"github.com/go-rod/rod/lib/proto"
 )
 
 // lodging is what is known of the lodgers of one process: frames whose documents live there, but which our scripts cannot enter from
-// the documents around them. Chromium gives them no sessions of their own. Its fields belong to the tab's lock.
+// the documents around them. Chromium gives them no sessions of their own. Its fields belong to the tree's lock.
 type lodging struct {
 	origin  string // of the process' root document as its address tells it; "" if it is not known
 	asked   int    // counts questions for the frames of the process
@@ -26,66 +25,80 @@ type lodging struct {
 const lodgeLimit = 3 * time.Second
 
 // lodging is that of a process. The caller holds t.mu.
-func (t *Tab) lodging(host *frame.Frame) *lodging {
+func (t *Tree) lodging(host *frame.Frame) *lodging {
 	l := t.lodgings[host]
 	if l == nil {
-		if t.lodgings == nil {
-			t.lodgings = map[*frame.Frame]*lodging{}
-		}
 		l = &lodging{}
 		t.lodgings[host] = l
 	}
 	return l
 }
 
-// rootNavigated notes that the root frame of a process shows another document. One that was kept has its frames still.
-func (t *Tab) rootNavigated(host *frame.Frame, origin string, restored bool) {
-	t.mu.Lock()
-	l := t.lodging(host)
+// clear forgets the lodgers: their documents went away.
+func (l *lodging) clear() {
 	for _, f := range l.lodgers {
 		f.Leave()
 	}
-	l.origin, l.lodgers, l.home, l.told = origin, nil, nil, l.asked
+	l.lodgers, l.home, l.told = nil, nil, l.asked
+}
+
+// Document is what is told of one that a frame has come to show.
+type Document struct {
+	Frame    proto.PageFrameID
+	URL      string
+	Origin   string // as the address tells it
+	Restored bool   // it was kept, with its frames, after it was left
+}
+
+// Navigated notes that a frame shows another document, in the process that host is the root of.
+func (t *Tree) Navigated(host *frame.Frame, d Document) {
+	if d.Frame == host.ID() {
+		t.rootNavigated(host, d)
+		return
+	}
+	t.innerNavigated(host, d)
+}
+
+// rootNavigated is for the root frame of a process. A document that was kept has its frames still.
+func (t *Tree) rootNavigated(host *frame.Frame, d Document) {
+	host.Leave()
+	t.mu.Lock()
+	l := t.lodging(host)
+	l.clear()
+	l.origin = d.Origin
 	t.signal()
 	t.mu.Unlock()
-	if restored {
-		t.learn(host)
+	if d.Restored {
+		t.Learn(host)
 	}
 }
 
-// innerNavigated notes that a frame below the root shows another document. Where all addresses are of one origin, which is the rule,
-// there is nothing to find out.
-func (t *Tab) innerNavigated(host *frame.Frame, id proto.PageFrameID, address, origin string) {
+// innerNavigated is for a frame below the root. Where all addresses are of one origin, which is the rule, there is nothing to find out.
+func (t *Tree) innerNavigated(host *frame.Frame, d Document) {
 	t.mu.Lock()
 	l := t.lodging(host)
 	for _, f := range l.lodgers {
-		if f.ID() == id {
+		if f.ID() == d.Frame {
 			f.Leave()
 		}
 	}
-	find := len(l.lodgers) > 0 || l.told < l.asked || origin != l.origin && !inherits(address)
+	find := len(l.lodgers) > 0 || l.told < l.asked || d.Origin != l.origin && !inherits(d.URL)
 	t.mu.Unlock()
 	if find {
-		t.learn(host)
+		t.Learn(host)
 	}
 }
 
 // inherits says that a document mostly has the origin of the one around it.
 func inherits(address string) bool { return address == "" || strings.HasPrefix(address, "about:") }
 
-// handleDetached notes that a frame left a process: it is gone, or shows a document of another process.
-func (t *Tab) handleDetached(host *frame.Frame, ev cdp.Event) {
-	var p struct {
-		FrameID proto.PageFrameID `json:"frameId"`
-	}
-	if !ev.Decode(&p) {
-		return
-	}
+// Detached notes that a frame left a process: it is gone, or shows a document of another process.
+func (t *Tree) Detached(host *frame.Frame, id proto.PageFrameID) {
 	t.mu.Lock()
 	l := t.lodging(host)
 	find := l.told < l.asked
 	l.lodgers = slices.DeleteFunc(l.lodgers, func(f *frame.Frame) bool {
-		if f.ID() != p.FrameID {
+		if f.ID() != id {
 			return false
 		}
 		find = true
@@ -94,20 +107,19 @@ func (t *Tab) handleDetached(host *frame.Frame, ev cdp.Event) {
 	})
 	t.mu.Unlock()
 	if find {
-		t.learn(host)
+		t.Learn(host)
 	}
 }
 
-// learn finds out which frames of a process are lodgers. It is called on the reading goroutine, which ends before the browser's others
-// are waited for.
-func (t *Tab) learn(host *frame.Frame) {
+// Learn finds out which frames of a process are lodgers, because that may have changed or was never told.
+func (t *Tree) Learn(host *frame.Frame) {
 	t.mu.Lock()
 	l := t.lodging(host)
 	l.asked++
 	number := l.asked
 	t.mu.Unlock()
 	call := host.BeginWithin(lodgeLimit, proto.PageGetFrameTree{})
-	t.browser.wg.Go(func() {
+	t.spawn(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), lodgeLimit)
 		defer cancel()
 		var res proto.PageGetFrameTreeResult
@@ -145,7 +157,7 @@ func suspects(tree *proto.PageFrameTree, all bool) []proto.PageFrameID {
 }
 
 // lodge takes over what a process told of its frames. The caller holds t.mu.
-func (t *Tab) lodge(host *frame.Frame, l *lodging, tree *proto.PageFrameTree, apart map[proto.PageFrameID]bool) {
+func (t *Tree) lodge(host *frame.Frame, l *lodging, tree *proto.PageFrameTree, apart map[proto.PageFrameID]bool) {
 	known := map[proto.PageFrameID]*frame.Frame{}
 	for _, f := range l.lodgers {
 		known[f.ID()] = f
@@ -173,7 +185,7 @@ func (t *Tab) lodge(host *frame.Frame, l *lodging, tree *proto.PageFrameTree, ap
 	for _, f := range known {
 		f.Leave()
 	}
-	for _, f := range t.frames {
+	for _, f := range t.apart {
 		if f.Parent().Session == host.Session {
 			f.MoveTo(l.around(host, f.EmbeddedIn()))
 		}
@@ -186,51 +198,4 @@ func (l *lodging) around(host *frame.Frame, id proto.PageFrameID) *frame.Frame {
 		return f
 	}
 	return host
-}
-
-// home is the frame that the document with this id belongs to, in the process of a session.
-func (t *Tab) home(host *frame.Frame, id proto.PageFrameID) *frame.Frame {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if l := t.lodgings[host]; l != nil {
-		return l.around(host, id)
-	}
-	return host
-}
-
-// awaitLodgers waits until it is known which frames of the tab are lodgers. A process that does not say so does not hold up the rest.
-func (t *Tab) awaitLodgers(ctx context.Context) error {
-	return t.untilWithin(ctx, lodgeLimit, func() bool {
-		for _, l := range t.lodgings {
-			if l.told < l.asked {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// allFrames are the tab's frames in all processes, lodgers included, parents first.
-func (t *Tab) allFrames() []*frame.Frame {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	all := append([]*frame.Frame{t.main}, t.frames...)
-	processes := len(all)
-	for _, host := range all[:processes] {
-		if l := t.lodgings[host]; l != nil {
-			all = append(all, l.lodgers...)
-		}
-	}
-	if len(all) > processes {
-		slices.SortStableFunc(all, func(a, b *frame.Frame) int { return depth(a) - depth(b) })
-	}
-	return all
-}
-
-func depth(f *frame.Frame) int {
-	n := 0
-	for f = f.Parent(); f != nil; f = f.Parent() {
-		n++
-	}
-	return n
 }
