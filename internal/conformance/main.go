@@ -18,6 +18,7 @@ import (
 
 	"clank/internal/conformance/acts"
 	"clank/internal/conformance/check"
+	"clank/internal/conformance/commands"
 	"clank/internal/conformance/files"
 	"clank/internal/conformance/looks"
 	"clank/internal/conformance/observed"
@@ -58,6 +59,7 @@ func lanes() [][]check.Group {
 			{Name: "accounts", Cases: profiles.Accounts()},
 			{Name: "outside", Cases: profiles.Outside()},
 			{Name: "servers", Cases: routes.Servers()},
+			{Name: "commands", Cases: commands.Run()},
 		},
 	}
 }

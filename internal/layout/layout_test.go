@@ -277,12 +277,13 @@ var table = map[string][]string{
 	"internal/peers":      {"browsermgr/chrome", "internal/playwright", "internal/running"},
 
 	"internal/conformance": {
-		"internal/conformance/acts", "internal/conformance/check", "internal/conformance/files", "internal/conformance/looks",
+		"internal/conformance/acts", "internal/conformance/check", "internal/conformance/commands", "internal/conformance/files", "internal/conformance/looks",
 		"internal/conformance/observed", "internal/conformance/pictures", "internal/conformance/profiles", "internal/conformance/routes",
 		"internal/conformance/themes",
 	},
 	"internal/conformance/acts":     {"internal/conformance/check"},
 	"internal/conformance/check":    {"internal/conformance/site", "internal/running"},
+	"internal/conformance/commands": {"internal/conformance/check"},
 	"internal/conformance/files":    {"internal/conformance/check"},
 	"internal/conformance/looks":    {"internal/conformance/check"},
 	"internal/conformance/observed": {"internal/conformance/check"},

@@ -8,7 +8,6 @@ import (
 	"net/http"
 
 	"clank/internal/conformance/check"
-
 	"clank/internal/running"
 )
 

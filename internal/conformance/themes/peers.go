@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"clank/internal/conformance/check"
-
 	"clank/internal/playwright"
 )
 
