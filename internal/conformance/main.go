@@ -60,6 +60,7 @@ func lanes() [][]check.Group {
 			{Name: "outside", Cases: profiles.Outside()},
 			{Name: "servers", Cases: routes.Servers()},
 			{Name: "commands", Cases: commands.Run()},
+			{Name: "policy", Cases: routes.Policy()},
 		},
 	}
 }

@@ -32,7 +32,7 @@ func Leaving() []check.Case {
 		{Name: "the client leaves while an upload waits for its chooser", Run: leavesUpload},
 		{Name: "a newer waiter takes over", Run: superseded},
 		{Name: "the time of a transfer is over", Run: transferTime},
-		{Name: "two files of one name by one click", Run: twins},
+		check.Case{Name: "two files of one name by one click", Run: twins}.Again(),
 		{Name: "a name for files that nobody named", Run: unnamed},
 		{Name: "names that are no names", Run: hostileNames},
 		{Name: "where a file may be put", Run: places},

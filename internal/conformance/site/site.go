@@ -106,6 +106,9 @@ func serveOdd(mux *http.ServeMux) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})
+	mux.HandleFunc("/leap", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, r.URL.Query().Get("to"), http.StatusFound)
+	})
 	mux.HandleFunc("/stuck", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	mux.HandleFunc("/slow", func(w http.ResponseWriter, r *http.Request) {
 		ms, _ := strconv.Atoi(r.URL.RawQuery)
@@ -219,6 +222,12 @@ for (let i = 0; i < a.length; i++) { n ^= n << 13; n ^= n >>> 17; n ^= n << 5; a
 <button id="only">only</button><div id="hidden" hidden><button>no</button></div><div id="away" aria-hidden="true"><button tabindex="-1">no</button></div>
 <div class="wrapped"><div role="presentation"><span><button>deep</button></span></div></div><div id="shell"><div><button>a</button></div><button>b</button></div>
 <iframe id="frame" srcdoc="<a href=/plain>three</a>"></iframe>`,
+		"/astray": `<title>Astray</title><a href="http://10.0.0.1/" id="link">away</a>`,
+		"/parted": `<title>Parted</title><p>still here</p><iframe src="http://10.0.0.2/" title="Private"></iframe>`,
+		"/parts": `<title>Parts</title><button id="icon" aria-label="Search"><svg width="16" height="16"></svg></button><button id="bare"><svg width="16" height="16"></svg></button>
+<div onclick="1">Listened to</div><div tabindex="0">Reached by Tab</div><div contenteditable>Written in</div><span style="cursor:pointer">Pointed at</span>
+<label for="box">Agreed</label><input id="box" type="checkbox" style="opacity:0">`,
+		"/apart":   `<title>Apart</title><a href="/file" target="_blank" id="get">Get it in a tab of its own</a>`,
 		"/frozen":  `<title>Frozen</title>`,
 		"/freeze":  `<title>Freeze</title><script>onload = () => fetch('/frozen').then(() => { for (;;); })</script>`,
 		"/long":    `<title>Long</title><main>` + strings.Repeat("a long text ", 5000) + `</main>`,

@@ -30,11 +30,19 @@ func Suffered() []check.Case {
 		{Name: "10 a tab keeps its name across sites", Run: sameTab},
 		{Name: "11 frames of other sites are no tabs", Run: framesAreNoTabs},
 		{Name: "12 an empty answer says so at once", Run: emptyAtOnce},
-		{Name: "15 a covered click says by what", Run: coveredNamed},
+		check.Case{Name: "15 a covered click says by what", Run: coveredNamed}.Again(),
 		{Name: "16 a time limit is the one that was given", Run: limitHonoured},
 		{Name: "17 a command takes milliseconds", Run: commandFast},
 		{Name: "19 logins survive a restart", Run: loginsSurvive},
 		{Name: "a client that goes away ends its work", Run: clientLeaves},
+		{Name: "2 one profile is stopped while another works", Run: stopBeside},
+		{Name: "13 whatever takes a click has a ref", Run: partsHaveRefs},
+		{Name: "14 a look is as long as it was allowed to be", Run: shortLooks},
+		{Name: "18 to ask about a person's browser touches nothing", Run: onlyAsked},
+		{Name: "20 two clients work two tabs at once", Run: atOnce},
+		check.Case{Name: "21 a file in a tab of its own is told", Run: fileApart}.Again(),
+		{Name: "22 files for uploads by every name they have", Run: uploadNames},
+		{Name: "24 a window is asked for once", Run: headlessOnce},
 	}
 }
 
