@@ -42,7 +42,7 @@ func Suffered() []check.Case {
 		{Name: "20 two clients work two tabs at once", Run: atOnce},
 		check.Case{Name: "21 a file in a tab of its own is told", Run: fileApart}.Again(),
 		{Name: "22 files for uploads by every name they have", Run: uploadNames},
-		{Name: "24 a window is asked for once", Run: headlessOnce},
+		{Name: "24 no window, because a request says so", Run: headlessAsked},
 	}
 }
 
@@ -224,7 +224,7 @@ func emptyAtOnce(ctx context.Context, s *check.Suite) error {
 
 func coveredNamed(ctx context.Context, s *check.Suite) error {
 	return check.Exchange{
-		Path: "/act", Page: "/cover", Body: map[string]any{"kind": "click", "selector": "#b", "timeoutMs": 3000}, Status: 500, Says: []string{"veil"},
+		Path: "/act", Page: "/cover", Body: map[string]any{"kind": "click", "selector": "#b", "timeoutMs": 1200}, Status: 500, Says: []string{"veil"},
 	}.Run(ctx, s)
 }
 
@@ -232,7 +232,7 @@ func limitHonoured(ctx context.Context, s *check.Suite) error {
 	if err := s.Open(ctx, "/plain"); err != nil {
 		return err
 	}
-	for _, ms := range []int{700, 2500} {
+	for _, ms := range []int{700, 1500} {
 		begin := time.Now()
 		err := check.Exchange{Path: "/act", Body: map[string]any{"kind": "wait", "text": "never", "timeoutMs": ms}, Status: 500}.Run(ctx, s)
 		if err != nil {
