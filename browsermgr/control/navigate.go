@@ -92,7 +92,7 @@ func halted(ctx context.Context, h *desk.Held, why error, arrived bool) error {
 	if arrived && h.Permitted(ctx) == nil {
 		h.Pardon()
 		return &reply.StatusError{
-			Status: http.StatusBadRequest, Reason: desk.NavigationBlocked, Err: fmt.Errorf("%w The page itself is open, without that part of it.", why),
+			Status: http.StatusBadRequest, Reason: desk.NavigationBlocked, Err: fmt.Errorf("%w (the page itself is open, without that part of it)", why),
 		}
 	}
 	// It was us who took the tab there: nobody has anything in it that could be lost.

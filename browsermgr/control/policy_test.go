@@ -189,11 +189,11 @@ func TestAPageOfWhichAPartIsRefusedStaysOpen(t *testing.T) {
 	c := guarded(t, p)
 	target := c.open("/")
 	p.mu.Lock()
-	p.refused = errors.New("a frame of metadata.internal was refused.")
+	p.refused = errors.New("a frame of metadata.internal was refused")
 	p.mu.Unlock()
 	a := c.do("POST", "/navigate", map[string]any{"url": site + "/two"})
 	refusedByPolicy(t, "navigate", a)
-	if !strings.HasSuffix(a.str("error"), "was refused. The page itself is open, without that part of it.") {
+	if !strings.HasSuffix(a.str("error"), "was refused (the page itself is open, without that part of it)") {
 		t.Errorf("got %q", a.str("error"))
 	}
 	p.mu.Lock()
