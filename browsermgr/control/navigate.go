@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"clank/browsermgr/control/action"
@@ -57,18 +58,19 @@ func navigate(ctx context.Context, c *route.Call) (navigateAnswer, error) {
 	h.Choose()
 	var res page.Result
 	var got []transfer.Download
+	arrived := false
 	err = h.Exclusively(ctx, func() error {
 		return h.Watched(ctx, func() error {
 			bounded, cancel := context.WithTimeoutCause(ctx, limit, &fault.LimitError{Limit: limit})
 			defer cancel()
 			var err error
 			res, got, err = action.Navigate(bounded, h, url, limit)
+			arrived = err == nil
 			return err
 		})
 	})
 	if desk.IsBlocked(err) {
-		// It was us who took the tab there: nobody has anything in it that could be lost.
-		return navigateAnswer{}, errors.Join(err, h.Close(context.WithoutCancel(ctx)))
+		return navigateAnswer{}, halted(ctx, h, err, arrived)
 	}
 	if err != nil {
 		return navigateAnswer{}, fmt.Errorf("tab %s: %w", h.Names.Name(), err)
@@ -82,4 +84,17 @@ func navigate(ctx context.Context, c *route.Call) (navigateAnswer, error) {
 		answer.BlockedByDialog, answer.BrowserState = true, h.State()
 	}
 	return answer, nil
+}
+
+// halted is what becomes of the tab when the policy has refused something of a load, and the answer to it.
+func halted(ctx context.Context, h *desk.Held, why error, arrived bool) error {
+	ctx = context.WithoutCancel(ctx)
+	if arrived && h.Permitted(ctx) == nil {
+		h.Pardon()
+		return &reply.StatusError{
+			Status: http.StatusBadRequest, Reason: desk.NavigationBlocked, Err: fmt.Errorf("%w (the page itself is open, without that part of it)", why),
+		}
+	}
+	// It was us who took the tab there: nobody has anything in it that could be lost.
+	return errors.Join(why, h.Close(ctx))
 }

@@ -184,6 +184,26 @@ func TestARefusedDocumentIsToldThoughTheTabStayed(t *testing.T) {
 	}
 }
 
+func TestAPageOfWhichAPartIsRefusedStaysOpen(t *testing.T) {
+	p := &fakePolicy{}
+	c := guarded(t, p)
+	target := c.open("/")
+	p.mu.Lock()
+	p.refused = errors.New("a frame of metadata.internal was refused")
+	p.mu.Unlock()
+	a := c.do("POST", "/navigate", map[string]any{"url": site + "/two"})
+	refusedByPolicy(t, "navigate", a)
+	if !strings.HasSuffix(a.str("error"), "was refused (the page itself is open, without that part of it)") {
+		t.Errorf("got %q", a.str("error"))
+	}
+	p.mu.Lock()
+	p.refused = nil
+	p.mu.Unlock()
+	if got := c.ok("GET", "/text", nil); got.str("targetId") != target || !strings.HasSuffix(got.str("url"), "/two") {
+		t.Errorf("after it: %s", got.text)
+	}
+}
+
 func TestACheckThatDoesNotEndIsNoRefusal(t *testing.T) {
 	p := &fakePolicy{}
 	c := guarded(t, p)

@@ -91,7 +91,7 @@ func at(index int) desk.Pick {
 	return func(d *desk.Desk) (tabname.Tab, error) {
 		tabs := d.Book.Tabs()
 		if index >= len(tabs) {
-			return tabname.Tab{}, fmt.Errorf("%w: there is no tab at index %d; %d are open", tabname.ErrNotFound, index, len(tabs))
+			return tabname.Tab{}, fmt.Errorf("%w: there is no tab at index %d, counted from 0; %d are open", tabname.ErrNotFound, index, len(tabs))
 		}
 		return tabs[index], nil
 	}

@@ -113,7 +113,7 @@ func (b Browser) port() Check {
 
 // policy says what checks where the browser's pages go.
 func (b Browser) policy() Check {
-	c := Check{ID: "policy", Label: "What pages may reach", Status: Pass, Summary: fmt.Sprintf("all traffic goes through the checking proxy; %d requests were refused", b.Refusals)}
+	c := Check{ID: "policy", Label: "What pages may reach", Status: Pass, Summary: fmt.Sprintf("all traffic goes through the checking proxy; requests refused: %d", b.Refusals)}
 	switch b.Guard {
 	case "proxy":
 	case "best-effort":

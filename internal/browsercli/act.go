@@ -1,8 +1,8 @@
 package browsercli
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"clank/browsermgr/control/client"
@@ -29,7 +29,7 @@ func actCommands() []command {
 			build: func(in *input) (request, error) {
 				x, errX := in.number(0, "x")
 				y, errY := in.number(1, "y")
-				return in.act("clickCoords", map[string]any{"x": x, "y": y}), errors.Join(errX, errY)
+				return in.act("clickCoords", map[string]any{"x": x, "y": y}), cmp.Or(errX, errY)
 			},
 			show: acted("clicked at %s,%s"),
 		},
@@ -111,7 +111,7 @@ func actOn(kind string, fields ...string) func(*input) (request, error) {
 func buildResize(in *input) (request, error) {
 	width, errW := in.whole(0, "the width")
 	height, errH := in.whole(1, "the height")
-	return in.act("resize", map[string]any{"width": width, "height": height}), errors.Join(errW, errH)
+	return in.act("resize", map[string]any{"width": width, "height": height}), cmp.Or(errW, errH)
 }
 
 // acted makes a show that prints a sentence with the first arguments, and what came of the action.

@@ -94,12 +94,12 @@ func snapshotCommand() command {
 			{name: "format", kind: text, value: "format", help: "ai (text) or aria (nodes of the accessibility tree)", field: "format", choices: []string{"ai", "aria"}},
 			{name: "limit", kind: integer, value: "n", help: "at most so many nodes (aria)", field: "limit"},
 			{name: "max-chars", kind: integer, value: "n", help: "at most so many characters; 0 is all (ai)", field: "maxChars"},
-			{name: "mode", kind: text, value: "mode", help: "efficient: short, for small budgets", field: "mode", choices: []string{"efficient"}},
+			{name: "mode", kind: text, value: "mode", help: "efficient: short, for small budgets", field: "mode", choices: []string{"efficient"}, strict: true},
 			{name: "efficient", help: "the same as --mode efficient"},
 			{name: "interactive", help: "only what can be acted on, as a flat list", field: "interactive"},
 			{name: "compact", help: "without structure that has no name", field: "compact"},
 			{name: "depth", kind: integer, value: "n", help: "at most so many levels", field: "depth"},
-			{name: "refs", kind: text, value: "kind", help: "role or aria", field: "refs", choices: []string{"role", "aria"}},
+			{name: "refs", kind: text, value: "kind", help: "role or aria", field: "refs", choices: []string{"role", "aria"}, strict: true},
 			{name: "selector", kind: text, value: "css", help: "only below the first element that matches", field: "selector"},
 			{name: "frame", kind: text, value: "css", help: "only the content of this iframe", field: "frame"},
 			{name: "labels", help: "also make a picture with the refs on it", field: "labels"},
@@ -161,6 +161,9 @@ func showSnapshot(p *printer, _ *input, s client.Snapshot) {
 		p.block(outline(s.Nodes))
 	} else {
 		p.block(s.Text)
+	}
+	if s.URL == "about:blank" {
+		p.say("nothing is open in this tab: \"clank browser navigate <url>\" goes to a page")
 	}
 	if s.ImagePath != "" {
 		p.line("MEDIA:%s", word(s.ImagePath))

@@ -179,7 +179,10 @@ func (o option) check(value string) error {
 		if f, err := strconv.ParseFloat(value, 64); err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 			return cmdline.Usagef("--%s must be a number, not %q", o.name, value)
 		}
-	default: // any text will do
+	default:
+		if o.strict && !slices.Contains(o.choices, value) {
+			return cmdline.Usagef("--%s is one of %s, not %q", o.name, strings.Join(o.choices, ", "), value)
+		}
 	}
 	return nil
 }

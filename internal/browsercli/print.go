@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
+	"unicode/utf8"
 )
 
 // printer writes to the standard output, and what is no data to the standard error. It keeps the first error.
@@ -64,6 +67,7 @@ func (p *printer) json(v any) error {
 		}
 		raw = buf.Bytes()
 	}
+	raw = legible(raw)
 	var buf bytes.Buffer
 	if err := json.Indent(&buf, bytes.TrimSpace(raw), "", "  "); err != nil {
 		return fmt.Errorf("print the answer: %w", err)
@@ -71,6 +75,38 @@ func (p *printer) json(v any) error {
 	buf.WriteByte('\n')
 	p.bytes(buf.Bytes())
 	return nil
+}
+
+// stringForm is a string as JSON writes it.
+var stringForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) })
+
+// legible writes the characters of JSON's strings themselves where they were escaped without need. What a terminal would obey,
+// or nobody sees, stays escaped.
+func legible(raw []byte) []byte {
+	if !bytes.Contains(raw, []byte(`\u`)) {
+		return raw
+	}
+	return stringForm().ReplaceAllFunc(raw, func(literal []byte) []byte {
+		if !bytes.Contains(literal, []byte(`\u`)) {
+			return literal
+		}
+		var s string
+		if err := json.Unmarshal(literal, &s); err != nil {
+			return literal
+		}
+		for _, r := range s {
+			if r == utf8.RuneError || !unicode.IsPrint(r) && r != '\n' && r != '\t' {
+				return literal
+			}
+		}
+		var buf bytes.Buffer
+		enc := json.NewEncoder(&buf)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(s); err != nil {
+			return literal
+		}
+		return bytes.TrimSpace(buf.Bytes())
+	})
 }
 
 // clean takes out of a text what a terminal would obey: pages write titles and texts.

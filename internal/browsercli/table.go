@@ -25,6 +25,7 @@ type option struct {
 	help    string
 	field   string   // name in the request; "" if the command puts it there itself
 	choices []string // the values that make sense
+	strict  bool     // others are wrong use; without it the server decides, which may know more
 }
 
 // command is one verb, of one or more words.

@@ -137,8 +137,12 @@ func sentence(s string) func(*printer, *input, []byte) error {
 }
 
 func showTabs(p *printer, _ *input, list client.TabList) {
-	if len(list.Tabs) == 0 {
+	switch {
+	case len(list.Tabs) > 0:
+	case list.Running:
 		p.say("there is no tab")
+	default:
+		p.say("there is no tab: the browser does not run; \"clank browser open <url>\" starts it")
 	}
 	for i, tab := range list.Tabs {
 		title := word(tab.Title)

@@ -17,7 +17,7 @@ func waitCommands() []command {
 				{name: "text", kind: text, value: "text", help: "until this text can be seen", field: "text"},
 				{name: "text-gone", kind: text, value: "text", help: "until this text cannot be seen", field: "textGone"},
 				{name: "url", kind: text, value: "pattern", help: "until the address is this; ** stands for anything", field: "url"},
-				{name: "load", kind: text, value: "state", help: "load, domcontentloaded or networkidle", field: "loadState", choices: []string{"load", "domcontentloaded", "networkidle"}},
+				{name: "load", kind: text, value: "state", help: "load, domcontentloaded or networkidle", field: "loadState", choices: []string{"load", "domcontentloaded", "networkidle"}, strict: true},
 				{name: "fn", kind: text, value: "js", help: "until this function is true", field: "fn"},
 				onTab, limit,
 			},

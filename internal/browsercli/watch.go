@@ -11,7 +11,7 @@ func watchCommands() []command {
 	return []command{
 		{
 			name: "console", short: "what a page wrote to its console, as JSON",
-			options: []option{{name: "level", kind: text, value: "level", help: "this level and above", field: "level", choices: []string{"error", "warning", "info", "debug"}}, onTab},
+			options: []option{{name: "level", kind: text, value: "level", help: "this level and above", field: "level", choices: []string{"error", "warning", "warn", "info", "log", "debug"}, strict: true}, onTab},
 			build:   func(in *input) (request, error) { return in.get("/console"), nil },
 			show:    showingField("messages", "[]"),
 		},

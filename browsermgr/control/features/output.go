@@ -15,11 +15,11 @@ import (
 // output is where a file goes that a client asked for: below one of our folders, under the name given or a new one. The
 // folder of the file has to be a real one in there, and what is replaced a plain file.
 func (f *Features) output(folder, given, prefix, suffix string) (string, error) {
-	refuse := func(why string) (string, error) {
-		return "", fault.Invalidf("Invalid path: must stay within %s directory: %s", folder, why)
-	}
 	if f == nil {
-		return refuse("there is none")
+		return "", errors.New("the server has no folder for files")
+	}
+	refuse := func(why string) (string, error) {
+		return "", fault.Invalidf("Invalid path: must stay within %s directory: %s; leave the path out, or name a file in %s", folder, why, f.folder(folder))
 	}
 	root, err := filepath.EvalSymlinks(f.folder(folder))
 	if err != nil {

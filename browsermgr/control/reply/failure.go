@@ -92,7 +92,7 @@ func classifyPlain(err error) StatusError {
 	case errors.Is(err, browsermgr.ErrPolicyBlocked):
 		return StatusError{Status: http.StatusForbidden, Reason: "native_policy_blocked", Err: err}
 	case errors.Is(err, browsermgr.ErrEndpointBlocked):
-		return StatusError{Status: http.StatusBadRequest, Err: fmt.Errorf("browser endpoint blocked by policy: %w", err)}
+		return StatusError{Status: http.StatusBadRequest, Err: err}
 	case errors.Is(err, page.ErrTabGone):
 		err = fmt.Errorf("%w: %w", tabname.ErrNotFound, err)
 	}
