@@ -41,7 +41,8 @@ var table = map[string][]string{
 	"videosource":          {},
 
 	"voice/discord":               {"voice", "voice/discord/dave", "voice/discord/media"},
-	"voice/discord/media":         {"voice", "voice/discord/dave", "voice/discord/media/rtpsize"},
+	"voice/discord/media":         {"voice", "voice/discord/dave", "voice/discord/media/outbox", "voice/discord/media/rtpsize"},
+	"voice/discord/media/outbox":  {"voice"},
 	"voice/discord/media/rtpsize": {},
 	"voice/rtc":                   {"videosource", "voice"},
 	"voice/rtc/rtctest":           {"videosource", "voice/rtc"},

@@ -127,6 +127,7 @@ func (c *Conn) Open(ctx context.Context) error {
 	}
 	c.cancel, c.done, c.self, c.waiting = cancel, make(chan struct{}), self, make(chan struct{}, 1)
 	c.out.reset(time.Now())
+	c.pack()
 	c.mu.Unlock()
 	opened := make(chan struct{})
 	go func() {

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	rtpcodecs "github.com/pion/rtp/codecs"
-
 	"clank/voice/discord/dave"
 	"clank/voice/discord/media/rtpsize"
 )
@@ -159,18 +157,6 @@ func TestDiscoveryAnswersAreChecked(t *testing.T) {
 	} {
 		if seen, ok := discoveryAnswer(bad(append([]byte(nil), answer...)), 7); ok {
 			t.Errorf("%s was read as %v", name, seen)
-		}
-	}
-}
-
-func TestDescriptorsAreReadByAnotherReader(t *testing.T) {
-	for i, id := range []uint16{0, 1, 127, 128, 0x7fff} {
-		var p rtpcodecs.VP8Packet
-		payload := append(make([]byte, descriptor), "frame"...)
-		describeVP8(payload, i%2 == 0, id)
-		body, err := p.Unmarshal(payload)
-		if err != nil || string(body) != "frame" || p.PictureID != id || (p.S == 1) != (i%2 == 0) || p.PID != 0 {
-			t.Errorf("picture %d: %+v %q, %v", id, p, body, err)
 		}
 	}
 }
