@@ -40,8 +40,11 @@ var table = map[string][]string{
 	"llm/llmtest/realtime": {"llm/llmtest"},
 	"videosource":          {},
 
-	"voice/discord":               {"voice", "voice/discord/dave", "voice/discord/media"},
-	"voice/discord/media":         {"voice", "voice/discord/dave", "voice/discord/media/outbox", "voice/discord/media/rtpsize"},
+	"voice/discord": {"voice", "voice/discord/dave", "voice/discord/media"},
+	"voice/discord/media": {
+		"voice", "voice/discord/dave", "voice/discord/media/outbox", "voice/discord/media/rtpsize", "voice/discord/media/senders",
+	},
+	"voice/discord/media/senders": {"voice/discord/media/rtpsize"},
 	"voice/discord/media/outbox":  {"voice"},
 	"voice/discord/media/rtpsize": {},
 	"voice/rtc":                   {"videosource", "voice"},
