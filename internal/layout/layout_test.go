@@ -224,13 +224,15 @@ var table = map[string][]string{
 	"internal/layout":                  {},
 	"voice/privacy":                    {},
 	"voice/talk": {
-		"brain", "cancel", "llm", "sessions", "voice", "voice/audio", "voice/realtime", "voice/talk/memory",
-		"voice/talk/queue", "voice/talk/toolbox", "voice/talk/words",
+		"brain", "cancel", "llm", "sessions", "voice", "voice/audio", "voice/talk/memory", "voice/talk/native",
+		"voice/talk/phrases", "voice/talk/queue", "voice/talk/words",
 	},
 	"voice/talk/calls":   {"brain", "cancel", "llm", "sessions"},
 	"voice/talk/memory":  {"brain", "voice/talk/words"},
+	"voice/talk/native":  {"brain", "llm", "sessions", "voice", "voice/realtime", "voice/talk/toolbox"},
+	"voice/talk/phrases": {"voice/talk/words"},
 	"voice/talk/queue":   {"voice"},
-	"voice/talk/senses":  {"llm", "voice/ear", "voice/mouth", "voice/talk"},
+	"voice/talk/senses":  {"llm", "voice/ear", "voice/mouth", "voice/talk", "voice/talk/native"},
 	"voice/talk/toolbox": {"brain", "llm", "sessions"},
 	"voice/talk/words":   {},
 

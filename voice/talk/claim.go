@@ -6,6 +6,7 @@ import (
 
 	"clank/cancel"
 	"clank/voice"
+	"clank/voice/talk/phrases"
 )
 
 // claimEvery is how often it is looked at who is to be listened to first.
@@ -20,8 +21,7 @@ func (c *call) claims(p *person, now time.Time) {
 	p.ears.Prefer(voice.Claim{Works: c.works(p), Called: p.called})
 	if c.Privacy != nil && !c.warned["crowd"] && p.ears.Crowded() {
 		c.warned["crowd"] = true
-		c.write(Message{Text: "So many people speak that I cannot listen to all of them for “stop”, my name and “clank privacy”. Those for whom I do something come " +
-			"first, then those who spoke to me last. Everybody else: write “stop” here, or use `/clank privacy`."})
+		c.write(Message{Text: phrases.Crowded})
 	}
 }
 

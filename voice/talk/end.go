@@ -2,6 +2,8 @@ package talk
 
 import (
 	"time"
+
+	"clank/voice/talk/phrases"
 )
 
 const (
@@ -40,10 +42,10 @@ func (c *call) watchEnd(now time.Time) {
 	left := or(c.Manners.Alone, defaultAlone) - now.Sub(c.room.since)
 	switch {
 	case left <= 0:
-		c.write(Message{Text: "I have left the call, as nobody was there any more. `/clank join` brings me back."})
+		c.write(Message{Text: phrases.Lonely})
 		c.leave(ErrNobody)
 	case left <= warnAlone:
-		c.warn("alone", "Nobody is in the call with me. I leave in a minute.", false)
+		c.warn("alone", phrases.LonelySoon, false)
 	}
 }
 
@@ -55,12 +57,12 @@ func (c *call) watchLimit(now time.Time) {
 	left := c.Manners.Limit - now.Sub(c.began)
 	switch {
 	case left <= 0:
-		c.write(Message{Text: "I have left the call: it has reached the longest time that a call may last here. `/clank join` brings me back."})
+		c.write(Message{Text: phrases.Over})
 		c.leave(ErrTooLong)
 	case left <= warnLimitLast:
-		c.warn("last", "I have to leave in less than a minute.", true)
+		c.warn("last", phrases.OverNow, true)
 	case left <= warnLimit && c.Manners.Limit > 2*warnLimit:
-		c.warn("limit", "I can stay for two more minutes.", true)
+		c.warn("limit", phrases.OverSoon, true)
 	}
 }
 

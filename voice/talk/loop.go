@@ -10,6 +10,7 @@ import (
 	"clank/cancel"
 	"clank/voice"
 	"clank/voice/talk/memory"
+	"clank/voice/talk/phrases"
 	"clank/voice/talk/queue"
 	"clank/voice/talk/words"
 )
@@ -45,7 +46,7 @@ type call struct {
 	lastStop  time.Time
 	told      map[string]time.Time // failures and troubles, when they were told last
 	warned    map[string]bool      // about the end of the call
-	native    *native
+	native    *speaker
 }
 
 func newCall(t *Talk, leave context.CancelCauseFunc) *call {
@@ -102,10 +103,9 @@ func (c *call) event(ctx context.Context, e voice.Event) {
 	case voice.Moved:
 		c.moved(e.Text)
 	case voice.Exposed:
-		c.write(Message{Text: "This call is not end-to-end encrypted now: Discord's servers can hear it. They switch the encryption off in stage channels, " +
-			"and where somebody's app does not know it."})
+		c.write(Message{Text: phrases.Exposed})
 	case voice.Sealed:
-		c.write(Message{Text: "This call is end-to-end encrypted again."})
+		c.write(Message{Text: phrases.Sealed})
 	default:
 		c.log.Info("unknown event of a call", "kind", e.Kind)
 	}

@@ -10,6 +10,7 @@ import (
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
+	"clank/voice/talk/native"
 	"clank/voice/talk/queue"
 	"clank/voice/talk/words"
 )
@@ -79,7 +80,7 @@ type Talk struct {
 
 	// NewNative makes a model that hears and speaks by itself. It then stands in for Transcriber, Brain and the words of Mouth; nil is
 	// none.
-	NewNative func(NativeEvents) Native
+	NewNative func(native.Events) native.Model
 
 	Scopes *cancel.Scopes
 
