@@ -106,6 +106,9 @@ func (s *Stream) live(ctx context.Context) {
 	defer close(s.done)
 	l := &loop{Stream: s, wanted: 100}
 	err := l.run(ctx)
+	if moved := l.moved(ctx, err); moved != nil {
+		err = moved
+	}
 	s.cancel(err)
 	l.clear(context.WithoutCancel(ctx))
 	s.err = err
