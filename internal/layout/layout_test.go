@@ -55,6 +55,7 @@ var table = map[string][]string{
 	"voice/discord/golive": {
 		"sharing", "videosource", "voice", "voice/discord", "voice/discord/dave", "voice/discord/golive/rtcmode", "voice/discord/media",
 	},
+	"voice/discord/golive/preview": {},
 	"voice/discord/golive/rtcmode": {"voice/discord/media"},
 
 	"voice/discord/dave":            {"voice/discord/dave/mls"},

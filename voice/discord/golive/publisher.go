@@ -68,6 +68,9 @@ type Publisher struct {
 	// Connect opens a connection in one of the ways; nil is a [media.Conn]. handle is called as [media.Conn.Handle] is.
 	Connect func(ctx context.Context, t media.Target, w Way, handle func(media.Event)) (Leg, error)
 
+	// Preview shows a frame of VP8 to those who do not watch the stream with a key. It returns soon when ctx ends. Nil: they see nothing.
+	Preview func(ctx context.Context, key string, frame []byte) error
+
 	mu      sync.Mutex
 	self    string
 	closed  bool
