@@ -86,8 +86,8 @@ func TestACallThatShowsNothingMovesInSilence(t *testing.T) {
 	}
 }
 
-// takenAway is what a stage says that somebody has moved.
-var takenAway = fmt.Errorf("the account: %w", sharing.ErrStageMoved)
+// errTakenAway is what a stage says that somebody has moved.
+var errTakenAway = fmt.Errorf("the account: %w", sharing.ErrStageMoved)
 
 func TestPeopleAreToldOnceWhenTheStageIsMovedBeforeItsCall(t *testing.T) {
 	for name, ladder := range map[string][]*stage{
@@ -100,7 +100,7 @@ func TestPeopleAreToldOnceWhenTheStageIsMovedBeforeItsCall(t *testing.T) {
 				h.share(t, call, "s1", ada)
 				_, show := ladder[0].showing()
 				h.news()
-				show.Lost(takenAway)
+				show.Lost(errTakenAway)
 				pass(4 * time.Second) // of somebody who drags one after the other
 				if told := h.news(); len(told) > 0 {
 					t.Errorf("told %+v before the call could follow", told)
@@ -125,7 +125,7 @@ func TestAStageThatIsMovedWithoutItsCallIsLost(t *testing.T) {
 		h.share(t, call, "s1", ada)
 		_, show := live.showing()
 		h.news()
-		show.Lost(takenAway)
+		show.Lost(errTakenAway)
 		pass(10 * time.Second)
 		now, _ := h.Current(call)
 		if told := h.news(); len(told) != 1 || told[0].Link == "" || told[0].Call != call || now.Stage != "a link" {
@@ -141,7 +141,7 @@ func TestAShareThatEndsWhileItsCallMayFollowIsOver(t *testing.T) {
 		h.share(t, call, "s1", ada)
 		_, show := live.showing()
 		h.news()
-		show.Lost(takenAway)
+		show.Lost(errTakenAway)
 		pass(time.Second)
 		h.forbid(errors.New("the profile is somebody else's now"))
 		pass(time.Minute)
