@@ -154,7 +154,7 @@ func (c *call) next(ctx context.Context) {
 	over := func() {}
 	ctx = c.account(ctx, p.to, "speak")
 	if p.to != nil && (p.answer || p.sound != nil) { // so that it can be stopped from the chat, too
-		said, handle := c.Scopes.Begin(ctx, c.scopes[0], cancel.Work{ID: rand.Text(), Owner: p.to.ID, Label: "speaking"})
+		said, handle := c.Scopes.Begin(ctx, c.reach.Here(), cancel.Work{ID: rand.Text(), Owner: p.to.ID, Label: "speaking"})
 		ctx, over = said, handle.End
 	}
 	if p.sound != nil {

@@ -10,6 +10,7 @@ import (
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
+	"clank/voice/talk/limits"
 	"clank/voice/talk/native"
 	"clank/voice/talk/queue"
 	"clank/voice/talk/words"
@@ -17,8 +18,8 @@ import (
 
 // Why a call ended that nobody closed and nothing broke.
 var (
-	ErrNobody  = errors.New("nobody was in the call any more")
-	ErrTooLong = errors.New("the call has reached the longest time it may last")
+	ErrNobody  = limits.ErrNobody
+	ErrTooLong = limits.ErrTooLong
 )
 
 // closeTimeout bounds leaving the call, and writing the last messages.
