@@ -156,7 +156,7 @@ func (l *loop) moved(ctx context.Context, err error) error {
 	if !refused || !l.played() || l.seated == nil || gone.Reason != "user_requested" && gone.Reason != "stream_ended" && gone.Reason != "" {
 		return nil
 	}
-	late := time.NewTimer(moveLimit)
+	late := time.NewTimer(l.pub.patience() / moveShare)
 	defer late.Stop()
 	for {
 		select {

@@ -54,6 +54,7 @@ func newTheatre(t *testing.T) *theatre {
 	w.JoinVoice(w.other, w.bob)
 	w.eve = w.CreateAccount("eve", "of eve")
 	w.pub = w.signIn(t, w.eve, true).Publisher()
+	w.pub.Wait = 8 * patience // so that nothing depends on how fast the machine is
 	w.shares = &sharing.Manager{
 		Sessions: one{w.guild.ID},
 		Screen:   func(context.Context, sessions.Session) (videosource.Screenshotter, error) { return &film{}, nil },

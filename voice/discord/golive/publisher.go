@@ -26,7 +26,7 @@ const (
 const (
 	defaultPatience = 8 * time.Second
 	closeLimit      = 3 * time.Second // for saying goodbye to each of the parties
-	moveLimit       = time.Second     // for the news that the account was moved, after the end of the stream
+	moveShare       = 8               // of the time for an answer: how long to wait for the news that the account was moved, after the stream's end
 )
 
 // Seat is the account's place in a voice channel, without which Discord takes no stream. A line of package discord is one.
