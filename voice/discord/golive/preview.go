@@ -6,12 +6,13 @@ import (
 )
 
 const (
+	previewAfter = 2 * time.Second  // the first pictures have the machine for themselves
 	previewEvery = 5 * time.Minute  // as Discord's own apps do it
 	previewWait  = 30 * time.Second // for a picture of the page
 	previewFresh = 10 * time.Second // what was taken longer ago is not shown
 )
 
-// preview shows those who do not watch what the stream is about: as soon as pictures can go, and again from time to time, until ctx ends.
+// preview shows those who do not watch what the stream is about: soon after pictures can go, and again from time to time, until ctx ends.
 // It is a frame of the stream, with all that is covered there. Without it the stream is what it was, so a failure is only noted.
 func (s *Stream) preview(ctx context.Context) {
 	select {
@@ -20,7 +21,14 @@ func (s *Stream) preview(ctx context.Context) {
 		return
 	}
 	noted := false
-	for {
+	for wait := previewAfter; ; wait = previewEvery {
+		next := time.NewTimer(wait)
+		select {
+		case <-next.C:
+		case <-ctx.Done():
+			next.Stop()
+			return
+		}
 		err := s.previewOnce(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -30,13 +38,6 @@ func (s *Stream) preview(ctx context.Context) {
 			noted = true
 		case err != nil:
 			s.pub.logger().Debug("the preview of a stream could not be shown", "stream", s.key, "error", err)
-		}
-		next := time.NewTimer(previewEvery)
-		select {
-		case <-next.C:
-		case <-ctx.Done():
-			next.Stop()
-			return
 		}
 	}
 }
