@@ -93,13 +93,12 @@ func (s *Scopes) Active(scope Scope) []Work {
 
 // Stop cancels the work in scope that by may stop, and reports what was stopped
 // and what was not by's to stop, each oldest first. Work is cancelled before
-// Stop returns.
+// Stop returns; what has ended before is not reported.
 func (s *Scopes) Stop(scope Scope, by Actor, anyone bool) (stopped, refused []Work) {
-	s.mu.Lock()
-	all := s.inScope(scope)
-	s.mu.Unlock()
 	cause := &Cause{Reason: Stopped, By: by.Name}
-	for _, h := range all {
+	s.mu.Lock() // until all is cancelled: none of it ends meanwhile
+	defer s.mu.Unlock()
+	for _, h := range s.inScope(scope) {
 		if !by.May(h.work, anyone) {
 			refused = append(refused, h.work)
 			continue
@@ -114,13 +113,13 @@ func (s *Scopes) Stop(scope Scope, by Actor, anyone bool) (stopped, refused []Wo
 // scope. found is false if there is none.
 func (s *Scopes) StopWork(id string, by Actor, anyone bool) (found, stopped bool) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	var h *Handle
 	for c := range s.handles {
 		if c.work.ID == id {
 			h = c
 		}
 	}
-	s.mu.Unlock()
 	if h == nil {
 		return false, false
 	}

@@ -175,3 +175,19 @@ func TestScopesAreSafeForConcurrentUse(t *testing.T) {
 		t.Errorf("active = %v, want none", got)
 	}
 }
+
+func TestWhatHasEndedIsNotCountedAsStopped(t *testing.T) {
+	for range 3000 {
+		var s cancel.Scopes
+		ctx, h := s.Begin(t.Context(), room, cancel.Work{ID: "1", Owner: "u1"})
+		var ends sync.WaitGroup
+		begin := make(chan struct{})
+		ends.Go(func() { <-begin; h.End() })
+		close(begin)
+		stopped, _ := s.Stop(room, ada, false)
+		ends.Wait()
+		if got, want := cancel.CauseOf(ctx, nil) != nil, len(stopped) == 1; got != want {
+			t.Fatalf("it was stopped: %v, and counted so: %v", got, want)
+		}
+	}
+}

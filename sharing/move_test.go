@@ -2,10 +2,12 @@ package sharing_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"clank/sharing"
 )
@@ -82,4 +84,69 @@ func TestACallThatShowsNothingMovesInSilence(t *testing.T) {
 	if err := h.Move(t.Context(), elsewhereOn); err != nil || len(h.news()) > 0 || len(h.Shares()) > 0 {
 		t.Errorf("error %v, shares %+v", err, h.Shares())
 	}
+}
+
+// errTakenAway is what a stage says that somebody has moved.
+var errTakenAway = fmt.Errorf("the account: %w", sharing.ErrStageMoved)
+
+func TestPeopleAreToldOnceWhenTheStageIsMovedBeforeItsCall(t *testing.T) {
+	for name, ladder := range map[string][]*stage{
+		"with a link": {{name: "Go Live"}, {name: "a link"}},
+		"alone":       {{name: "Go Live"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHall(t, ladder...)
+				h.share(t, call, "s1", ada)
+				_, show := ladder[0].showing()
+				h.news()
+				show.Lost(errTakenAway)
+				pass(4 * time.Second) // of somebody who drags one after the other
+				if told := h.news(); len(told) > 0 {
+					t.Errorf("told %+v before the call could follow", told)
+				}
+				if err := h.Move(t.Context(), elsewhereOn); err != nil {
+					t.Fatal(err)
+				}
+				pass(time.Minute)
+				now, _ := h.Current(elsewhereOn)
+				if told := h.news(); len(told) != 1 || told[0].Call != elsewhereOn || now.Stage != "Go Live" {
+					t.Errorf("shown by %q, told %+v; want one notice of Go Live in the new channel", now.Stage, told)
+				}
+			})
+		})
+	}
+}
+
+func TestAStageThatIsMovedWithoutItsCallIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		live, link := &stage{name: "Go Live"}, &stage{name: "a link"}
+		h := newHall(t, live, link)
+		h.share(t, call, "s1", ada)
+		_, show := live.showing()
+		h.news()
+		show.Lost(errTakenAway)
+		pass(10 * time.Second)
+		now, _ := h.Current(call)
+		if told := h.news(); len(told) != 1 || told[0].Link == "" || told[0].Call != call || now.Stage != "a link" {
+			t.Errorf("shown by %q, told %+v; want the link", now.Stage, told)
+		}
+	})
+}
+
+func TestAShareThatEndsWhileItsCallMayFollowIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		live, link := &stage{name: "Go Live"}, &stage{name: "a link"}
+		h := newHall(t, live, link)
+		h.share(t, call, "s1", ada)
+		_, show := live.showing()
+		h.news()
+		show.Lost(errTakenAway)
+		pass(time.Second)
+		h.forbid(errors.New("the profile is somebody else's now"))
+		pass(time.Minute)
+		if told := h.news(); len(told) != 1 || !strings.Contains(told[0].Text, "somebody else's") || link.began > 0 {
+			t.Errorf("told %+v after %d beginnings of the link, want the end alone", told, link.began)
+		}
+	})
 }

@@ -18,6 +18,7 @@ const (
 	endLimit   = 10 * time.Second // to end it
 	lookEvery  = 2 * time.Second  // at whether the session is still there
 	quiet      = time.Minute      // between two notices that the picture stands still
+	moveLimit  = 5 * time.Second  // for the call to follow its stage, which somebody has moved
 )
 
 // Why shares end.
@@ -187,6 +188,10 @@ func (m *Manager) follow(run context.Context, sh *share) error {
 	defer func() { done() }()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
+	alone := time.NewTimer(moveLimit) // of a stage that was moved without the call
+	alone.Stop()
+	defer alone.Stop()
+	var moved loss
 	for {
 		select {
 		case <-run.Done():
@@ -207,7 +212,16 @@ func (m *Manager) follow(run context.Context, sh *share) error {
 			if err := m.gone(run, sh); err != nil {
 				return err
 			}
+		case <-alone.C:
+			if err := m.descend(run, sh, moved); err != nil {
+				return err
+			}
 		case l := <-sh.lost:
+			if errors.Is(l.err, ErrStageMoved) {
+				moved = l
+				alone.Reset(moveLimit)
+				continue
+			}
 			if err := m.descend(run, sh, l); err != nil {
 				return err
 			}

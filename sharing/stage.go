@@ -2,6 +2,7 @@ package sharing
 
 import (
 	"context"
+	"errors"
 
 	"clank/sessions"
 	"clank/videosource"
@@ -25,6 +26,10 @@ type Show struct {
 	// is taken then. It returns at once, and only the first call counts.
 	Lost func(err error)
 }
+
+// ErrStageMoved is in the chain of the error that [Show.Lost] is given when somebody has moved the stage to another channel. Whoever does
+// that mostly moves the call as well, and so it is waited for: people are told once.
+var ErrStageMoved = errors.New("the stage was moved to another channel")
 
 // Place is where people see a share.
 type Place struct {

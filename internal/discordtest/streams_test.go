@@ -252,13 +252,15 @@ func TestStreamsEndForTheDocumentedReasons(t *testing.T) {
 
 func TestAPreviewIsKeptOfTheOwnStreamOnly(t *testing.T) {
 	s := newStudio(t, false, 0)
-	post := func(key string) error {
-		_, err := s.signed.Request("POST", discordgo.EndpointAPI+"streams/"+key+"/preview", map[string]any{"thumbnail": "data:image/png;base64,AA=="})
+	upload := func(key, picture string) error {
+		_, err := s.signed.Request("POST", discordgo.EndpointAPI+"streams/"+key+"/preview", map[string]any{"thumbnail": picture})
 		return err
 	}
+	post := func(key string) error { return upload(key, "data:image/png;base64,AA==") }
 	refusal(t, post(s.key()), 404, 0)
 	s.golive(t)
 	s.await(t, "STREAM_SERVER_UPDATE")
+	refusal(t, upload(s.key(), "AA=="), 400, 50035)
 	if err := post(s.key()); err != nil {
 		t.Fatal(err)
 	}

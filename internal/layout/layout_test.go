@@ -40,8 +40,12 @@ var table = map[string][]string{
 	"llm/llmtest/realtime": {"llm/llmtest"},
 	"videosource":          {},
 
-	"voice/discord":               {"voice", "voice/discord/dave", "voice/discord/media"},
-	"voice/discord/media":         {"voice", "voice/discord/dave", "voice/discord/media/rtpsize"},
+	"voice/discord": {"voice", "voice/discord/dave", "voice/discord/media"},
+	"voice/discord/media": {
+		"voice", "voice/discord/dave", "voice/discord/media/outbox", "voice/discord/media/rtpsize", "voice/discord/media/senders",
+	},
+	"voice/discord/media/senders": {"voice/discord/media/rtpsize"},
+	"voice/discord/media/outbox":  {"voice"},
 	"voice/discord/media/rtpsize": {},
 	"voice/rtc":                   {"videosource", "voice"},
 	"voice/rtc/rtctest":           {"videosource", "voice/rtc"},
@@ -51,6 +55,7 @@ var table = map[string][]string{
 	"voice/discord/golive": {
 		"sharing", "videosource", "voice", "voice/discord", "voice/discord/dave", "voice/discord/golive/rtcmode", "voice/discord/media",
 	},
+	"voice/discord/golive/preview": {},
 	"voice/discord/golive/rtcmode": {"voice/discord/media"},
 
 	"voice/discord/dave":            {"voice/discord/dave/mls"},
@@ -224,13 +229,17 @@ var table = map[string][]string{
 	"internal/layout":                  {},
 	"voice/privacy":                    {},
 	"voice/talk": {
-		"brain", "cancel", "llm", "sessions", "voice", "voice/audio", "voice/realtime", "voice/talk/memory",
-		"voice/talk/queue", "voice/talk/toolbox", "voice/talk/words",
+		"brain", "cancel", "llm", "sessions", "voice", "voice/audio", "voice/talk/limits", "voice/talk/memory", "voice/talk/native",
+		"voice/talk/phrases", "voice/talk/queue", "voice/talk/reach", "voice/talk/words",
 	},
 	"voice/talk/calls":   {"brain", "cancel", "llm", "sessions"},
+	"voice/talk/limits":  {"voice/talk/phrases"},
 	"voice/talk/memory":  {"brain", "voice/talk/words"},
+	"voice/talk/native":  {"brain", "llm", "sessions", "voice", "voice/realtime", "voice/talk/toolbox"},
+	"voice/talk/phrases": {"voice/talk/words"},
 	"voice/talk/queue":   {"voice"},
-	"voice/talk/senses":  {"llm", "voice/ear", "voice/mouth", "voice/talk"},
+	"voice/talk/reach":   {"cancel"},
+	"voice/talk/senses":  {"llm", "voice/ear", "voice/mouth", "voice/talk", "voice/talk/native"},
 	"voice/talk/toolbox": {"brain", "llm", "sessions"},
 	"voice/talk/words":   {},
 

@@ -16,6 +16,7 @@ import (
 	"clank/settings"
 	"clank/sharing"
 	"clank/voice/discord/golive"
+	"clank/voice/discord/golive/preview"
 	"clank/voice/discord/media"
 )
 
@@ -122,8 +123,9 @@ func bare(s settings.SecretValue) string {
 // connectLive returns when the account is connected, Discord refuses it, or the program ends.
 func (x *Exchange) connectLive(token string) (*golive.Account, error) {
 	for {
+		small := &preview.Poster{API: x.discordAPI(), Token: token, HTTPClient: x.HTTPClient}
 		a := &golive.Account{
-			HTTPClient: x.HTTPClient, Logger: x.Logger, Format: media.Format{Rate: liveRate, Bitrate: liveBitrate},
+			HTTPClient: x.HTTPClient, Logger: x.Logger, Preview: small.Show, Format: media.Format{Rate: liveRate, Bitrate: liveBitrate},
 			Dial: func(dispatch func(string, json.RawMessage)) golive.Gateway {
 				return &gateway.Client{
 					Token: token, NoBot: true, Intents: liveIntents,
@@ -155,15 +157,20 @@ func (x *Exchange) connectLive(token string) (*golive.Account, error) {
 	}
 }
 
-// gatewayURL asks Discord where its gateway is. Nobody has to sign in for that.
-func (x *Exchange) gatewayURL(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
-	defer cancel()
+// discordAPI is where Discord's REST API is.
+func (x *Exchange) discordAPI() string {
 	base := x.DiscordBase
 	if base == "" {
 		base = "https://discord.com"
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/api/v"+apiVersion+"/gateway", nil)
+	return base + "/api/v" + apiVersion
+}
+
+// gatewayURL asks Discord where its gateway is. Nobody has to sign in for that.
+func (x *Exchange) gatewayURL(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, x.discordAPI()+"/gateway", nil)
 	if err != nil {
 		return "", fmt.Errorf("ask Discord where its gateway is: %w", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"clank/voice"
 	"clank/voice/realtime"
 	"clank/voice/talk"
+	"clank/voice/talk/native"
 	"clank/voice/talk/words"
 )
 
@@ -46,7 +47,7 @@ func (x *Exchange) noRealtime(v settings.Voice) string {
 func (x *Exchange) natively(t *talk.Talk, v settings.Voice, call sharing.Call) {
 	server, err := x.server(v.Realtime.URL, "REALTIME_API_KEY")
 	if err != nil {
-		t.NewNative = func(talk.NativeEvents) talk.Native { return mute{errors.New(noRealtimeKey)} }
+		t.NewNative = func(native.Events) native.Model { return mute{errors.New(noRealtimeKey)} }
 		return
 	}
 	s := &realtime.Session{
@@ -56,7 +57,7 @@ func (x *Exchange) natively(t *talk.Talk, v settings.Voice, call sharing.Call) {
 	if v.Transcription.URL == v.Realtime.URL { // it is a model of that server
 		s.Transcribe, s.Language = v.Transcription.Model, v.Transcription.Language
 	}
-	begin := talk.Natively(s, func(on talk.NativeEvents) []brain.Tool { return x.nativeTools(on, call, t.Line) })
+	begin := native.Realtime(s, func(on native.Events) []brain.Tool { return x.nativeTools(on, call, t.Line) })
 	if x.Keeper == nil {
 		t.NewNative = begin
 		return
@@ -64,7 +65,7 @@ func (x *Exchange) natively(t *talk.Talk, v settings.Voice, call sharing.Call) {
 	bill := &speech.Conversation{Keeper: x.Keeper, Model: speech.Model{Name: v.Realtime.Model, URL: v.Realtime.URL}}
 	place := llm.Account{Guild: t.Place.Guild, Channel: t.Place.Channel, Purpose: "talk"}
 	t.Disabled = x.affords(bill)
-	t.NewNative = func(on talk.NativeEvents) talk.Native {
+	t.NewNative = func(on native.Events) native.Model {
 		m := &metered{Session: s, bill: bill, place: place, asker: on.Asker, uses: make(chan use, 256)}
 		s.Used, s.Transcribed = m.used, m.transcribed
 		begin(on)
@@ -108,7 +109,7 @@ func accountOf(o sessions.Origin, purpose string) llm.Account {
 }
 
 // nativeTools are what a model that holds the conversation by itself may use, on behalf of whoever speaks with it.
-func (x *Exchange) nativeTools(on talk.NativeEvents, call sharing.Call, line voice.Line) []brain.Tool {
+func (x *Exchange) nativeTools(on native.Events, call sharing.Call, line voice.Line) []brain.Tool {
 	tools := []brain.Tool{x.Browse(func(_ sessions.Origin, a brain.Answer) { on.Show(picture(a)) })}
 	for _, t := range x.shares.Tools(call) {
 		tools = append(tools, brain.Tool(t))
@@ -125,15 +126,15 @@ func (x *Exchange) nativeTools(on talk.NativeEvents, call sharing.Call, line voi
 }
 
 // picture is what a browse has left to be seen.
-func picture(a brain.Answer) talk.Message {
-	m := talk.Message{Text: a.Text, Images: a.Images}
-	if len(m.Images) == 0 && a.View != nil {
-		m.Images = []sessions.Image{*a.View}
+func picture(a brain.Answer) (text string, images []sessions.Image) {
+	text, images = a.Text, a.Images
+	if len(images) == 0 && a.View != nil {
+		images = []sessions.Image{*a.View}
 	}
-	if m.Text == "" {
-		m.Text = "From the browser:"
+	if text == "" {
+		text = "From the browser:"
 	}
-	return m
+	return text, images
 }
 
 // leavePage ends the call on the call page.
@@ -152,16 +153,16 @@ func leavePage(line voice.Line) brain.Tool {
 // mute is a model that cannot be had.
 type mute struct{ why error }
 
-// Run implements [talk.Native].
+// Run implements [native.Model].
 func (m mute) Run(context.Context) error { return m.why }
 
-// Hear implements [talk.Native].
+// Hear implements [native.Model].
 func (mute) Hear(voice.Sound) {}
 
-// Interrupt implements [talk.Native].
+// Interrupt implements [native.Model].
 func (mute) Interrupt() {}
 
-// Cancel implements [talk.Native].
+// Cancel implements [native.Model].
 func (mute) Cancel(error) {}
 
 // metered is a conversation within the budget: what it uses is counted for whoever spoke last, and it ends where no more may be
@@ -198,7 +199,7 @@ func (m *metered) transcribed(length time.Duration) {
 	m.uses <- use{m.account("transcribe"), func(_, by context.Context) error { return m.bill.Heard(by, m.Transcribe, length) }}
 }
 
-// Run implements [talk.Native].
+// Run implements [native.Model].
 func (m *metered) Run(ctx context.Context) error {
 	place := llm.WithAccount(ctx, m.place)
 	if err := m.bill.Begin(place); err != nil {

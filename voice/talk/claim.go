@@ -1,11 +1,10 @@
 package talk
 
 import (
-	"slices"
 	"time"
 
-	"clank/cancel"
 	"clank/voice"
+	"clank/voice/talk/phrases"
 )
 
 // claimEvery is how often it is looked at who is to be listened to first.
@@ -17,18 +16,9 @@ func (c *call) claims(p *person, now time.Time) {
 		return
 	}
 	p.claimed = now
-	p.ears.Prefer(voice.Claim{Works: c.works(p), Called: p.called})
+	p.ears.Prefer(voice.Claim{Works: c.reach.Works(p.ID), Called: p.called})
 	if c.Privacy != nil && !c.warned["crowd"] && p.ears.Crowded() {
 		c.warned["crowd"] = true
-		c.write(Message{Text: "So many people speak that I cannot listen to all of them for “stop”, my name and “clank privacy”. Those for whom I do something come " +
-			"first, then those who spoke to me last. Everybody else: write “stop” here, or use `/clank privacy`."})
+		c.write(Message{Text: phrases.Crowded})
 	}
-}
-
-// works reports whether something is done that p has asked for, here or in the channel from which the call was asked for.
-func (c *call) works(p *person) bool {
-	scopes := append(slices.Clone(c.scopes), cancel.Scope{Guild: c.Place.Guild, Channel: c.Place.Asked})
-	return slices.ContainsFunc(scopes, func(s cancel.Scope) bool {
-		return slices.ContainsFunc(c.Scopes.Active(s), func(w cancel.Work) bool { return w.Owner == p.ID })
-	})
 }

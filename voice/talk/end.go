@@ -1,18 +1,12 @@
 package talk
 
-import (
-	"time"
-)
+import "time"
 
 const (
 	defaultFollowUp = 20 * time.Second
 	defaultAwaited  = time.Minute
 	defaultAlone    = 5 * time.Minute
 	defaultNews     = 20 * time.Second
-
-	warnAlone     = time.Minute
-	warnLimit     = 2 * time.Minute
-	warnLimitLast = 45 * time.Second
 )
 
 func or(d, other time.Duration) time.Duration {
@@ -28,50 +22,13 @@ func (c *call) newsEvery() time.Duration { return or(c.Manners.News, defaultNews
 
 // watchEnd leaves a call in which nobody is, or that has lasted long enough; both are said before.
 func (c *call) watchEnd(now time.Time) {
-	c.watchLimit(now)
-	if empty := c.room.humans() == 0; empty != c.room.empty {
-		c.room.empty = empty
-		c.room.since = now
-		delete(c.warned, "alone")
-	}
-	if !c.room.empty {
-		return
-	}
-	left := or(c.Manners.Alone, defaultAlone) - now.Sub(c.room.since)
-	switch {
-	case left <= 0:
-		c.write(Message{Text: "I have left the call, as nobody was there any more. `/clank join` brings me back."})
-		c.leave(ErrNobody)
-	case left <= warnAlone:
-		c.warn("alone", "Nobody is in the call with me. I leave in a minute.", false)
-	}
-}
-
-// watchLimit is watchEnd for the longest time a call may last.
-func (c *call) watchLimit(now time.Time) {
-	if c.Manners.Limit <= 0 {
-		return
-	}
-	left := c.Manners.Limit - now.Sub(c.began)
-	switch {
-	case left <= 0:
-		c.write(Message{Text: "I have left the call: it has reached the longest time that a call may last here. `/clank join` brings me back."})
-		c.leave(ErrTooLong)
-	case left <= warnLimitLast:
-		c.warn("last", "I have to leave in less than a minute.", true)
-	case left <= warnLimit && c.Manners.Limit > 2*warnLimit:
-		c.warn("limit", "I can stay for two more minutes.", true)
-	}
-}
-
-// warn says once that the call will end.
-func (c *call) warn(kind, text string, aloud bool) {
-	if c.warned[kind] {
-		return
-	}
-	c.warned[kind] = true
-	c.write(Message{Text: text})
-	if aloud && c.Mouth != nil {
-		c.say(&part{sentences: []string{text}})
+	for _, w := range c.lasts.Look(now, c.room.humans()) {
+		c.write(Message{Text: w.Text})
+		if w.Aloud && c.Mouth != nil {
+			c.say(&part{sentences: []string{w.Text}})
+		}
+		if w.End != nil {
+			c.leave(w.End)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"clank/sessions"
 	"clank/voice"
 	"clank/voice/talk"
+	"clank/voice/talk/native"
 )
 
 // line is a call that the test drives.
@@ -175,7 +176,7 @@ func (m *scriptedMouth) Run(ctx context.Context) error {
 	return nil
 }
 
-func (*scriptedMouth) Play(talk.Sound) talk.Playing { panic("no native model here") }
+func (*scriptedMouth) Play(native.Sound) talk.Playing { panic("no native model here") }
 
 func (m *scriptedMouth) Pause(on bool) {
 	m.mu.Lock()

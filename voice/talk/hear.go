@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"clank/cancel"
-	"clank/sessions"
 	"clank/voice"
 	"clank/voice/audio"
+	"clank/voice/talk/phrases"
 	"clank/voice/talk/queue"
 	"clank/voice/talk/words"
 )
@@ -163,7 +163,7 @@ func (c *call) understood(ctx context.Context, p *person, h heard, text string, 
 	case err != nil:
 		c.notOurs(p)
 		c.log.Error("speech not put into words", "error", err)
-		c.tell("hear", "I could not understand what was said: "+words.Sentence(err.Error())+c.stillStops())
+		c.tell("hear", "I could not understand what was said: "+words.Sentence(err.Error())+c.able().StillStops())
 		return
 	}
 	delete(c.told, "hear")
@@ -204,22 +204,10 @@ func (c *call) understood(ctx context.Context, p *person, h heard, text string, 
 	c.ask(ctx, p, rest)
 }
 
-// stillStops is what can be done while speech is not understood.
-func (c *call) stillStops() string {
-	instead := " You can write to me instead"
-	if c.Place.Kind == sessions.FromDashboard {
-		instead = " You can write to me on the page Chat instead"
-	}
-	if c.Spotter == nil {
-		return instead + "."
-	}
-	return instead + "; stop words still work."
-}
-
 // leaveOut has p not be heard any more, because they said so.
 func (c *call) leaveOut(ctx context.Context, p *person) {
 	if c.Privacy == nil {
-		c.answerShort(p, "Mute your microphone, and I do not hear you.")
+		c.answerShort(p, phrases.Mute)
 		return
 	}
 	p.says = true
@@ -234,23 +222,8 @@ func (c *call) leaveOut(ctx context.Context, p *person) {
 			if err != nil {
 				c.log.Error("choice to be left out not kept", "error", err)
 			}
-			c.write(Message{Text: words.Name(name) + ", I do not listen to you any more, here and in later calls. `/clank privacy` takes that back." + leftOutNote(err)})
-			c.sayShort("All right. I no longer hear you.")
+			c.write(Message{Text: phrases.LeftOut(name, err)})
+			c.sayShort(phrases.Unheard)
 		})
 	})
-}
-
-// leftOutBy is how somebody is left out without saying so aloud.
-func (c *call) leftOutBy() string {
-	if c.Privacy == nil {
-		return "mute your microphone"
-	}
-	return "write `/clank privacy`"
-}
-
-func leftOutNote(err error) string {
-	if err == nil {
-		return ""
-	}
-	return " It could not be saved, though, so it holds only until I am started again: " + words.Sentence(err.Error())
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"clank/cancel"
-	"clank/sessions"
 	"clank/voice"
 	"clank/voice/talk/queue"
 	"clank/voice/talk/words"
@@ -50,11 +49,7 @@ func (c *call) stopListening() {
 // cannotSpot says once that no stop words are heard.
 func (c *call) cannotSpot(err error) {
 	c.log.Error("words cannot be spotted", "error", err)
-	instead := "write “stop” in the chat"
-	if c.Place.Kind == sessions.FromDashboard {
-		instead = "use the button Stop"
-	}
-	c.tell("spot", "I cannot listen for stop words at the moment ("+words.Sentence(err.Error())+") You can still "+instead+".")
+	c.tell("spot", c.able().CannotSpot(err))
 }
 
 // spotted is told of a phrase that the spotter has heard.

@@ -3,14 +3,15 @@ package talk
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
-	"clank/cancel"
 	"clank/voice"
+	"clank/voice/talk/limits"
 	"clank/voice/talk/memory"
+	"clank/voice/talk/phrases"
 	"clank/voice/talk/queue"
+	"clank/voice/talk/reach"
 	"clank/voice/talk/words"
 )
 
@@ -31,13 +32,13 @@ type call struct {
 	ear    Ear
 	work   sync.WaitGroup // all goroutines but the scribe's
 
-	began     time.Time
 	connected bool
 	trouble   string    // why we cannot be heard, until it is told
 	since     time.Time // that it began
 	noticed   time.Time // when the notice was given; zero: not yet
 	room      room
-	scopes    []cancel.Scope // where what belongs to this call runs; the first is that of the channel now
+	reach     *reach.Reach
+	lasts     limits.Watch
 	jobs      []*job
 	waiting   []request
 	lines     memory.Lines
@@ -45,16 +46,17 @@ type call struct {
 	lastStop  time.Time
 	told      map[string]time.Time // failures and troubles, when they were told last
 	warned    map[string]bool      // about the end of the call
-	native    *native
+	native    *speaker
 }
 
 func newCall(t *Talk, leave context.CancelCauseFunc) *call {
 	own := *t // places change while a call lasts
 	c := &call{
-		Talk: &own, log: t.Logger, leave: leave, in: queue.NewInbox(), began: time.Now(),
-		room: room{me: t.Place.Me, people: map[string]*person{}, since: time.Now()},
+		Talk: &own, log: t.Logger, leave: leave, in: queue.NewInbox(),
+		room: room{me: t.Place.Me, people: map[string]*person{}},
 		told: map[string]time.Time{}, warned: map[string]bool{},
-		scopes: []cancel.Scope{{Guild: t.Place.Guild, Channel: t.Place.Channel}},
+		reach: reach.New(t.Scopes, t.Place.Guild, t.Place.Channel, t.Place.Asked),
+		lasts: limits.Watch{Alone: or(t.Manners.Alone, defaultAlone), Limit: t.Manners.Limit, Began: time.Now()},
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
@@ -102,25 +104,19 @@ func (c *call) event(ctx context.Context, e voice.Event) {
 	case voice.Moved:
 		c.moved(e.Text)
 	case voice.Exposed:
-		c.write(Message{Text: "This call is not end-to-end encrypted now: Discord's servers can hear it. They switch the encryption off in stage channels, " +
-			"and where somebody's app does not know it."})
+		c.write(Message{Text: phrases.Exposed})
 	case voice.Sealed:
-		c.write(Message{Text: "This call is end-to-end encrypted again."})
+		c.write(Message{Text: phrases.Sealed})
 	default:
 		c.log.Info("unknown event of a call", "kind", e.Kind)
 	}
 	c.next(ctx)
 }
 
-// maxScopes is how many channels a call that is moved about still answers for.
-const maxScopes = 8
-
 // moved goes on in another channel, if we may be there. Who is there has to be told that we listen.
 func (c *call) moved(channel string) {
 	c.log.Info("call moved", "from", c.Place.Channel, "to", channel)
-	here := cancel.Scope{Guild: c.Place.Guild, Channel: channel}
-	others := slices.DeleteFunc(c.scopes, func(s cancel.Scope) bool { return s == here })
-	c.scopes = append([]cancel.Scope{here}, others[:min(len(others), maxScopes-1)]...)
+	c.reach.Move(channel)
 	c.Place.Channel = channel
 	c.noticed = time.Time{}
 	for _, p := range c.room.people {

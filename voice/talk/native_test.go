@@ -18,20 +18,21 @@ import (
 	"clank/voice"
 	"clank/voice/mouth"
 	"clank/voice/talk"
+	"clank/voice/talk/native"
 	"clank/voice/talk/senses"
 	"clank/voice/talk/toolbox"
 )
 
 // model is a native model that the test drives.
 type model struct {
-	on talk.NativeEvents
+	on native.Events
 
 	mu          sync.Mutex
 	heard       map[string]time.Duration
 	rate        int
 	interrupted []time.Duration // how much of the answer was played then
 	cancelled   error
-	playing     talk.Played
+	playing     native.Played
 	fails       chan error
 }
 
@@ -87,7 +88,7 @@ func nativeParty(t *testing.T) (*party, *model) {
 	t.Helper()
 	p := newParty(t)
 	m := &model{heard: map[string]time.Duration{}, fails: make(chan error, 1)}
-	p.NewNative = func(on talk.NativeEvents) talk.Native { m.on = on; return m }
+	p.NewNative = func(on native.Events) native.Model { m.on = on; return m }
 	p.Mouth = senses.Mouth(&mouth.Mouth{Line: p.line, Speaker: &speaker{packets: [][]byte{{1}}}})
 	return p, m
 }
@@ -248,7 +249,7 @@ func TestANativeModelUsesToolsForWhoeverItTalksWith(t *testing.T) {
 		if got, want := box.Call(ctx, "look", json.RawMessage(`{"wait":true}`)), `{"ok":false,"error":"stopped by Ada","cancelled":true}`; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		m.on.Show(talk.Message{Text: "a picture"})
+		m.on.Show("a picture", nil)
 		p.wait(time.Second)
 		if !strings.Contains(p.chat.text(), "a picture") {
 			t.Error("what is to be seen was not written")

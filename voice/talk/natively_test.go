@@ -15,7 +15,7 @@ import (
 	"clank/voice/audio"
 	"clank/voice/mouth"
 	"clank/voice/realtime"
-	"clank/voice/talk"
+	"clank/voice/talk/native"
 	"clank/voice/talk/senses"
 )
 
@@ -51,7 +51,7 @@ func TestARealtimeModelHearsUsesToolsAndKnowsWhatWasHeardOfIt(t *testing.T) {
 	}
 	used := make(chan realtime.Usage, 2)
 	session := &realtime.Session{BaseURL: srv.URL(), Key: "k", Used: func(u realtime.Usage) { used <- u }}
-	p.NewNative = talk.Natively(session, func(talk.NativeEvents) []brain.Tool { return []brain.Tool{look} })
+	p.NewNative = native.Realtime(session, func(native.Events) []brain.Tool { return []brain.Tool{look} })
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
 	go func() { p.ended <- p.Run(ctx) }()

@@ -3,7 +3,8 @@ package talk
 import (
 	"time"
 
-	"clank/voice/talk/words"
+	"clank/sessions"
+	"clank/voice/talk/phrases"
 )
 
 const (
@@ -11,15 +12,12 @@ const (
 	tellAgain   = 5 * time.Minute // after this a failure is told anew
 )
 
-// howOut is how to be left out. Saying so helps only where something hears it.
-func (c *call) howOut() string {
-	if c.Privacy == nil {
-		return "mute your microphone not to be heard"
+// able is what there is in the call.
+func (c *call) able() phrases.Able {
+	return phrases.Able{
+		Native: c.NewNative != nil, Transcribes: c.Transcriber != nil, All: c.Manners.TranscribeAll, Spots: c.Spotter != nil,
+		Excludes: c.Privacy != nil, Keeps: c.Keep != nil, OnPage: c.Place.Kind == sessions.FromDashboard,
 	}
-	if c.Spotter == nil && c.Transcriber == nil && c.NewNative == nil {
-		return "use `/clank privacy` to be left out"
-	}
-	return "say “clank privacy” or use `/clank privacy` to be left out"
 }
 
 // notice says that we listen, once we can be heard.
@@ -31,34 +29,18 @@ func (c *call) notice() {
 	for _, p := range c.room.people {
 		p.told = true
 	}
-	kept := "Nothing that is said is stored"
-	if c.Keep != nil {
-		kept = "What is said to me is stored as text, and no sound"
-	}
-	text := "I have joined the call and listen: call me by name (“clank, …”) to ask for something, and say “clank, stop” to stop it. " +
-		words.Sentence(c.howOut()) + " " + kept + "."
-	c.write(Message{Text: text, Notice: true})
-	aloud := "Hello, I am clank, and I am listening. Nothing is stored."
-	if c.Keep != nil {
-		aloud = "Hello, I am clank, and I am listening. What is said to me is stored as text."
-	}
+	able := c.able()
+	written, spoken := able.Notice()
+	c.write(Message{Text: written, Notice: true})
 	if c.Mouth != nil {
-		out := "Say: clank privacy, to be left out."
-		switch {
-		case c.Privacy == nil:
-			out = "Mute your microphone, and I do not hear you."
-		case c.Spotter == nil && c.Transcriber == nil && c.NewNative == nil:
-			out = "The chat says how to be left out."
-		}
-		c.say(&part{sentences: []string{aloud, out}})
+		c.say(&part{sentences: spoken})
 	}
 	switch {
-	case c.NewNative != nil:
-	case c.Transcriber == nil:
-		c.tell("hear", "I cannot understand words, as no transcription is configured: set one up in the settings under Calls."+c.stillStops())
-	case c.Spotter == nil && !c.Manners.TranscribeAll:
-		c.tell("spot", "Without the Debian package pocketsphinx I do not hear my name while several people are here, only answers to what I "+
-			"say and somebody who is here alone. Install it, or have everything put into words (in the settings under Calls).")
+	case able.Native:
+	case !able.Transcribes:
+		c.tell("hear", able.NoWords())
+	case !able.Spots && !able.All:
+		c.tell("spot", phrases.NoName)
 	}
 }
 
@@ -71,7 +53,7 @@ func (c *call) welcome(p *person) {
 	if time.Since(c.noticed) < noticeGrace || c.Privacy != nil && c.Privacy.LeftOut(c.Place.Guild, p.ID) {
 		return
 	}
-	c.write(Message{Text: "Hello, " + words.Name(p.name()) + ". I am in this call and listen; " + c.howOut() + "."})
+	c.write(Message{Text: c.able().Welcome(p.name())})
 }
 
 // tell writes of a failure, once for each kind until it has worked again or much time has gone.

@@ -51,8 +51,6 @@ type person struct {
 type room struct {
 	me     string
 	people map[string]*person
-	since  time.Time // when the number of humans last became or left zero
-	empty  bool
 }
 
 // get is the person with id, made up if they are not known yet: sound may come before names.

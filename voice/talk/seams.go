@@ -8,6 +8,7 @@ import (
 	"clank/brain"
 	"clank/sessions"
 	"clank/voice"
+	"clank/voice/talk/native"
 )
 
 // Replier answers people. [brain.Brain] is one.
@@ -52,7 +53,7 @@ type Mouth interface {
 	Say(ctx context.Context, sentences <-chan string) (said int, err error)
 
 	// Play begins to play sound that is made elsewhere, after what is being said. It does not block.
-	Play(sound Sound) Playing
+	Play(sound native.Sound) Playing
 
 	// Pause is silent at once and keeps its place, or goes on from there.
 	Pause(on bool)
@@ -63,7 +64,7 @@ type Mouth interface {
 
 // Playing is sound on its way.
 type Playing interface {
-	Played
+	native.Played
 
 	// Wait waits until it was played, or says why not all of it was. When ctx ends before, the rest is dropped.
 	Wait(ctx context.Context) error

@@ -10,6 +10,7 @@ import (
 	"clank/brain"
 	"clank/cancel"
 	"clank/voice/talk/memory"
+	"clank/voice/talk/native"
 	"clank/voice/talk/words"
 )
 
@@ -26,18 +27,18 @@ type part struct {
 	to        *person // whom it answers; nil: everybody
 	job       *job    // of which it is news; nil: none
 	sentences []string
-	said      int       // of them, heard to their end
-	answer    bool      // it is an answer, and stands in the history
-	open      bool      // it is still being written
-	over      bool      // nothing more of it is said
-	unsaid    bool      // it cannot be said, and is written when it is whole
-	cut       bool      // it is not written to its end
-	whole     string    // what it is with what is not spoken
-	question  bool      // it ends with a question
-	short     bool      // an acknowledgement: said at once, not interrupted
-	sound     Sound     // instead of sentences, of a native model; nil: none
-	playback  *playback // with sound
-	text      string    // what is written if it cannot be spoken; empty: nothing, or written already
+	said      int              // of them, heard to their end
+	answer    bool             // it is an answer, and stands in the history
+	open      bool             // it is still being written
+	over      bool             // nothing more of it is said
+	unsaid    bool             // it cannot be said, and is written when it is whole
+	cut       bool             // it is not written to its end
+	whole     string           // what it is with what is not spoken
+	question  bool             // it ends with a question
+	short     bool             // an acknowledgement: said at once, not interrupted
+	sound     native.Sound     // instead of sentences, of a native model; nil: none
+	playback  *native.Playback // with sound
+	text      string           // what is written if it cannot be spoken; empty: nothing, or written already
 
 	queued  time.Time
 	since   time.Time   // begun, the last time
@@ -153,7 +154,7 @@ func (c *call) next(ctx context.Context) {
 	over := func() {}
 	ctx = c.account(ctx, p.to, "speak")
 	if p.to != nil && (p.answer || p.sound != nil) { // so that it can be stopped from the chat, too
-		said, handle := c.Scopes.Begin(ctx, c.scopes[0], cancel.Work{ID: rand.Text(), Owner: p.to.ID, Label: "speaking"})
+		said, handle := c.Scopes.Begin(ctx, c.reach.Here(), cancel.Work{ID: rand.Text(), Owner: p.to.ID, Label: "speaking"})
 		ctx, over = said, handle.End
 	}
 	if p.sound != nil {
@@ -184,7 +185,7 @@ func (p *part) serve() {
 // play plays an answer of a native model.
 func (c *call) play(ctx context.Context, p *part, over func()) {
 	playing := c.Mouth.Play(p.sound)
-	p.playback.play(playing)
+	p.playback.Play(playing)
 	c.native.plays(true)
 	c.work.Go(func() {
 		err := playing.Wait(ctx)

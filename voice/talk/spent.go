@@ -6,7 +6,6 @@ import (
 
 	"clank/llm"
 	"clank/sessions"
-	"clank/voice/talk/words"
 )
 
 // account has what is done under ctx put down to p, or to nobody in the call if p is nil.
@@ -40,11 +39,8 @@ func (c *call) spent(p *person, err error) bool {
 	}
 	c.warned[spentBy(p)] = true
 	c.log.Info("budget spent in a call", "error", err)
-	aloud := "I may not spend more today, so I do not hear words any more."
-	if c.Spotter != nil {
-		aloud += " Stop still works."
-	}
-	c.write(Message{Text: "I may not spend more today, so I do not hear words any more. " + words.Sentence(e.Error()) + c.stillStops()})
-	c.say(&part{to: p, sentences: []string{aloud}})
+	written, spoken := c.able().Spent(e)
+	c.write(Message{Text: written})
+	c.say(&part{to: p, sentences: []string{spoken}})
 	return true
 }

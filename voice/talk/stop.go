@@ -20,7 +20,10 @@ func (c *call) stop(p *person, named bool) bool {
 	all := named || c.room.alone(p)
 	by := cancel.Actor{ID: p.ID, Name: p.name()}
 	cause := &cancel.Cause{Reason: cancel.Stopped, By: p.name()}
-	stopped := c.stopWork(by, all)
+	stopped := c.reach.Stop(by, all, func(person string) bool {
+		owner := c.room.people[person]
+		return owner != nil && owner.here
+	})
 	theirs := func(x *part) bool { return !x.short && (all || x.to == p) }
 	said := c.dropWhere(theirs, cause)
 	kept := c.waiting[:0]
@@ -51,27 +54,4 @@ func (c *call) stop(p *person, named bool) bool {
 		c.write(Message{Text: "Stopped, as " + words.Name(p.name()) + " said."})
 	}
 	return true
-}
-
-// stopWork stops what runs for this call: in the text chats of its channels, and in the text channel from which it was asked for.
-// There, all are those whose owners are in the call.
-func (c *call) stopWork(by cancel.Actor, all bool) (n int) {
-	for _, scope := range c.scopes {
-		stopped, _ := c.Scopes.Stop(scope, by, all)
-		n += len(stopped)
-	}
-	asked := cancel.Scope{Guild: c.Place.Guild, Channel: c.Place.Asked}
-	if asked.Channel == "" || asked == c.scopes[0] {
-		return n
-	}
-	for _, w := range c.Scopes.Active(asked) {
-		owner := c.room.people[w.Owner]
-		if w.Owner != by.ID && (!all || owner == nil || !owner.here) {
-			continue
-		}
-		if _, stopped := c.Scopes.StopWork(w.ID, by, true); stopped {
-			n++
-		}
-	}
-	return n
 }

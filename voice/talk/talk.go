@@ -10,14 +10,16 @@ import (
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
+	"clank/voice/talk/limits"
+	"clank/voice/talk/native"
 	"clank/voice/talk/queue"
 	"clank/voice/talk/words"
 )
 
 // Why a call ended that nobody closed and nothing broke.
 var (
-	ErrNobody  = errors.New("nobody was in the call any more")
-	ErrTooLong = errors.New("the call has reached the longest time it may last")
+	ErrNobody  = limits.ErrNobody
+	ErrTooLong = limits.ErrTooLong
 )
 
 // closeTimeout bounds leaving the call, and writing the last messages.
@@ -79,7 +81,7 @@ type Talk struct {
 
 	// NewNative makes a model that hears and speaks by itself. It then stands in for Transcriber, Brain and the words of Mouth; nil is
 	// none.
-	NewNative func(NativeEvents) Native
+	NewNative func(native.Events) native.Model
 
 	Scopes *cancel.Scopes
 

@@ -10,6 +10,7 @@ import (
 	"clank/cancel"
 	"clank/llm"
 	"clank/voice/talk/memory"
+	"clank/voice/talk/phrases"
 	"clank/voice/talk/words"
 )
 
@@ -18,11 +19,6 @@ const (
 	maxBrowsing = 2 // of them, of one person, that work a browser
 	maxWaiting  = 8
 	maxNews     = 3 // words about one browse that takes long
-
-	style = "This is a voice call: what people say was put into words by a recogniser, which mishears, and your answer is spoken aloud. " +
-		"Answer in one to three short sentences of plain spoken language, in the language of the person. No Markdown, no lists, no addresses, no emoji; " +
-		"say numbers and times as one says them. Before you use a tool, say so in one short sentence or not at all. If a link or a picture is needed, put the link at the end and say that it is in the chat: it is written " +
-		"there, not spoken. If a request makes no sense, ask shortly what was meant."
 )
 
 // request is something that somebody asks of us.
@@ -128,7 +124,7 @@ func (c *call) start(ctx context.Context, r request) {
 	now := time.Now()
 	j := &job{request: r}
 	j.line = c.lines.Add(brain.Line{Who: r.by.name(), Text: r.text}, now)
-	turn := brain.Turn{Origin: c.origin(r.by), Lines: c.lines.Until(j.line, now), Style: style}
+	turn := brain.Turn{Origin: c.origin(r.by), Lines: c.lines.Until(j.line, now), Style: phrases.Style}
 	ctx, j.handle = c.begin(ctx, r)
 	c.jobs = append(c.jobs, j)
 	if c.Mouth != nil {

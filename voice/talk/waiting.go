@@ -23,7 +23,7 @@ func (c *call) hold(ctx context.Context, r request) hold {
 
 // begin makes r work that can be stopped.
 func (c *call) begin(ctx context.Context, r request) (context.Context, *cancel.Handle) {
-	return c.Scopes.Begin(ctx, c.scopes[0], cancel.Work{ID: rand.Text(), Owner: r.by.ID, Label: words.Label(r.text)})
+	return c.Scopes.Begin(ctx, c.reach.Here(), cancel.Work{ID: rand.Text(), Owner: r.by.ID, Label: words.Label(r.text)})
 }
 
 // dropStopped forgets what was stopped while it waited.

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"encoding/json"
+	"strings"
 
 	"clank/internal/discordtest/shape"
 )
@@ -19,6 +20,10 @@ func (s *Server) postPreview(c *shape.Call) (any, error) {
 		return nil, shape.ErrMissingAccess
 	case json.Unmarshal(c.Body, &d) != nil:
 		return nil, shape.ErrInvalidJSON
+	case !strings.HasPrefix(d.Thumbnail, "data:image/"):
+		var wrong shape.FormErrors
+		wrong.Add("thumbnail", "BASE_TYPE_BAD_IMAGE", "Invalid image data.")
+		return nil, wrong.Err()
 	}
 	st.Preview = d.Thumbnail
 	return nil, nil

@@ -32,6 +32,9 @@ type Account struct {
 	Logger     *slog.Logger // nil is silent
 	Format     media.Format // see [Publisher.Format]
 
+	// Preview is [Publisher.Preview].
+	Preview func(ctx context.Context, key string, frame []byte) error
+
 	gate   Gateway
 	joiner *discord.Joiner
 	pub    *Publisher
@@ -52,7 +55,7 @@ func (a *Account) Open(ctx context.Context) error {
 	}
 	send := func(ctx context.Context, op int, d any) error { return a.gate.Send(ctx, op, d) }
 	a.joiner = &discord.Joiner{Send: send, Key: key, HTTPClient: a.HTTPClient, Logger: log, Deaf: true, Mute: true}
-	a.pub = &Publisher{Send: send, Sit: a.sit, Key: key, Logger: log, HTTP: a.HTTPClient, Format: a.Format}
+	a.pub = &Publisher{Send: send, Sit: a.sit, Key: key, Logger: log, HTTP: a.HTTPClient, Format: a.Format, Preview: a.Preview}
 	a.gate = a.Dial(func(kind string, data json.RawMessage) {
 		a.joiner.Dispatch(kind, data)
 		a.pub.Dispatch(kind, data)

@@ -2,6 +2,7 @@ package golive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -146,6 +147,32 @@ func (l *loop) sitting(e voice.Event, ok bool) error {
 		return errMoved
 	}
 	return nil
+}
+
+// moved is the error of a stream that has ended because the account was moved: Discord ends it first and says then where the account is. It
+// is nil if that is not so, or not known soon.
+func (l *loop) moved(ctx context.Context, err error) error {
+	gone, refused := errors.AsType[*RefusedError](err)
+	if !refused || !l.played() || l.seated == nil || gone.Reason != "user_requested" && gone.Reason != "stream_ended" && gone.Reason != "" {
+		return nil
+	}
+	late := time.NewTimer(l.pub.patience() / moveShare)
+	defer late.Stop()
+	for {
+		select {
+		case e, ok := <-l.seated.Events():
+			switch {
+			case !ok:
+				return nil
+			case e.Kind == voice.Moved:
+				return errMoved
+			}
+		case <-late.C:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 // settle connects as soon as it is known where to.

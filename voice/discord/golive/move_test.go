@@ -32,68 +32,112 @@ func (link) Begin(context.Context, sharing.Show) (sharing.Place, error) {
 }
 func (link) End(context.Context, sharing.Show) error { return nil }
 
-func TestAStreamFollowsItsCall(t *testing.T) {
-	t.Parallel()
-	w := newCity(t)
-	bob := w.CreateUser("bob")
-	w.AddMember(w.guild, bob)
-	other := w.CreateVoiceChannel(w.guild, "other")
-	w.JoinVoice(other, bob)
-	a := w.signIn(t, w.CreateAccount("eve", "of eve"), true)
-	told := make(chan sharing.Notice, 8)
-	shares := &sharing.Manager{
+// theatre is a city in which ada watches what eve's account shows of session s.
+type theatre struct {
+	city
+	eve    discordtest.Bot
+	other  discordtest.Channel // bob is there
+	bob    discordtest.User
+	pub    *golive.Publisher
+	shares *sharing.Manager
+	told   chan sharing.Notice
+	before string         // the stream's key
+	seen   *member.Member // ada, who watches it
+}
+
+func newTheatre(t *testing.T) *theatre {
+	t.Helper()
+	w := &theatre{city: newCity(t), told: make(chan sharing.Notice, 8)}
+	w.bob = w.CreateUser("bob")
+	w.AddMember(w.guild, w.bob)
+	w.other = w.CreateVoiceChannel(w.guild, "other")
+	w.JoinVoice(w.other, w.bob)
+	w.eve = w.CreateAccount("eve", "of eve")
+	w.pub = w.signIn(t, w.eve, true).Publisher()
+	w.pub.Wait = 8 * patience // so that nothing depends on how fast the machine is
+	w.shares = &sharing.Manager{
 		Sessions: one{w.guild.ID},
 		Screen:   func(context.Context, sessions.Session) (videosource.Screenshotter, error) { return &film{}, nil },
 		Stages: func(sharing.Call) []sharing.Stage {
-			return []sharing.Stage{&golive.Stage{Publisher: a.Publisher()}, link{}}
+			return []sharing.Stage{&golive.Stage{Publisher: w.pub}, link{}}
 		},
-		Tell:   func(n sharing.Notice) { told <- n },
+		Tell:   func(n sharing.Notice) { w.told <- n },
 		Source: func() *videosource.Source { return &videosource.Source{Slow: 20} },
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	defer func() {
-		if err := shares.Close(context.Background()); err != nil {
+	t.Cleanup(func() {
+		if err := w.shares.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
-	}()
-	in := func(c discordtest.Channel) sharing.Call {
-		return sharing.Call{ID: "call", Guild: w.guild.ID, Channel: c.ID}
-	}
-	if _, err := shares.Share(ctx, in(w.call), "s", sessions.Origin{Kind: sessions.FromDiscord, User: "1", Guild: w.guild.ID}); err != nil {
+	})
+	if _, err := w.shares.Share(ctx, w.in(w.call), "s", sessions.Origin{Kind: sessions.FromDiscord, User: "1", Guild: w.guild.ID}); err != nil {
 		t.Fatal(err)
 	}
-	<-told
-	before := a.Publisher().Current().State().Key
-	ada, err := w.WatchStream(ctx, before, w.ada, member.Options{Privacy: private.Ours})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ada.Close()
-	ada.Want(100)
-	whole(t, ada)
+	<-w.told
+	w.before = w.pub.Current().State().Key
+	w.seen = w.watches(t, w.before, w.ada)
+	return w
+}
 
-	if err := shares.Move(ctx, in(other)); err != nil {
-		t.Fatal(err)
-	}
-	if n := <-told; n.Call != in(other) || !strings.Contains(n.Text, "Go Live") || len(told) > 0 {
-		t.Errorf("told %+v and %d more, want one notice in the new channel", n, len(told))
-	}
-	now := a.Publisher().Current().State().Key
-	watching, err := w.WatchStream(ctx, now, bob, member.Options{Privacy: private.Ours})
+// in is the call when it is in a channel.
+func (w *theatre) in(c discordtest.Channel) sharing.Call {
+	return sharing.Call{ID: "call", Guild: w.guild.ID, Channel: c.ID}
+}
+
+// watches has somebody watch a stream, until a picture has come.
+func (w *theatre) watches(t *testing.T, key string, who discordtest.User) *member.Member {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	m, err := w.WatchStream(ctx, key, who, member.Options{Privacy: private.Ours})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer watching.Close()
-	watching.Want(100)
-	whole(t, watching)
-	if list := w.Streams(); len(list) != 1 || now == before {
+	t.Cleanup(func() { _ = m.Close() }) // which says how it ended, as Discord had it
+	m.Want(100)
+	whole(t, m)
+	return m
+}
+
+// follows moves the call, after which bob sees the stream where he is. It returns the stream's key.
+func (w *theatre) follows(t *testing.T) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := w.shares.Move(ctx, w.in(w.other)); err != nil {
+		t.Fatal(err)
+	}
+	if n := <-w.told; n.Call != w.in(w.other) || !strings.Contains(n.Text, "Go Live") || len(w.told) > 0 {
+		t.Errorf("told %+v and %d more, want one notice in the new channel", n, len(w.told))
+	}
+	now := w.pub.Current().State().Key
+	w.watches(t, now, w.bob)
+	if list := w.Streams(); len(list) != 1 || now == w.before {
 		t.Errorf("there are the streams %v, want the new one alone", list)
 	}
-	eventually(t, "the end for the one who watched in the old channel", func() bool { return ada.Err() != nil })
+	eventually(t, "the end for the one who watched in the old channel", func() bool { return w.seen.Err() != nil })
+	return now
+}
 
+func TestAStreamFollowsItsCall(t *testing.T) {
+	t.Parallel()
+	w := newTheatre(t)
+	now := w.follows(t)
 	w.EndStream(now, "unauthorized") // and what Discord ends is shown by the link
-	if n := <-told; n.Link == "" || !strings.Contains(n.Text, "permission") {
+	if n := <-w.told; n.Link == "" || !strings.Contains(n.Text, "permission") {
 		t.Errorf("told %+v, want why, and the link", n)
 	}
+}
+
+func TestPeopleAreToldOnceWhenTheAccountIsMovedBeforeTheCall(t *testing.T) {
+	t.Parallel()
+	w := newTheatre(t)
+	s := w.pub.Current()
+	w.MoveVoice(w.other, w.eve.User)
+	eventually(t, "the end of the stream", func() bool { return s.State().Status == golive.Failed })
+	if got := s.State().Reason; !strings.Contains(got, "moved") {
+		t.Errorf("it has ended because %s, want because of the move", got)
+	}
+	w.follows(t)
 }

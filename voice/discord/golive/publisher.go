@@ -26,6 +26,7 @@ const (
 const (
 	defaultPatience = 8 * time.Second
 	closeLimit      = 3 * time.Second // for saying goodbye to each of the parties
+	moveShare       = 8               // of the time for an answer: how long to wait for the news that the account was moved, after the stream's end
 )
 
 // Seat is the account's place in a voice channel, without which Discord takes no stream. A line of package discord is one.
@@ -66,6 +67,9 @@ type Publisher struct {
 
 	// Connect opens a connection in one of the ways; nil is a [media.Conn]. handle is called as [media.Conn.Handle] is.
 	Connect func(ctx context.Context, t media.Target, w Way, handle func(media.Event)) (Leg, error)
+
+	// Preview shows a frame of VP8 to those who do not watch the stream with a key. It returns soon when ctx ends. Nil: they see nothing.
+	Preview func(ctx context.Context, key string, frame []byte) error
 
 	mu      sync.Mutex
 	self    string

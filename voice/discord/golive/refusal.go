@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"clank/sharing"
 )
 
 // RefusedError says that Discord does not show the stream, or not any longer.
@@ -49,6 +51,17 @@ func silent(after time.Duration, agreed bool) *RefusedError {
 	return &RefusedError{text: fmt.Sprintf("Discord did not answer within %s: it does not let every account go live, and bots never", after)}
 }
 
+// movedError says that somebody has moved the account: mostly the call follows.
+type movedError struct{}
+
+// Error implements error.
+func (movedError) Error() string {
+	return "somebody has moved the account for Go Live to another channel"
+}
+
+// Is has it known to those who show shares.
+func (movedError) Is(target error) bool { return target == sharing.ErrStageMoved }
+
 // Reasons that are told apart.
 var (
 	ErrBusy   = errors.New("the account for Go Live shows something in another call; end that first")
@@ -60,6 +73,6 @@ var (
 	errSource   = errors.New("the pictures have ended")
 	errParted   = errors.New("the stream's voice connection was closed")
 	errUnseated = errors.New("the account for Go Live is not in the call any more")
-	errMoved    = errors.New("somebody has moved the account for Go Live to another channel")
+	errMoved    = movedError{}
 	errGroup    = errors.New("Discord's number of the stream cannot be read, so it cannot be encrypted; a newer clank may know it") //nolint:staticcheck // a name
 )

@@ -104,8 +104,16 @@ func (s *Stream) letters() []letter {
 // live is the whole life of the stream.
 func (s *Stream) live(ctx context.Context) {
 	defer close(s.done)
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	if s.pub.Preview != nil {
+		beside.Go(func() { s.preview(ctx) })
+	}
 	l := &loop{Stream: s, wanted: 100}
 	err := l.run(ctx)
+	if moved := l.moved(ctx, err); moved != nil {
+		err = moved
+	}
 	s.cancel(err)
 	l.clear(context.WithoutCancel(ctx))
 	s.err = err

@@ -282,7 +282,17 @@ func TestAStreamThatIsLostIsTold(t *testing.T) {
 		"with its seat":            {func(w *town) { w.seats[0].err = errors.New("kicked"); close(w.seats[0].events) }, "not in the call any more: kicked"},
 		"with its seat, no reason": {func(w *town) { close(w.seats[0].events) }, "not in the call any more"},
 		"by a move":                {func(w *town) { w.seats[0].events <- voice.Event{Kind: voice.Moved, Text: "55"} }, "moved"},
-		"by another codec":         {func(w *town) { w.leg().handle(media.Event{Kind: media.Codec, Text: "H264"}) }, "H264"},
+		"by the end of a move": {func(w *town) {
+			w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"user_requested"}`, key)
+			pass(time.Second / 2)
+			w.seats[0].events <- voice.Event{Kind: voice.Joined} // is nothing of ours
+			w.seats[0].events <- voice.Event{Kind: voice.Moved, Text: "55"}
+		}, "moved"},
+		"by a refusal beside a move": {func(w *town) {
+			w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"unauthorized"}`, key)
+			w.seats[0].events <- voice.Event{Kind: voice.Moved, Text: "55"}
+		}, "permission"},
+		"by another codec": {func(w *town) { w.leg().handle(media.Event{Kind: media.Codec, Text: "H264"}) }, "H264"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"clank/voice"
 	"clank/voice/discord/dave"
+	"clank/voice/discord/media/senders"
 )
 
 // Target says where a connection goes, and as whom. All but GroupID comes from the main gateway and is never used twice.
@@ -105,7 +106,7 @@ type session struct {
 	described bool
 	transport Transport
 	dave      *dave.Session
-	in        *input
+	in        *senders.Book
 }
 
 // ErrClosed is the cause with which Close ends what is under way.
@@ -127,6 +128,7 @@ func (c *Conn) Open(ctx context.Context) error {
 	}
 	c.cancel, c.done, c.self, c.waiting = cancel, make(chan struct{}), self, make(chan struct{}, 1)
 	c.out.reset(time.Now())
+	c.pack()
 	c.mu.Unlock()
 	opened := make(chan struct{})
 	go func() {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/voice/discord/dave"
+	"clank/voice/discord/media/senders"
 )
 
 // handleText handles one JSON message. An error ends the socket.
@@ -203,7 +204,7 @@ func (c *Conn) hello(l *link, data json.RawMessage) error {
 	}
 	s.Connected(c.self)
 	c.mu.Lock()
-	c.session = &session{dave: s, in: newInput()}
+	c.session = &session{dave: s, in: senders.New()}
 	c.mu.Unlock()
 	id := identify{ServerID: t.ServerID, UserID: t.UserID, SessionID: t.SessionID, Token: t.Token, Dave: dave.MaxVersion}
 	if c.Video {

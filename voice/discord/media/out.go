@@ -9,6 +9,7 @@ import (
 
 	"clank/voice"
 	"clank/voice/discord/dave"
+	"clank/voice/discord/media/outbox"
 )
 
 const (
@@ -29,10 +30,9 @@ type output struct {
 	told             bool      // the session knows whether we speak
 	last             time.Time // when the last packet of sound went
 	began            time.Time
-	picture          uint16
 	format           Format
 	showing          bool
-	box              outbox // of pictures
+	box              outbox.Box[*session] // of pictures
 	buf              []byte
 }
 
@@ -49,8 +49,6 @@ type track struct {
 func (o *output) reset(now time.Time) {
 	random := func() track { return track{sequence: uint16(rand.Uint32()), timestamp: rand.Uint32()} } //nolint:gosec // any bits will do
 	o.sound, o.pictures, o.began = random(), random(), now
-	o.picture = uint16(rand.Uint32N(1 << 15))                                    //nolint:gosec // held to 15 bits
-	o.box.sequence, o.box.repeats = uint16(rand.Uint32()), uint16(rand.Uint32()) //nolint:gosec // any bits will do
 }
 
 // SendAudio sends one Opus packet of 20 ms. It is [voice.ErrMute] while nothing can be sent: no connection, or no keys yet.
@@ -127,7 +125,7 @@ func (c *Conn) ShowVideo(f Format) {
 func (c *Conn) HideVideo() {
 	c.sending.Lock()
 	c.out.showing = false
-	c.out.box.empty()
+	c.out.box.Empty()
 	c.sending.Unlock()
 	c.announceVideo()
 }

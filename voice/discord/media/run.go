@@ -97,7 +97,7 @@ func (c *Conn) drop() {
 	c.mu.Unlock()
 	c.sending.Lock()
 	c.out.speaking, c.out.told = false, false
-	c.out.box.empty()
+	c.out.box.Empty()
 	c.sending.Unlock()
 	if s != nil && s.transport != nil {
 		_ = s.transport.Close() // of a socket that is not used any more

@@ -12,6 +12,7 @@ import (
 	"clank/voice/ear"
 	"clank/voice/mouth"
 	"clank/voice/talk"
+	"clank/voice/talk/native"
 )
 
 // longestPause is when a pause that nobody has ended is over. The rules of interruption end it long before.
@@ -79,7 +80,7 @@ func (l lips) sentence(text string, a llm.Account) mouth.Sentence {
 }
 
 // Play implements [talk.Mouth].
-func (l lips) Play(sound talk.Sound) talk.Playing {
+func (l lips) Play(sound native.Sound) talk.Playing {
 	return playing{l.mouth.Queue(mouth.Sentence{Sound: sound})}
 }
 

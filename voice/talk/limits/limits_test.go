@@ -1,0 +1,73 @@
+package limits_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"clank/voice/talk/limits"
+	"clank/voice/talk/phrases"
+)
+
+// told looks every second and returns what was told after how long, until the call ends.
+func told(w *limits.Watch, span time.Duration, people func(time.Duration) int) (texts map[time.Duration]string, end error) {
+	texts = map[time.Duration]string{}
+	for at := time.Duration(0); at < span; at += time.Second {
+		for _, word := range w.Look(w.Began.Add(at), people(at)) {
+			texts[at] += word.Text
+			if word.End != nil {
+				end = word.End
+			}
+		}
+	}
+	return texts, end
+}
+
+func TestACallInWhichNobodyIsEnds(t *testing.T) {
+	w := &limits.Watch{Alone: 5 * time.Minute, Began: time.Unix(1, 0)}
+	texts, end := told(w, time.Hour, func(at time.Duration) int { // ada leaves after a minute, comes back after five, and is gone after ten
+		if at < time.Minute || at >= 330*time.Second && at < 10*time.Minute {
+			return 1
+		}
+		return 0
+	})
+	want := map[time.Duration]string{5 * time.Minute: phrases.LonelySoon, 14 * time.Minute: phrases.LonelySoon, 15 * time.Minute: phrases.Lonely}
+	if !errors.Is(end, limits.ErrNobody) || len(texts) != len(want) {
+		t.Errorf("told %v, ended with %v", texts, end)
+	}
+	for at, text := range want {
+		if texts[at] != text {
+			t.Errorf("after %v told %q, want %q", at, texts[at], text)
+		}
+	}
+}
+
+func TestACallLastsAsLongAsItMay(t *testing.T) {
+	for limit, want := range map[time.Duration]map[time.Duration]string{
+		10 * time.Minute: {8 * time.Minute: phrases.OverSoon, 9*time.Minute + 15*time.Second: phrases.OverNow, 10 * time.Minute: phrases.Over},
+		2 * time.Minute:  {75 * time.Second: phrases.OverNow, 2 * time.Minute: phrases.Over},
+		0:                {},
+	} {
+		w := &limits.Watch{Alone: time.Minute, Limit: limit, Began: time.Unix(1, 0)}
+		texts, end := told(w, time.Hour, func(time.Duration) int { return 2 })
+		if errors.Is(end, limits.ErrTooLong) != (limit > 0) || len(texts) != len(want) {
+			t.Errorf("limit %v: told %v, ended with %v", limit, texts, end)
+		}
+		for at, text := range want {
+			if texts[at] != text {
+				t.Errorf("limit %v: after %v told %q, want %q", limit, at, texts[at], text)
+			}
+		}
+	}
+}
+
+func TestAnEndIsToldOnce(t *testing.T) {
+	w := &limits.Watch{Alone: time.Minute, Limit: time.Minute, Began: time.Unix(1, 0)}
+	w.Look(w.Began, 0)
+	if got := w.Look(w.Began.Add(time.Hour), 0); len(got) != 1 || !errors.Is(got[0].End, limits.ErrTooLong) {
+		t.Errorf("told %+v, want one end", got)
+	}
+	if got := w.Look(w.Began.Add(2*time.Hour), 0); len(got) > 0 {
+		t.Errorf("told %+v after the end", got)
+	}
+}
