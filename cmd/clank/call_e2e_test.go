@@ -369,6 +369,7 @@ func (h *house) followed(ada, bob *talker, site *site) {
 	site.awaitHit(h.t, "/hang")
 	ada.says(h.t, "stop") // which is no business of this call any more
 	h.stops(bob)
+	site.awaitHit(h.t, givenUp)
 	h.seenBy(h.bob)
 	if diff := cmp.Diff(left, h.chat(h.lounge)); diff != "" {
 		h.t.Errorf("written into the chat that the call has left (-then +now):\n%s", diff)
