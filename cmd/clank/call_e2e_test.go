@@ -483,7 +483,9 @@ func (h *house) over(why string) {
 		there := h.VoiceStates(h.guild)
 		return there[h.bot.ID].ChannelID == nil && there[h.eve.ID].ChannelID == nil && len(h.Streams()) == 0
 	}); err != nil {
-		h.t.Fatalf("%v; there are %v and %v", err, h.VoiceStates(h.guild), h.Streams())
+		there := h.VoiceStates(h.guild)
+		h.t.Fatalf("%v: clank is there: %v, its account for Go Live: %v, streams: %d",
+			err, there[h.bot.ID].ChannelID != nil, there[h.eve.ID].ChannelID != nil, len(h.Streams()))
 	}
 	for ctx := waiting(h.t); ; {
 		got := h.does(h.ada, "unshare", nil)
