@@ -430,10 +430,10 @@ func (h *house) seenBy(who discordtest.User) {
 // leavesOut has somebody not want to be heard, and then want it again.
 func (h *house) leavesOut(who *talker) {
 	h.t.Helper()
-	h.scribe.forget()
 	if got := h.does(h.bob, "privacy", discordtest.Args{"choice": "out"}); !strings.Contains(got, "You are left out") {
 		h.t.Errorf("/clank privacy says %q", got)
 	}
+	h.scribe.forget() // what was said before
 	who.says(h.t, "not heard")
 	if got := h.does(h.bob, "privacy", discordtest.Args{"choice": "in"}); !strings.Contains(got, "I listen to you") {
 		h.t.Errorf("/clank privacy says %q", got)
