@@ -53,11 +53,11 @@ bench: chromium ## all benchmarks
 
 bench-stop: chromium ## how long a stop takes, stage by stage (ROUNDS=20)
 	@$(GO) test ./cmd/clank -count=1 -timeout 30m -run '^TestStopAtEveryStage$$' -v -stop.rounds=$(or $(ROUNDS),20) \
-		| awk '/^(---|FAIL|panic)/ || / n=[0-9]/ || /after the stop/ {print} /^stop: /{last=$$0} END {print last}'
+		| awk '/^(---|FAIL|panic)/ || / n=[0-9]/ || /_test.go:[0-9]+: / || /TempDir|left behind/ {print} /^stop: /{last=$$0} END {print last}'
 
 bench-overhead: chromium ## what a step costs beside its model and Chromium (TASKS=20)
 	@$(GO) test ./cmd/clank -count=1 -timeout 30m -run '^TestOverheadOfAStep$$' -v -overhead.tasks=$(or $(TASKS),20) \
-		| awk '/^(---|FAIL|panic)/ {print} /^(fair|overhead): / {print}'
+		| awk '/^(---|FAIL|panic)/ || /_test.go:[0-9]+: / || /TempDir|left behind/ {print} /^(fair|overhead): / {print}'
 
 voice-loop: chromium build ## how well spoken stop words are heard in calls, and how soon a browse ends
 	@scripts/ensure-speech

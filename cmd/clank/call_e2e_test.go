@@ -30,6 +30,8 @@ import (
 	"clank/sessions"
 	"clank/voice"
 	"clank/voice/audio"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // speaking is the voice of people in these tests.
@@ -118,15 +120,20 @@ func (s *scribe) await(t *testing.T, text string) {
 	}
 }
 
-// house is an emulated Discord with a voice channel, and the real program in it.
+// house is an emulated Discord with two voice channels, and the real program in it.
 type house struct {
 	*discordtest.Server
-	t       *testing.T
+	whole   *testing.T
+	t       *testing.T // the part that runs
 	bot     discordtest.Bot
+	eve     discordtest.Bot // the account that goes live
 	guild   discordtest.Guild
 	ada     discordtest.User
+	bob     discordtest.User
 	room    discordtest.Channel // of text
 	lounge  discordtest.Channel // of voice
+	attic   discordtest.Channel // of voice
+	call    discordtest.Channel // where the call is now
 	scribe  *scribe
 	program *program
 }
@@ -138,23 +145,31 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
-	h := &house{Server: d, t: t, scribe: newScribe(t)}
-	h.bot, h.ada = d.CreateBot("clank", "secret"), d.CreateUser("ada")
+	h := &house{Server: d, whole: t, t: t, scribe: newScribe(t)}
+	h.bot, h.eve = d.CreateBot("clank", "secret"), d.CreateAccount("eve", "of eve")
+	h.ada, h.bob = d.CreateUser("ada"), d.CreateUser("bob")
 	h.guild = d.CreateGuild("home", h.ada)
-	d.AddMember(h.guild, h.bot.User)
-	h.room, h.lounge = d.CreateChannel(h.guild, "general"), d.CreateVoiceChannel(h.guild, "lounge")
+	for _, u := range []discordtest.User{h.bot.User, h.eve.User, h.bob} {
+		d.AddMember(h.guild, u)
+	}
+	h.room, h.lounge, h.attic = d.CreateChannel(h.guild, "general"), d.CreateVoiceChannel(h.guild, "lounge"), d.CreateVoiceChannel(h.guild, "attic")
+	h.call = h.lounge
 	trust := filepath.Join(t.TempDir(), "voice.pem")
 	if err := os.WriteFile(trust, d.Voice.Certificate(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	home, environ := newPlace(t)
-	environ = append(environ, "DISCORD_TOKEN="+h.bot.Token, "CLANK_DISCORD_API="+d.URL, "SSL_CERT_FILE="+trust)
-	if got := start(t, home, environ, "config", "set", "interaction.voice.transcription.baseUrl", h.scribe.URL+"/v1").code(t); got != exitDone {
-		t.Fatalf("config set: exit code = %d", got)
+	environ = append(environ, "DISCORD_TOKEN="+h.bot.Token, "DISCORD_GOLIVE_TOKEN="+h.eve.Token, "CLANK_DISCORD_API="+d.URL, "SSL_CERT_FILE="+trust)
+	for key, value := range map[string]string{"interaction.voice.transcription.baseUrl": h.scribe.URL + "/v1", "interaction.share.goLive": "true"} {
+		if got := start(t, home, environ, "config", "set", key, value).code(t); got != exitDone {
+			t.Fatalf("config set %s: exit code = %d", key, got)
+		}
 	}
-	h.program = serving(t, home, environ)
-	if err := d.WaitConnected(waiting(t), h.bot); err != nil {
-		t.Fatal(err)
+	h.program = serving(t, home, environ, "--watch-addr", "127.0.0.1:0")
+	for _, b := range []discordtest.Bot{h.bot, h.eve} {
+		if err := d.WaitConnected(waiting(t), b); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return h
 }
@@ -167,7 +182,7 @@ func (h *house) does(who discordtest.User, sub string, args discordtest.Args) st
 		h.t.Fatal(err)
 	}
 	it, err = h.WaitInteraction(waiting(h.t), it, func(it discordtest.Interaction) bool {
-		return it.Original != nil && it.Original.Content != "" && it.Original.Flags&discordtest.FlagLoading == 0
+		return it.Original != nil && it.Original.Content != "" && it.Original.Flags&discordtest.FlagLoading == 0 && len(it.Original.Buttons()) == 0
 	})
 	if err != nil {
 		h.t.Fatal(err)
@@ -175,31 +190,51 @@ func (h *house) does(who discordtest.User, sub string, args discordtest.Args) st
 	return it.Original.Content
 }
 
-// reads waits for a message of the bot in the voice channel's chat.
+// reads waits for a message of the bot in the chat of the call.
 func (h *house) reads(want string) discordtest.Message {
 	h.t.Helper()
-	m, err := h.WaitMessage(waiting(h.t), h.lounge, func(m discordtest.Message) bool {
+	m, err := h.WaitMessage(waiting(h.t), h.call, func(m discordtest.Message) bool {
 		return m.Author.ID == h.bot.ID && strings.Contains(m.Content, want)
 	})
 	if err != nil {
-		h.t.Fatalf("%q: %v", want, err)
+		h.t.Fatalf("%q: %v; there are %q", want, err, h.chat(h.call))
 	}
 	return m
+}
+
+// chat is what the bot has written into a channel.
+func (h *house) chat(in discordtest.Channel) (texts []string) {
+	for _, m := range h.Messages(in) {
+		if m.Author.ID == h.bot.ID {
+			texts = append(texts, m.Content)
+		}
+	}
+	return texts
 }
 
 // talker is a person in the call, with a microphone.
 type talker struct {
 	*member.Member
+	name       string
 	microphone *voiceloop.Microphone
+	off        func() // ends what switchOn has begun; nil before
 }
 
-func (h *house) enters(who discordtest.User) *talker {
+func (h *house) enters(in discordtest.Channel, who discordtest.User) *talker {
 	h.t.Helper()
-	m, err := h.EnterCall(waiting(h.t), h.lounge, who, member.Options{Privacy: private.Ours})
+	m, err := h.EnterCall(waiting(h.t), in, who, member.Options{Privacy: private.Ours})
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return &talker{Member: m, microphone: &voiceloop.Microphone{To: m}}
+	return &talker{Member: m, name: who.Username, microphone: &voiceloop.Microphone{To: m}}
+}
+
+// hasKeys waits until the person can be understood, and understands others.
+func (p *talker) hasKeys(t *testing.T) {
+	t.Helper()
+	if err := p.Wait(waiting(t), "keys", func() bool { return p.Private().(*private.Session).Ready() }); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // switchOn begins to send what the person says, until the test ends.
@@ -208,13 +243,14 @@ func (p *talker) switchOn(t *testing.T) {
 	ctx, off := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- p.microphone.Run(ctx) }()
-	t.Cleanup(func() {
+	p.off = sync.OnceFunc(func() {
 		off()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 		_ = p.Close()
 	})
+	t.Cleanup(p.off)
 }
 
 // says says a text after a short pause.
@@ -268,55 +304,20 @@ func TestACallOnDiscord(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	site := newSite(t)
-	ada := h.enters(h.ada)
+	ada, bob := h.enters(h.lounge, h.ada), h.enters(h.attic, h.bob)
 	if got := h.does(h.ada, "join", nil); !strings.Contains(got, "I am in <#"+h.lounge.ID+">") {
 		t.Fatalf("/clank join says %q", got)
 	}
 	h.reads("listen")
 	ada.hears(t, h.bot.ID)
-	if err := ada.Wait(waiting(t), "keys", func() bool { return ada.Private().(*private.Session).Ready() }); err != nil {
-		t.Fatal(err)
-	}
+	ada.hasKeys(t)
 	ada.switchOn(t)
 
-	asks := "Clank, open " + site.URL + ", read"
-	h.scribe.hears(asks)
-	ada.says(t, "ferry times")
-	h.scribe.await(t, asks)
-	onePicture(t, h.reads("ferry at 10:40"))
-	ada.hears(t, h.bot.ID)
-
-	asks = "Clank, open " + site.URL + "/hang"
-	h.scribe.hears(asks)
-	ada.says(t, "other page")
-	site.awaitHit(t, "/hang")
-	h.stops(ada)
-
-	h.scribe.forget()
-	if got := h.does(h.ada, "privacy", discordtest.Args{"choice": "out"}); !strings.Contains(got, "You are left out") {
-		t.Errorf("/clank privacy says %q", got)
-	}
-	ada.says(t, "not heard")
-	if got := h.does(h.ada, "privacy", discordtest.Args{"choice": "in"}); !strings.Contains(got, "I listen to you") {
-		t.Errorf("/clank privacy says %q", got)
-	}
-	ada.says(t, "heard again")
-	h.scribe.hears("what is heard now") // and not what was said before
-	select {
-	case got := <-h.scribe.asked:
-		if got != "what is heard now" {
-			t.Errorf("what was said by somebody who is left out was put into words")
-		}
-	case <-waiting(t).Done():
-		t.Error("nobody is heard who wants it again")
-	}
-
-	if got := h.does(h.ada, "leave", nil); !strings.Contains(got, "left the call") {
-		t.Errorf("/clank leave says %q", got)
-	}
-	if err := h.Wait(waiting(t), "the end of the call", func() bool { return h.VoiceStates(h.guild)[h.bot.ID].ChannelID == nil }); err != nil {
-		t.Error(err)
-	}
+	_ = t.Run("who asks is answered", func(t *testing.T) { h.in(t).answers(ada, site) }) &&
+		t.Run("it goes on where it is moved to", func(t *testing.T) { h.in(t).followed(ada, bob, site) }) &&
+		t.Run("who wants to be left out is not heard", func(t *testing.T) { h.in(t).leavesOut(bob) }) &&
+		t.Run("it ends with a kick, with its channel and when it is told to", func(t *testing.T) { h.in(t).ends(ada) })
+	h.t = t
 	if got := h.Voice.Violations(); len(got) != 0 {
 		t.Errorf("got violations %v, want none", got)
 	}
@@ -326,19 +327,190 @@ func TestACallOnDiscord(t *testing.T) {
 	}
 }
 
+// in is the house for a part of a test.
+func (h *house) in(t *testing.T) *house {
+	t.Helper()
+	h.t = t
+	return h
+}
+
+// answers has somebody who is alone with us ask for something, aloud and without our name.
+func (h *house) answers(who *talker, site *site) {
+	h.t.Helper()
+	asks := "open " + site.URL + ", read"
+	h.scribe.hears(asks)
+	who.says(h.t, "ferry times")
+	h.scribe.await(h.t, asks)
+	onePicture(h.t, h.reads("ferry at 10:40"))
+	who.hears(h.t, h.bot.ID)
+}
+
+// followed has a moderator move clank from ada's channel into bob's, while it shows a page there.
+func (h *house) followed(ada, bob *talker, site *site) {
+	h.t.Helper()
+	h.does(h.ada, "browse", discordtest.Args{"task": "open " + site.URL})
+	h.shares(h.ada)
+	h.reads("ada shares a browser page.")
+	left := h.chat(h.lounge)
+
+	h.MoveVoice(h.attic, h.bot.User)
+	h.call = h.attic
+	h.reads("joined the call and listen")
+	bob.hears(h.t, h.bot.ID)
+	bob.hasKeys(h.t)
+	bob.switchOn(h.whole)
+	h.reads("The call has moved, and the page that ada shares with it.")
+	h.seenBy(h.bob)
+	h.answers(bob, site)
+
+	asks := "open " + site.URL + "/hang"
+	h.scribe.hears(asks)
+	bob.says(h.t, "other page")
+	site.awaitHit(h.t, "/hang")
+	ada.says(h.t, "stop") // which is no business of this call any more
+	h.stops(bob)
+	site.awaitHit(h.t, givenUp)
+	h.seenBy(h.bob)
+	if diff := cmp.Diff(left, h.chat(h.lounge)); diff != "" {
+		h.t.Errorf("written into the chat that the call has left (-then +now):\n%s", diff)
+	}
+	for _, once := range []string{"joined the call and listen", "The call has moved", "shares"} {
+		if n := strings.Count(strings.Join(h.chat(h.attic), "\n"), once); n != 1 {
+			h.t.Errorf("told %d times that %q, want once: %q", n, once, h.chat(h.attic))
+		}
+	}
+}
+
+// shares has somebody show what they browsed last to the call.
+func (h *house) shares(who discordtest.User) {
+	h.t.Helper()
+	if got := h.does(who, "share", nil); !strings.Contains(got, "Open the stream") {
+		h.t.Fatalf("/clank share says %q", got)
+	}
+	h.stream()
+}
+
+// stream waits until a page is shown by Go Live in the call, and nowhere else.
+func (h *house) stream() (s discordtest.Stream) {
+	h.t.Helper()
+	if err := h.Wait(waiting(h.t), "a page shown in the call alone", func() bool {
+		all := h.Streams()
+		for _, s = range all {
+			if s.Channel != h.call.ID {
+				return false
+			}
+		}
+		return len(all) == 1
+	}); err != nil {
+		h.t.Fatalf("%v; there are %v, and the call is told %q", err, h.Streams(), h.chat(h.call))
+	}
+	return s
+}
+
+// seenBy has somebody in the call see a picture of what is shown there.
+func (h *house) seenBy(who discordtest.User) {
+	h.t.Helper()
+	watching, err := h.WatchStream(waiting(h.t), h.stream().Key, who, member.Options{Privacy: private.Ours})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer watching.Close()
+	watching.Want(100)
+	for ctx := waiting(h.t); ; {
+		f, err := watching.Next(ctx)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if f.Video && f.Err == nil {
+			return
+		}
+	}
+}
+
+// leavesOut has somebody not want to be heard, and then want it again.
+func (h *house) leavesOut(who *talker) {
+	h.t.Helper()
+	if got := h.does(h.bob, "privacy", discordtest.Args{"choice": "out"}); !strings.Contains(got, "You are left out") {
+		h.t.Errorf("/clank privacy says %q", got)
+	}
+	h.scribe.forget() // what was said before
+	who.says(h.t, "not heard")
+	if got := h.does(h.bob, "privacy", discordtest.Args{"choice": "in"}); !strings.Contains(got, "I listen to you") {
+		h.t.Errorf("/clank privacy says %q", got)
+	}
+	who.says(h.t, "heard again")
+	h.scribe.hears("what is heard now") // and not what was said before
+	select {
+	case got := <-h.scribe.asked:
+		if got != "what is heard now" {
+			h.t.Errorf("what was said by somebody who is left out was put into words")
+		}
+	case <-waiting(h.t).Done():
+		h.t.Error("nobody is heard who wants it again")
+	}
+}
+
+// ends ends the call in the ways in which people can, and begins it again where ada is.
+func (h *house) ends(ada *talker) {
+	h.t.Helper()
+	ada.off()
+	h.LeaveVoice(h.guild, h.bot.User) // a moderator disconnects it
+	h.over("a kick")
+	h.joins()
+	if got := h.does(h.ada, "leave", nil); !strings.Contains(got, "left the call") {
+		h.t.Errorf("/clank leave says %q", got)
+	}
+	h.over("leaving")
+	h.joins()
+	h.DeleteChannel(h.lounge)
+	h.over("the end of the channel")
+}
+
+// joins has ada bring clank into her channel, and show a page there.
+func (h *house) joins() {
+	h.t.Helper()
+	h.call = h.lounge
+	if got := h.does(h.ada, "join", nil); !strings.Contains(got, "I am in <#"+h.lounge.ID+">") {
+		h.t.Fatalf("/clank join says %q", got)
+	}
+	h.shares(h.ada)
+}
+
+// over waits until nothing is left of the call.
+func (h *house) over(why string) {
+	h.t.Helper()
+	if err := h.Wait(waiting(h.t), "nothing to be left after "+why, func() bool {
+		there := h.VoiceStates(h.guild)
+		return there[h.bot.ID].ChannelID == nil && there[h.eve.ID].ChannelID == nil && len(h.Streams()) == 0
+	}); err != nil {
+		there := h.VoiceStates(h.guild)
+		h.t.Fatalf("%v: clank is there: %v, its account for Go Live: %v, streams: %d",
+			err, there[h.bot.ID].ChannelID != nil, there[h.eve.ID].ChannelID != nil, len(h.Streams()))
+	}
+	for ctx := waiting(h.t); ; {
+		got := h.does(h.ada, "unshare", nil)
+		if strings.Contains(got, "in no call") {
+			return
+		}
+		if ctx.Err() != nil {
+			h.t.Fatalf("after %s, /clank unshare says %q", why, got)
+		}
+	}
+}
+
 // stops has a person say "stop" until it is heard; a voice that is made may have to say it twice.
 func (h *house) stops(who *talker) {
 	h.t.Helper()
 	for range 4 {
 		who.says(h.t, "stop")
 		ctx, cancel := context.WithTimeout(h.t.Context(), 4*time.Second)
-		_, err := h.WaitMessage(ctx, h.lounge, func(m discordtest.Message) bool { return strings.Contains(m.Content, "Stopped, as ada said") })
+		_, err := h.WaitMessage(ctx, h.call, func(m discordtest.Message) bool { return strings.Contains(m.Content, "Stopped, as "+who.name+" said") })
 		cancel()
 		if err == nil {
 			return
 		}
 	}
-	h.t.Fatal("a spoken stop was not heard")
+	h.t.Fatalf("a spoken stop was not heard; the call is told %q", h.chat(h.call))
 }
 
 // stopFile is a WAV file of a microphone into which somebody says "stop" every few seconds.

@@ -51,28 +51,28 @@ var places atomic.Int32
 
 // newPlace returns the environment of a program with a new home and a new
 // directory for temporary files.
-func newPlace(t *testing.T) (home string, environ []string) {
-	t.Helper()
+func newPlace(tb testing.TB) (home string, environ []string) {
+	tb.Helper()
 	root, err := os.MkdirTemp("", "clank") //nolint:usetesting // Chromium puts a socket there, whose path may not be long
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
-		nothingLeft(t, root) // what is being ended still writes
+	tb.Cleanup(func() {
+		nothingLeft(tb, root) // what is being ended still writes
 		if err := os.RemoveAll(root); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	home, tmp := filepath.Join(root, "home"), filepath.Join(root, "tmp")
 	for _, dir := range []string{tmp, filepath.Join(home, "browser")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	// Profiles keep their DevTools port while programs come and go; tests that run side by side must not take each other's.
 	profiles := fmt.Sprintf(`{"profiles":{"clank":{"cdpPort":%d}}}`, 19100+places.Add(1))
 	if err := os.WriteFile(filepath.Join(home, "browser", "profiles.json"), []byte(profiles), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	environ = append(os.Environ(), asProgram+"=1", "CLANK_HOME="+home, "TMPDIR="+tmp, "DISCORD_TOKEN=", "OPENAI_API_KEY=", "DISPLAY=", "WAYLAND_DISPLAY=", allowVariable+"=127.0.0.1")
 	return home, environ
@@ -200,8 +200,8 @@ type process struct {
 
 // processesOf lists the processes whose arguments name dir: the browsers of a
 // home and what they started. It finds none on a machine without /proc.
-func processesOf(t *testing.T, dir string) []process {
-	t.Helper()
+func processesOf(tb testing.TB, dir string) []process {
+	tb.Helper()
 	entries, _ := os.ReadDir("/proc")
 	var ps []process
 	for _, e := range entries {
@@ -234,19 +234,19 @@ func browserOf(t *testing.T, home string) process {
 
 // nothingLeft fails if a process of the home stays. Children that lose their
 // parent take a moment to see it.
-func nothingLeft(t *testing.T, home string) {
-	t.Helper()
+func nothingLeft(tb testing.TB, home string) {
+	tb.Helper()
 	deadline := time.Now().Add(patience)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	var left []process
 	for time.Now().Before(deadline) {
-		if left = processesOf(t, home); len(left) == 0 {
+		if left = processesOf(tb, home); len(left) == 0 {
 			return
 		}
 		<-tick.C
 	}
-	t.Errorf("left behind: %v", left)
+	tb.Errorf("left behind: %v", left)
 }
 
 func kill(t *testing.T, p process) {
@@ -255,6 +255,9 @@ func kill(t *testing.T, p process) {
 		t.Fatalf("kill %d: %v", p.pid, err)
 	}
 }
+
+// givenUp is a hit of a site: somebody does not wait for /hang any more.
+const givenUp = "/hang, given up"
 
 // site is a local web site with pages that are good, bad and stubborn.
 type site struct {
@@ -291,6 +294,10 @@ func newSite(tb testing.TB) *site {
 		select {
 		case <-hang:
 		case <-r.Context().Done():
+			select {
+			case s.hits <- givenUp:
+			default:
+			}
 		}
 	})
 	mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) {})

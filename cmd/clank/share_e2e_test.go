@@ -35,7 +35,9 @@ type theatre struct {
 	eve      discordtest.Bot // the account that goes live
 	ada, bob discordtest.User
 	guild    discordtest.Guild
+	room     discordtest.Channel // where people write: the chat of the call, until that is moved
 	call     discordtest.Channel
+	other    discordtest.Channel // into which the call is moved
 	site     *colours
 }
 
@@ -75,7 +77,8 @@ func newTheatre(t *testing.T) *theatre {
 	for _, u := range []discordtest.User{h.bot.User, h.eve.User, h.ada} {
 		d.AddMember(h.guild, u)
 	}
-	h.call = d.CreateVoiceChannel(h.guild, "call")
+	h.call, h.other = d.CreateVoiceChannel(h.guild, "call"), d.CreateVoiceChannel(h.guild, "other")
+	h.room = h.call
 	d.JoinVoice(h.call, h.ada)
 	h.site = newColours(t)
 
@@ -164,14 +167,14 @@ func TestASharedBrowserIsSeenByLinkAndByGoLive(t *testing.T) {
 	}
 	t.Parallel()
 	h := newTheatre(t)
-	if got := h.command(h.call, h.ada, "clank share", nil); !strings.Contains(got, "no browser session") {
+	if got := h.command(h.room, h.ada, "clank share", nil); !strings.Contains(got, "no browser session") {
 		t.Errorf("sharing without a session is answered by %q", got)
 	}
-	h.command(h.call, h.ada, "clank browse", discordtest.Args{"task": "open " + h.site.URL})
-	if got := h.command(h.call, h.ada, "clank share", nil); !strings.Contains(got, "/clank join") {
+	h.command(h.room, h.ada, "clank browse", discordtest.Args{"task": "open " + h.site.URL})
+	if got := h.command(h.room, h.ada, "clank share", nil); !strings.Contains(got, "/clank join") {
 		t.Errorf("sharing outside of a call is answered by %q", got)
 	}
-	if got := h.command(h.call, h.ada, "clank join", nil); !strings.Contains(got, "I am in") {
+	if got := h.command(h.room, h.ada, "clank join", nil); !strings.Contains(got, "I am in") {
 		t.Fatalf("joining is answered by %q", got)
 	}
 
@@ -187,7 +190,7 @@ func (h *theatre) byLink(t *testing.T) {
 	h.t = t
 	h.RefuseStream("unauthorized")
 	began := time.Now()
-	h.command(h.call, h.ada, "clank share", nil)
+	h.command(h.room, h.ada, "clank share", nil)
 	m := h.said("cannot be shown by Go Live")
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("the refusal was told after %s", took)
@@ -204,7 +207,19 @@ func (h *theatre) byLink(t *testing.T) {
 	h.site.now.Store("#0000ff")
 	browsertest.Eventually(t, "blue", func() bool { return browsertest.JS(t, tab, probe) == `"low,low,high"` })
 
-	if got := h.command(h.call, h.ada, "clank unshare", nil); !strings.Contains(got, "not shared any more") {
+	h.RefuseStream("unauthorized")
+	h.call = h.other
+	h.JoinVoice(h.other, h.ada)
+	h.MoveVoice(h.other, h.bot.User)
+	moved := viewerLink.FindString(h.said("The call has moved").Content)
+	if looksAt(t, tab, "ended"); moved == "" || moved == link {
+		t.Fatalf("the call is told %q, want another link where it has moved to", h.told())
+	}
+	link = moved
+	browsertest.Navigate(t, tab, link)
+	browsertest.Eventually(t, "blue where the call has moved to", func() bool { return browsertest.JS(t, tab, probe) == `"low,low,high"` })
+
+	if got := h.command(h.room, h.ada, "clank unshare", nil); !strings.Contains(got, "not shared any more") {
 		t.Errorf("the end is answered by %q", got)
 	}
 	looksAt(t, tab, "ended")
@@ -215,7 +230,7 @@ func (h *theatre) byLink(t *testing.T) {
 
 func (h *theatre) byGoLive(t *testing.T) {
 	h.t = t
-	h.command(h.call, h.ada, "clank share", nil)
+	h.command(h.room, h.ada, "clank share", nil)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	s, err := h.WaitStream(ctx, h.call, h.eve.User)
@@ -241,7 +256,7 @@ func (h *theatre) byGoLive(t *testing.T) {
 			break
 		}
 	}
-	h.command(h.call, h.ada, "clank unshare", nil)
+	h.command(h.room, h.ada, "clank unshare", nil)
 	if err := h.Wait(ctx, "the end of the stream", func() bool { return len(h.Streams()) == 0 }); err != nil {
 		t.Fatal(err)
 	}
@@ -251,18 +266,18 @@ var sessionID = regexp.MustCompile("session `(\\w+)` stays open")
 
 func (h *theatre) notPrivate(t *testing.T) {
 	h.t = t
-	told := h.command(h.call, h.ada, "clank browse", discordtest.Args{"task": "open " + h.site.URL, "private": true})
+	told := h.command(h.room, h.ada, "clank browse", discordtest.Args{"task": "open " + h.site.URL, "private": true})
 	id := sessionID.FindStringSubmatch(told)
 	if id == nil {
 		t.Fatalf("got %q, want it to name the session", told)
 	}
-	if got := h.command(h.call, h.bob, "clank share", discordtest.Args{"session": id[1]}); !strings.Contains(got, "belongs to ada") {
+	if got := h.command(h.room, h.bob, "clank share", discordtest.Args{"session": id[1]}); !strings.Contains(got, "belongs to ada") {
 		t.Errorf("a moderator who shares it is answered by %q", got)
 	}
-	if got := h.command(h.call, h.ada, "clank share", discordtest.Args{"session": id[1]}); !strings.Contains(got, "private") {
+	if got := h.command(h.room, h.ada, "clank share", discordtest.Args{"session": id[1]}); !strings.Contains(got, "private") {
 		t.Errorf("its owner, who shares it, is answered by %q", got)
 	}
-	if got := h.command(h.call, h.ada, "clank unshare", nil); !strings.Contains(got, "othing is shared") {
+	if got := h.command(h.room, h.ada, "clank unshare", nil); !strings.Contains(got, "othing is shared") {
 		t.Errorf("ending nothing is answered by %q", got)
 	}
 }

@@ -155,8 +155,9 @@ func newRange(tb testing.TB) *range_ {
 	r.discord.AddMember(r.guild, r.bot.User)
 	r.room = r.discord.CreateChannel(r.guild, "general")
 
+	dir, _ := newPlace(tb)
 	vars := map[string]string{
-		"CLANK_HOME": tb.TempDir(), "DISCORD_TOKEN": r.bot.Token, "CLANK_DISCORD_API": r.discord.URL,
+		"CLANK_HOME": dir, "DISCORD_TOKEN": r.bot.Token, "CLANK_DISCORD_API": r.discord.URL,
 		"OPENAI_BASE_URL": r.model.BaseURL(), "OPENAI_API_KEY": testKey, allowVariable: "127.0.0.1",
 	}
 	r.env = &command.Env{Stdout: io.Discard, Stderr: io.Discard, Hurry: context.Background(), Getenv: func(name string) string { return vars[name] }}

@@ -65,6 +65,12 @@ func (l *live) now() (*golive.Account, error) {
 	return l.account, nil
 }
 
+// sits reports whether somebody in a call is the account, which is there to show something.
+func (l *live) sits(id string) bool {
+	a, err := l.now()
+	return err == nil && a.UserID() == id
+}
+
 // openLive connects the account for Go Live, if the settings want that, and tries again until the program ends. Shares go
 // elsewhere until it is there, and say why.
 func (x *Exchange) openLive() {

@@ -63,7 +63,7 @@ func (x *Exchange) conversation(line voice.Line, place talk.Place, chat talk.Cha
 	}
 	if place.Guild != "" {
 		t.Privacy = x.left
-		t.Stay = x.calls.Stay
+		t.Stay, t.Ours = x.calls.Stay, x.live.sits
 	} else {
 		t.Origin = func(voice.Person) sessions.Origin { return pageOrigin }
 	}

@@ -113,6 +113,7 @@ func (c *call) joined(who voice.Person) {
 	if who.Name == "" {
 		who.Name = p.Name
 	}
+	who.Bot = who.Bot || c.Ours != nil && c.Ours(who.ID)
 	p.Person = who
 	fresh := !p.here
 	p.here = true

@@ -255,3 +255,26 @@ func TestNothingCanBeStoppedAfterTheCall(t *testing.T) {
 		}
 	})
 }
+
+func TestAStopReachesWhatRunsWhereTheCallIsAndWhereItWas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.begin("ada")
+		before := p.work("v", "bob")
+		p.line.events <- voice.Event{Kind: voice.Moved, Text: "w"}
+		p.line.events <- voice.Event{Kind: voice.Connected}
+		p.wait(10 * time.Second)
+		now, elsewhere := p.work("w", "bob"), p.work("x", "bob")
+		p.sound("ada", 400*time.Millisecond)
+		p.spots("ada", "stop")
+		for where, w := range map[string]context.Context{"there": before, "here": now} {
+			if w.Err() == nil {
+				t.Errorf("what runs %s was not stopped", where)
+			}
+		}
+		if elsewhere.Err() != nil {
+			t.Errorf("what runs in a channel of no call was stopped: %v", context.Cause(elsewhere))
+		}
+		p.end()
+	})
+}

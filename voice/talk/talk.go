@@ -91,6 +91,10 @@ type Talk struct {
 	// Origin is who somebody is to those who do what they ask. nil: what [Place] and the person tell.
 	Origin func(p voice.Person) sessions.Origin
 
+	// Ours reports whether somebody is an account of ours that sits in the call beside us, to show something: it is nobody's company. nil:
+	// nobody is.
+	Ours func(id string) bool
+
 	// Disabled says why somebody may not ask for anything now, in words for people; empty if they may. nil: never.
 	Disabled func(ctx context.Context, o sessions.Origin) string
 

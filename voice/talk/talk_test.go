@@ -356,6 +356,29 @@ func TestAnEmptyCallIsLeftAfterAWarning(t *testing.T) {
 	})
 }
 
+func TestAnAccountOfOursIsNobodysCompany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.Ours = func(id string) bool { return id == "eve" }
+		p.begin("ada")
+		p.wait(5 * time.Second)
+		p.join("eve")
+		p.says("ada", "find a lamp") // who is alone need not call us by name
+		p.wait(5 * time.Second)
+		if len(p.brain.asked()) != 1 {
+			t.Errorf("asked %q, want one question", p.brain.asked())
+		}
+		if got := p.chat.text(); strings.Contains(got, "Hello, eve") {
+			t.Errorf("wrote %q, want no greeting for an account of ours", got)
+		}
+		p.leave("ada")
+		p.wait(6 * time.Minute)
+		if err := p.end(); !errors.Is(err, talk.ErrNobody) {
+			t.Errorf("Run = %v, want ErrNobody", err)
+		}
+	})
+}
+
 func TestACallEndsWithItsLongestTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newParty(t)

@@ -86,6 +86,13 @@ func (a *Account) sit(ctx context.Context, guild, channel string) (Seat, error) 
 	return line, nil
 }
 
+// UserID is the account's own, after Open.
+func (a *Account) UserID() string {
+	a.pub.mu.Lock()
+	defer a.pub.mu.Unlock()
+	return a.pub.self
+}
+
 // Publisher shows streams as the account, once it is open.
 func (a *Account) Publisher() *Publisher { return a.pub }
 
