@@ -39,6 +39,17 @@ func (w *Window) Text(ctx context.Context, ref string) (text string, err error) 
 	return text, err
 }
 
+// OwnText is the readable text of the page without its frames, in which advertisements change from look to look. It has them if
+// the page itself says nothing.
+func (w *Window) OwnText(ctx context.Context) (text string, err error) {
+	err = w.look(ctx, func(tab *page.Tab) error {
+		r, err := tab.Read(ctx, page.TextOptions{Own: true})
+		text = r.Text
+		return err
+	})
+	return text, err
+}
+
 // Screenshot is a picture of the current viewport.
 func (w *Window) Screenshot(ctx context.Context) (data []byte, mediaType string, err error) {
 	err = w.look(ctx, func(tab *page.Tab) (err error) {

@@ -22,6 +22,8 @@ type TextOptions struct {
 	Ref      string
 	Selector string
 	MaxChars int // in UTF-16 units; 0 means no limit
+	// Own leaves out the frames, see [reading.Own].
+	Own bool
 }
 
 // Reading is the text of a page or of an element, as a person sees it.
@@ -43,7 +45,11 @@ func (t *Tab) Read(ctx context.Context, opts TextOptions) (Reading, error) {
 			}
 		}
 		if opts.Ref == "" && opts.Selector == "" {
-			got.Text, got.Truncated, err = reading.Text(ctx, t.tree.All())
+			read := reading.Text
+			if opts.Own {
+				read = reading.Own
+			}
+			got.Text, got.Truncated, err = read(ctx, t.tree.All())
 			return err
 		}
 		got.Text, got.Found, err = t.readElement(ctx, opts)

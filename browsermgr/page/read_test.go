@@ -71,12 +71,13 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 				<p>Below</p><iframe title='Near "one"' srcdoc="<p>Near text"></iframe>
 				<iframe title=Small width=1 height=1 src="` + foreign(srv) + `/deep"></iframe><iframe hidden srcdoc="<p>Not shown"></iframe>
 				<iframe title=Blank src="` + foreign(srv) + `/blank"></iframe><iframe srcdoc="<p>Last text"></iframe>`,
-			"/pay":   `<p>Pay text</p><p style=display:none>Not seen</p><iframe title=Bank src="` + srv.URL + `/deep"></iframe>`,
-			"/deep":  `<p>Deep text`,
-			"/main":  `<p>Around</p><iframe title=Advert srcdoc="<p>Buy this"></iframe><main>Main part <iframe srcdoc="<article>Its article</article>around"></iframe></main>`,
-			"/long":  `<p>Short</p><iframe title=Long srcdoc="<p>` + strings.Repeat("long ", 5000) + `"></iframe>`,
-			"/stuck": `<p>Top</p><iframe title=Stuck src="` + foreign(srv) + `/loop"></iframe><iframe title=Fine srcdoc="<p>Fine text"></iframe>`,
-			"/loop":  `<p>Loop<script>onmessage = () => { for (;;); }</script>`,
+			"/pay":    `<p>Pay text</p><p style=display:none>Not seen</p><iframe title=Bank src="` + srv.URL + `/deep"></iframe>`,
+			"/deep":   `<p>Deep text`,
+			"/main":   `<p>Around</p><iframe title=Advert srcdoc="<p>Buy this"></iframe><main>Main part <iframe srcdoc="<article>Its article</article>around"></iframe></main>`,
+			"/long":   `<p>Short</p><iframe title=Long srcdoc="<p>` + strings.Repeat("long ", 5000) + `"></iframe>`,
+			"/hollow": `<iframe srcdoc="<p>Only frames"></iframe>`,
+			"/stuck":  `<p>Top</p><iframe title=Stuck src="` + foreign(srv) + `/loop"></iframe><iframe title=Fine srcdoc="<p>Fine text"></iframe>`,
+			"/loop":   `<p>Loop<script>onmessage = () => { for (;;); }</script>`,
 		}
 		browsertest.HTML(w, "<!doctype html>"+pages[r.URL.Path])
 	})
@@ -114,6 +115,13 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 	browsertest.Navigate(t, tab, top+"/main")
 	if got, want := squeezed.ReplaceAllString(read(page.TextOptions{}).Text, "\n"), "Main part\n--- frame ---\nIts article"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := strings.TrimSpace(read(page.TextOptions{Own: true}).Text); got != "Main part" {
+		t.Errorf("got %q without frames", got)
+	}
+	browsertest.Navigate(t, tab, top+"/hollow")
+	if got := read(page.TextOptions{Own: true}).Text; !strings.Contains(got, "Only frames") {
+		t.Errorf("got %q of a page that says nothing itself", got)
 	}
 	browsertest.Navigate(t, tab, top+"/long")
 	if r := read(page.TextOptions{}); !r.Truncated || len(r.Text) < 20_000 || len(r.Text) > 20_100 {

@@ -48,6 +48,15 @@ func ask(ctx context.Context, f *frame.Frame, main bool) (document, error) {
 	return frame.Run[document](ctx, f, frame.Script{Fn: "pageText", Arg: question{maxFrames, maxDepth, frameChars, main}})
 }
 
+// Own is what the main document itself says. Of one that says nothing, such as a frameset, it is the whole [Text].
+func Own(ctx context.Context, frames []*frame.Frame) (text string, cut bool, err error) {
+	doc, err := frame.Run[document](ctx, frames[0], frame.Script{Fn: "pageText", Arg: question{Main: true}})
+	if err != nil || strings.TrimSpace(doc.Text) != "" {
+		return doc.Text, false, err
+	}
+	return Text(ctx, frames)
+}
+
 // Text is what a page says: the rendered text of its article, its main part or its body, and after that the text of each frame that is
 // shown there, in document order, below a line that tells of it:
 //

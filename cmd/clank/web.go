@@ -143,14 +143,14 @@ func (a *app) readWithBrowser(ctx context.Context, x watches.Watch) (_ watches.L
 
 // drawn waits until a page has text that does not change any more, for a while.
 func drawn(ctx context.Context, win interface {
-	Text(ctx context.Context, ref string) (string, error)
+	OwnText(ctx context.Context) (string, error)
 },
 ) (string, error) {
 	tick := time.NewTicker(drawPause)
 	defer tick.Stop()
 	last := ""
 	for begun := time.Now(); ; {
-		text, err := win.Text(ctx, "")
+		text, err := win.OwnText(ctx)
 		if err != nil {
 			return "", err
 		}

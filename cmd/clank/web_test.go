@@ -145,7 +145,7 @@ func TestOwnersAtDiscordAreToldOnceItIsThere(t *testing.T) {
 // text is a page whose text comes bit by bit.
 type text struct{ bits []string }
 
-func (x *text) Text(context.Context, string) (string, error) {
+func (x *text) OwnText(context.Context) (string, error) {
 	bit := x.bits[0]
 	if len(x.bits) > 1 {
 		x.bits = x.bits[1:]
