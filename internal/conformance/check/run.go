@@ -74,24 +74,32 @@ type tally struct {
 	err            error
 }
 
-// lane runs groups with a server of their own, whose browsers listen on ports that those of other lanes do not take.
+// Start starts a server whose browsers listen on ports that those of servers with other numbers do not take. The usual ones
+// are those of number 0.
+func Start(ctx context.Context, bin string, number int, env ...string) (*running.Clank, error) {
+	clank, err := running.Start(ctx, bin, env...)
+	if err != nil || number == 0 {
+		return clank, err
+	}
+	err = errors.Join((&Suite{Clank: clank}).Set(ctx, "cdpPortRangeStart", 18_800+200*number), clank.Stop())
+	if err == nil {
+		err = clank.Restart(ctx, env...)
+	}
+	if err != nil {
+		return nil, errors.Join(err, clank.Close())
+	}
+	return clank, nil
+}
+
+// lane runs groups with a server of their own.
 func (t *tally) lane(ctx context.Context, number int, groups []Group) error {
-	clank, err := running.Start(ctx, t.Bin)
+	clank, err := Start(ctx, t.Bin, number)
 	if err != nil {
 		return err
 	}
 	web := site.New()
 	defer web.Close()
 	s := &Suite{Clank: clank, Site: web, Cache: t.Cache}
-	if number > 0 {
-		err = errors.Join(s.Set(ctx, "cdpPortRangeStart", 18_800+200*number), clank.Stop())
-		if err == nil {
-			err = clank.Restart(ctx)
-		}
-	}
-	if err != nil {
-		return errors.Join(err, clank.Close())
-	}
 	for _, g := range groups {
 		t.group(ctx, s, g)
 	}

@@ -8,7 +8,6 @@ import (
 	"net/http"
 
 	"clank/internal/conformance/check"
-	"clank/internal/running"
 )
 
 // Servers are others than the usual one: with another environment, with other settings.
@@ -16,9 +15,12 @@ func Servers() []check.Case {
 	return []check.Case{{Name: "scripts switched off", Run: evaluateOff}, {Name: "a password", Run: passwordDoor}, {Name: "a token of the environment", Run: givenToken}}
 }
 
+// apart is the number of such a server, beside those of the lanes.
+const apart = 2
+
 // another starts a server with an environment of its own.
 func another(ctx context.Context, s *check.Suite, work func(*check.Suite) error, env ...string) error {
-	clank, err := running.Start(ctx, s.Bin, env...)
+	clank, err := check.Start(ctx, s.Bin, apart, env...)
 	if err != nil {
 		return err
 	}
