@@ -3,10 +3,11 @@ package main
 import (
 	"encoding/json"
 	"maps"
-	"net"
+	"net/netip"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"clank/dashboard/client"
@@ -26,15 +27,24 @@ const (
 
 const scriptedModel = "compatible:scripted"
 
-// deadAddress is an address of this machine at which nothing listens.
+// deadAddress is an address of this machine at which nothing listens. It is taken until the test ends, so that nobody else
+// comes to listen there.
 func deadAddress(t *testing.T) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ln.Close()
-	return ln.Addr().String()
+	syscall.CloseOnExec(fd)
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	at, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(at.(*syscall.SockaddrInet4).Port)).String()
 }
 
 // willing is a model that does the next task well, whatever it is: it opens the
