@@ -26,10 +26,25 @@ func fold(s string) folded {
 
 // appendLike appends what r, which is not ASCII, looks like: nothing if it
 // cannot be seen, several runes if it is made of several.
+//
+// What resembles a letter or digit but is none comes as the negative of it.
 func appendLike(to []rune, r rune) []rune {
 	if plainLetter(r) {
 		return append(to, r)
 	}
+	had := len(to)
+	to = appendSeen(to, r)
+	if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+		for i, like := range to[had:] {
+			if like >= 'a' && like <= 'z' || like >= '0' && like <= '9' {
+				to[had+i] = -like
+			}
+		}
+	}
+	return to
+}
+
+func appendSeen(to []rune, r rune) []rune {
 	if c, ok := lookAlikes[r]; ok {
 		return append(to, c)
 	}

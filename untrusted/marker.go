@@ -1,14 +1,15 @@
 package untrusted
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// skeleton of the marker's name: what is left when only letters count. Nothing
-// in it repeats its own beginning, so two of them never overlap.
-const skeletonName = "externaluntrustedcontent"
+// markerLetters is the marker's name when only letters count. Nothing in it
+// repeats its own beginning, so two of them never overlap.
+const markerLetters = "externaluntrustedcontent"
 
 const maxTail = 80 // runes between the name and the brackets that close a marker
 
@@ -34,27 +35,19 @@ func replaceMarkers(s string) string {
 		return s
 	}
 	f := fold(s)
-	letters, where := f.skeleton()
 	var b strings.Builder
 	last := 0
-	for next := 0; ; {
-		i := strings.Index(letters[next:], skeletonName)
-		if i < 0 {
-			break
+	var read reading
+	for i, r := range f.runes {
+		if !read.next(&forward, r) {
+			continue
 		}
-		first := next + i
-		next = first + len(skeletonName)
-		from, isEnd := f.open(letters, where, first)
-		to := f.closing(where[next-1] + 1)
-		if f.at(from) < last {
-			from = where[first]
-		}
-		b.WriteString(s[last:f.at(from)])
+		read = 0
+		from, isEnd := f.open(f.first(i))
+		begin := max(f.at(from), last) // the brackets of the one before may have been looked for up to here
+		b.WriteString(s[last:begin])
 		b.WriteString(fake(isEnd))
-		last = f.at(to)
-	}
-	if last == 0 {
-		return s
+		last = max(f.at(f.closing(i+1)), begin)
 	}
 	b.WriteString(s[last:])
 	return b.String()
@@ -67,25 +60,10 @@ func fake(isEnd bool) string {
 	return startFake
 }
 
-// skeleton is the letters of f as one string of single bytes: a letter of the
-// English alphabet (or a digit that resembles one) stands for itself, any other
-// letter or digit for a space, all else is left out. where[i] is the rune of f
-// that byte i stands for.
-func (f folded) skeleton() (letters string, where []int) {
-	var b strings.Builder
-	b.Grow(len(f.runes))
-	where = make([]int, 0, len(f.runes))
-	for i, r := range f.runes {
-		if c := bone(r); c != 0 {
-			b.WriteByte(c)
-			where = append(where, i)
-		}
-	}
-	return b.String(), where
-}
-
-// bone is the byte of a skeleton that a folded rune stands for; 0 if none.
+// bone is the letter that a folded rune stands for: an English one, or that which a
+// digit or sign resembles; a space for any other letter or digit, 0 for all else.
 func bone(r rune) byte {
+	r = max(r, -r)
 	switch {
 	case r == 'i':
 		return 'l' // a capital I is an l to the eye; the name has no i of its own
@@ -105,30 +83,74 @@ func bone(r rune) byte {
 	return ' '
 }
 
-// named reports whether the skeleton of s holds the marker's name, without
-// making it.
-func named(s string) bool {
-	state := 0
-	step := func(c byte) bool {
-		for state > 0 && skeletonName[state] != c {
-			state = borders[state-1]
-		}
-		if skeletonName[state] == c {
-			state++
-		}
-		return state == len(skeletonName)
+// reading is how far the marker's name has been read, in all ways to read what
+// went before: bit n says that its first n+1 letters have just been seen
+// (the shift-and search of Baeza-Yates and Gonnet).
+type reading uint32
+
+const wholeName reading = 1 << (len(markerLetters) - 1)
+
+// letters has for each letter the bits of the places where a name has it.
+type letters [utf8.RuneSelf]reading
+
+var forward, backward = placesOf(markerLetters), placesOf(reversed(markerLetters))
+
+func placesOf(name string) (t letters) {
+	for i := range len(name) {
+		t[name[i]] |= 1 << i
 	}
+	return t
+}
+
+func reversed(s string) string {
+	b := []byte(s)
+	slices.Reverse(b)
+	return string(b)
+}
+
+// next takes the next rune, and reports whether the name ends with it. A sign that
+// resembles a letter may be that letter, or punctuation that does not count.
+func (d *reading) next(name *letters, folded rune) bool {
+	c := bone(folded)
+	if c == 0 {
+		return false
+	}
+	with := (*d<<1 | 1) & name[c]
+	if isSign(folded) {
+		with |= *d &^ wholeName
+	}
+	*d = with
+	return with&wholeName != 0
+}
+
+// isSign reports whether a folded rune is no letter, but resembles one.
+func isSign(r rune) bool { return r < 0 || r == '|' || r == '!' || r == '$' || r == '@' }
+
+// first is the rune with which the name begins that ends with rune last.
+func (f folded) first(last int) int {
+	var read reading
+	for i := last; i >= 0; i-- {
+		if read.next(&backward, f.runes[i]) {
+			return i
+		}
+	}
+	return 0
+}
+
+// named reports whether s holds the marker's name, without folding it.
+func named(s string) bool {
+	var read reading
 	var like []rune
 	for _, r := range s {
 		if r < utf8.RuneSelf {
-			if c := asciiBones[r]; c != 0 && step(c) {
+			if l := asciiFolded[r]; l != 0 && read.next(&forward, l) {
 				return true
 			}
 			continue
 		}
 		like = appendLike(like[:0], r)
 		for _, l := range like {
-			if c := bone(l); c != 0 && step(c) {
+			if read.next(&forward, l) {
 				return true
 			}
 		}
@@ -136,26 +158,12 @@ func named(s string) bool {
 	return false
 }
 
-// asciiBones is [bone] of each ASCII character in lower case.
-var asciiBones = func() (t [utf8.RuneSelf]byte) {
+// asciiFolded is each ASCII character that counts, in lower case, and 0 for the others.
+var asciiFolded = func() (t [utf8.RuneSelf]rune) {
 	for r := range t {
-		t[r] = bone(unicode.ToLower(rune(r)))
-	}
-	return t
-}()
-
-// borders are how much of the marker's name is still matched after its first
-// letters, one more each, were not followed by the next (Knuth, Morris, Pratt).
-var borders = func() []int {
-	t := make([]int, len(skeletonName))
-	for i, k := 1, 0; i < len(skeletonName); i++ {
-		for k > 0 && skeletonName[k] != skeletonName[i] {
-			k = t[k-1]
+		if l := unicode.ToLower(rune(r)); bone(l) != 0 {
+			t[r] = l
 		}
-		if skeletonName[k] == skeletonName[i] {
-			k++
-		}
-		t[i] = k
 	}
 	return t
 }()
@@ -163,15 +171,12 @@ var borders = func() []int {
 // digitLetters are the letters that digits are written for.
 var digitLetters = [10]byte{'o', 'l', ' ', 'e', 'a', 's', ' ', 't', ' ', ' '}
 
-// open returns the rune of f where the marker whose name begins at letter first
+// open returns the rune of f where the marker whose name begins with rune first
 // starts: before its END and its brackets.
-func (f folded) open(letters string, where []int, first int) (from int, isEnd bool) {
-	from = where[first]
-	if strings.HasSuffix(letters[:first], "end") {
-		end := where[first-3]
-		if end == 0 || !unicode.IsLetter(f.runes[end-1]) {
-			from, isEnd = end, true
-		}
+func (f folded) open(first int) (from int, isEnd bool) {
+	from = first
+	if end := f.before(first, "end"); end == 0 || end > 0 && !unicode.IsLetter(f.runes[end-1]) {
+		from, isEnd = end, true
 	}
 	start := from
 	for i := from - 1; i >= 0; i-- {
@@ -183,6 +188,20 @@ func (f folded) open(letters string, where []int, first int) (from int, isEnd bo
 		}
 	}
 	return start, isEnd
+}
+
+// before returns the rune with which a word begins whose letters are the last
+// before rune at; -1 if others are.
+func (f folded) before(at int, word string) int {
+	for left := len(word); left > 0; left-- {
+		for at--; at >= 0 && (bone(f.runes[at]) == 0 || isSign(f.runes[at])); {
+			at--
+		}
+		if at < 0 || bone(f.runes[at]) != word[left-1] {
+			return -1
+		}
+	}
+	return at
 }
 
 // closing returns the rune of f after the marker whose name ends before rune

@@ -55,7 +55,7 @@ func mediaAt(line string) (from, to int, ok bool) {
 		for i < len(f.runes) && f.runes[i] == ' ' && i > start && !isBlank(line[f.at(i)]) {
 			i++ // an invisible character within the word
 		}
-		if i == len(f.runes) || !sameMedia(f.runes[i], want) {
+		if i == len(f.runes) || !sameMedia(max(f.runes[i], -f.runes[i]), want) {
 			return 0, 0, false
 		}
 		i++

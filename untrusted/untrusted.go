@@ -61,5 +61,10 @@ func wrap(content, id string) string {
 // (lines MEDIA:, [[media:…]], pictures in Markdown and HTML) disarmed.
 // Cleaning again changes nothing.
 func Clean(s string) string {
-	return defuse(visible(defuseMedia(replaceMarkers(lines(s)))))
+	s = defuseMedia(replaceMarkers(lines(s)))
+	shown := visible(s)
+	if shown != s { // what was hidden is digits now, which resemble letters
+		shown = replaceMarkers(shown)
+	}
+	return defuse(shown)
 }
