@@ -32,8 +32,7 @@ test-peers: chromium ## the tests against programs of others, which npm installs
 race: chromium speech ## run the tests of what is done at once with the race detector, without the longest tables of cases (SKIP=packages, a regular expression)
 	GORACE=atexit_sleep_ms=100 $(GO) test $(TESTFLAGS) -race -short -p 3 -parallel 4 $$(scripts/concurrent | grep -vE '$(or $(SKIP),^$$)')
 
-lint: ## run the linters
-	$(GO) vet ./...
+lint: ## run the linters, go vet's checks among them
 	$(GOLANGCI) run ./...
 
 vulncheck: ## known vulnerabilities in what the code calls

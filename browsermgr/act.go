@@ -90,7 +90,7 @@ func (w *Window) act(ctx context.Context, u use, action page.Action) ([]string, 
 		since := time.Now()
 		res, err := u.tab.Act(ctx, action)
 		for _, tab := range res.Opened {
-			w.adopt(u.browser, tab) //nolint:contextcheck // a popup of a closed window is closed whatever becomes of the action
+			w.adopt(u.browser, tab) // a popup of a closed window is closed whatever becomes of the action
 		}
 		if res.Navigated {
 			if why = u.browser.unreached(u.tab, "", since, res, err); why != nil {

@@ -25,7 +25,7 @@ func (u *Use) NewTab(ctx context.Context, opts page.TabOptions, owner string) (*
 	b.asked.Add(tab.TargetID(), owner)
 	if b.plan.Mode == plan.Launched {
 		others := slices.DeleteFunc(b.conn.Tabs(), func(t *page.Tab) bool { return t == tab || b.owner(t) != nil })
-		b.closeAside(others[:max(len(others)+1-maxTabs, 0)], "more than the browser keeps open") //nolint:contextcheck // they are closed whatever becomes of the request
+		b.closeAside(others[:max(len(others)+1-maxTabs, 0)], "more than the browser keeps open") // they are closed whatever becomes of the request
 	}
 	return tab, err
 }

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,7 +31,8 @@ func Parse(text string) (Endpoint, error) {
 	default:
 		return Endpoint{}, fault.Invalidf("cdpUrl must begin with http://, https://, ws:// or wss://")
 	}
-	if strings.TrimSuffix(u.Hostname(), ".") == "" {
+	host, ok := hostOf(u)
+	if !ok {
 		return Endpoint{}, fault.Invalidf("cdpUrl names no host")
 	}
 	if number := u.Port(); number != "" {
@@ -38,7 +40,7 @@ func Parse(text string) (Endpoint, error) {
 			return Endpoint{}, fault.Invalidf("cdpUrl names a port that is none: 1 to 65535")
 		}
 	}
-	setHost(u, strings.TrimSuffix(u.Hostname(), "."), u.Port())
+	setHost(u, host, u.Port())
 	u.Fragment, u.RawFragment = "", ""
 	if again, err := url.Parse(u.String()); err != nil || again.Host != u.Host {
 		return Endpoint{}, fault.Invalidf("cdpUrl names no host")
@@ -49,6 +51,12 @@ func Parse(text string) (Endpoint, error) {
 // Local is the endpoint of a browser of this machine.
 func Local(port int) Endpoint {
 	return Endpoint{&url.URL{Scheme: "http", Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}}
+}
+
+// hostOf is the host without the dot that may end it. No other label of a name is empty (RFC 1034, section 3.1).
+func hostOf(u *url.URL) (host string, ok bool) {
+	host = strings.TrimSuffix(u.Hostname(), ".")
+	return host, !slices.Contains(strings.Split(host, "."), "")
 }
 
 func setHost(u *url.URL, host, port string) {
@@ -133,10 +141,14 @@ func isHere(host string) bool {
 // not know its own name, its scheme or the credentials that the way to it needs.
 func repair(asked *url.URL, advertised string) (*url.URL, error) {
 	u, err := url.Parse(advertised)
-	if err != nil || !isWS(u) || strings.TrimSuffix(u.Hostname(), ".") == "" {
+	if err != nil || !isWS(u) {
 		return nil, errNoWebSocket
 	}
-	setHost(u, strings.TrimSuffix(u.Hostname(), "."), u.Port())
+	host, ok := hostOf(u)
+	if !ok {
+		return nil, errNoWebSocket
+	}
+	setHost(u, host, u.Port())
 	secure := asked.Scheme == "https" || asked.Scheme == "wss"
 	if isHere(u.Hostname()) && !isLoopback(asked.Hostname()) {
 		u.Host = asked.Host

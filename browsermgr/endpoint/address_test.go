@@ -2,6 +2,7 @@ package endpoint_test
 
 import (
 	"errors"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -122,8 +123,17 @@ func TestRedactHidesWhatMayBeASecret(t *testing.T) {
 	}
 }
 
+// userOf is what an address has before its host. The same words in a path are no secret.
+func userOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return ""
+	}
+	return u.User.String()
+}
+
 func FuzzAnAddressIsUsableOrRefused(f *testing.F) {
-	for _, seed := range []string{"http://127.0.0.1:9000", "wss://u:s3cr3t@h?token=s3cr3t", "ws://[::1]/devtools/browser/1", "http://h:99999", "%", "ws://a:b:c", "ws://.#0", "ws://::"} {
+	for _, seed := range []string{"http://127.0.0.1:9000", "wss://u:s3cr3t@h?token=s3cr3t", "ws://[::1]/devtools/browser/1", "http://h:99999", "%", "ws://a:b:c", "ws://.#0", "ws://::", "http://..", "ws://0/s3cr3t@"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -138,7 +148,7 @@ func FuzzAnAddressIsUsableOrRefused(f *testing.F) {
 		if again, err := endpoint.Parse(shown); err != nil || again.String() != shown {
 			t.Errorf("%q shows as %q, which reads as %v, %v", text, shown, again, err)
 		}
-		if strings.Contains(text, "s3cr3t@") && strings.Contains(shown, "s3cr3t@") {
+		if user := userOf(text); strings.Contains(user, "s3cr3t") && strings.Contains(userOf(shown), "s3cr3t") {
 			t.Errorf("%q shows its secret", text)
 		}
 	})

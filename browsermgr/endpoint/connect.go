@@ -144,7 +144,7 @@ func ask(ctx context.Context, t Target, bound time.Duration) (version string, er
 	if err != nil {
 		return "", err
 	}
-	conn.Start(func(cdp.Event) {}) //nolint:contextcheck // it ends with Close
+	conn.Start(func(cdp.Event) {}) // it ends with Close
 	defer conn.Close()
 	root := conn.Session("", cdp.ErrGone)
 	res, err := cdp.Ask[proto.BrowserGetVersionResult](ctx, root, proto.BrowserGetVersion{})

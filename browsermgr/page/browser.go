@@ -106,7 +106,7 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 	}
 	b.conn = c
 	b.root = c.Session("", cdp.ErrGone)
-	c.Start(b.handle) //nolint:contextcheck // the connection outlives this call
+	c.Start(b.handle) // the connection outlives this call
 	b.wg.Go(b.watchConnection)
 	discover := b.root.Begin(proto.TargetSetDiscoverTargets{Discover: true})
 	attach := b.root.Begin(autoAttach("page"))

@@ -119,7 +119,7 @@ func (c *Casts) Watch(ctx context.Context, t *page.Tab, o WatchOptions) (*View, 
 		if err := t.Err(); err != nil && !errors.Is(err, page.ErrTabCrashed) {
 			return nil, fmt.Errorf("watch tab %s: %w", t.ID(), err)
 		}
-		ending, err := c.join(t, v) //nolint:contextcheck // a cast outlives the call that begins it
+		ending, err := c.join(t, v) // a cast outlives the call that begins it
 		if err != nil {
 			return nil, err
 		}

@@ -58,7 +58,7 @@ func serve(ctx context.Context, e *command.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.serve(ctx, e, f), a.close(e.Hurry)) //nolint:contextcheck // ctx has ended by then
+	return errors.Join(a.serve(ctx, e, f), a.close(e.Hurry)) // ctx has ended by then
 }
 
 // serve opens the doors, says where they are, and waits for the end.

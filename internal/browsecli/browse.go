@@ -123,7 +123,7 @@ func (c Command) begin(ctx context.Context, f browseFlags, task sessions.Task) e
 		return err
 	}
 	rec, err := f.work(ctx, c.Env, r, task)
-	closeErr := r.Close(c.Env.Hurry) //nolint:contextcheck // the end is bounded by what the person still waits for, not by what was interrupted
+	closeErr := r.Close(c.Env.Hurry) // the end is bounded by what the person still waits for, not by what was interrupted
 	if err = errors.Join(err, closeErr); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (f browseFlags) work(ctx context.Context, e *command.Env, r Runner, task se
 	if err != nil {
 		return rec, RunError(ctx, err)
 	}
-	if err := f.saveScreenshot(e.Hurry, r, rec, lastView); err != nil { //nolint:contextcheck // a stopped task has a last picture too
+	if err := f.saveScreenshot(e.Hurry, r, rec, lastView); err != nil { // a stopped task has a last picture too
 		return rec, err
 	}
 	return rec, f.print(e, rec)

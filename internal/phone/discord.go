@@ -29,7 +29,7 @@ func (x *Exchange) begin(ctx context.Context, c calls.Call) (calls.Session, erro
 		return nil, err
 	}
 	place := talk.Place{Kind: sessions.FromDiscord, Guild: c.Guild, Channel: c.Channel, Asked: c.Asked, Me: (*b).UserID()}
-	//nolint:contextcheck // what the call tells later is not of the request that began it
+	// what the call tells later is not of the request that began it
 	return x.conversation(line, place, postedTo{*b, line.Channel}, callOn(c.Guild, c.Channel)), nil
 }
 

@@ -130,7 +130,7 @@ func (x *Exchange) Open(ctx context.Context) (err error) {
 	}
 	x.host = &webcall.Host{Engine: x.engine, Begin: x.answerPage, Stop: x.stopByPage, Share: x.shareByPage, Logger: x.Logger}
 	x.onClose(x.host.Close)
-	x.openLive() //nolint:contextcheck // the account stays for as long as there are calls
+	x.openLive() // the account stays for as long as there are calls
 	return nil
 }
 

@@ -25,7 +25,7 @@ func (x *Exchange) openSharing(ctx context.Context) error {
 	}
 	x.onClose(x.shares.Close)
 	x.viewer = &viewer.Viewer{Links: x, Engine: x.engine, Logger: x.Logger}
-	if err := x.viewer.Open(); err != nil { //nolint:contextcheck // it only reads its own files
+	if err := x.viewer.Open(); err != nil { // it only reads its own files
 		return err
 	}
 	x.onClose(x.viewer.Close)

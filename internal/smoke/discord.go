@@ -17,7 +17,7 @@ func (s *scene) serveAgain(ctx context.Context) (string, error) {
 	if s.server != nil {
 		return "", errors.New("the server still runs")
 	}
-	d, err := discordtest.Start(discordtest.Config{Voice: &voiceserver.Config{DAVE: 1}}) //nolint:contextcheck // it lives until it is closed
+	d, err := discordtest.Start(discordtest.Config{Voice: &voiceserver.Config{DAVE: 1}}) // it lives until it is closed
 	if err != nil {
 		return "", err
 	}

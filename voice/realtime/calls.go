@@ -25,7 +25,7 @@ var errTooLong = errors.New("the tool took too long")
 
 // called runs a tool that the model calls. The same call may be told of more than once. What runs outlives the connection.
 //
-//nolint:contextcheck // it runs under Run's context, not under the connection's
+// it runs under Run's context, not under the connection's
 func (t *talk) called(ctx context.Context, response string, i item) {
 	t.history.add(i)
 	if known := t.history.same(i); known != nil && i.Name == "" {

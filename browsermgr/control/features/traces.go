@@ -38,7 +38,7 @@ func startTrace(ctx context.Context, c *route.Call) (reply.Target, error) {
 	opts := trace.Options{
 		Screenshots: c.Body.Flag("screenshots", true), Snapshots: c.Body.Flag("snapshots", true), Sources: c.Body.Flag("sources", false),
 	}
-	return tracing(ctx, c, func(h *desk.Held, t *trace.Tracer) (reply.Target, error) { //nolint:contextcheck // a trace outlives the request
+	return tracing(ctx, c, func(h *desk.Held, t *trace.Tracer) (reply.Target, error) { // a trace outlives the request
 		return h.Answer(), t.Start(h.Use.Browser, opts)
 	})
 }

@@ -47,7 +47,7 @@ func join(ctx context.Context, b *browser) (*crowd, error) {
 	if c.open = b.open; c.open == nil {
 		c.open = c.create
 	}
-	conn.Start(c.see) //nolint:contextcheck // the connection lives until it is closed
+	conn.Start(c.see) // the connection lives until it is closed
 	if err := c.root.Do(ctx, request{"Target.setDiscoverTargets", map[string]any{"discover": true}}); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("join browser: %w", err)
