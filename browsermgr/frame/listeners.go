@@ -25,7 +25,7 @@ const tellListeners = `function (token, all, fresh, ...elements) { return __clan
 
 // listeners are the elements of a document that scripts listen to clicks on, as our scripts know them.
 type listeners struct {
-	document proto.RuntimeRemoteObjectID // the document, to ask about; "" before the first time
+	document proto.RuntimeRemoteObjectID // the document, as an object of the page, to ask about; "" before the first time
 	nodes    []proto.DOMBackendNodeID
 	rest     time.Time // not asked again before
 }
@@ -93,13 +93,9 @@ func (l *Listening) Heed(ctx context.Context) (bool, error) {
 // wait returns the elements, in document order.
 func (l *Listening) wait(ctx context.Context) ([]proto.DOMBackendNodeID, error) {
 	if l.document != nil {
-		var res Remote[json.RawMessage]
-		if err := l.document.Wait(ctx, &res); err != nil {
+		document, err := l.pageDocument(ctx)
+		if err != nil {
 			return nil, err
-		}
-		document := proto.RuntimeRemoteObjectID(res.Result.ObjectID)
-		if document == "" {
-			return nil, cdp.ErrDocumentGone
 		}
 		l.frame.mu.Lock()
 		l.world.heard.document = document
@@ -133,6 +129,30 @@ func (l *Listening) wait(ctx context.Context) ([]proto.DOMBackendNodeID, error) 
 		}
 	}
 	return nodes, nil
+}
+
+// pageDocument is the document as an object of the page's world. Asked about that of ours, Chromium (156) mixes up the objects that
+// nodes have in either world: the next scavenge crashes the renderer, or what our scripts keep by an element is lost.
+func (l *Listening) pageDocument(ctx context.Context) (proto.RuntimeRemoteObjectID, error) {
+	f := l.frame
+	var ours Remote[json.RawMessage]
+	if err := l.document.Wait(ctx, &ours); err != nil {
+		return "", err
+	}
+	id := proto.RuntimeRemoteObjectID(ours.Result.ObjectID)
+	if id == "" {
+		return "", cdp.ErrDocumentGone
+	}
+	defer f.Post(proto.RuntimeReleaseObject{ObjectID: id})
+	node, err := cdp.Ask[proto.DOMDescribeNodeResult](ctx, f.Session, proto.DOMDescribeNode{ObjectID: id})
+	if err != nil {
+		return "", err
+	}
+	theirs, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, f.Session, proto.DOMResolveNode{BackendNodeID: node.Node.BackendNodeID})
+	if err != nil {
+		return "", err
+	}
+	return theirs.Object.ObjectID, nil
 }
 
 // tell hands the elements of nodes that are not known yet to our scripts.

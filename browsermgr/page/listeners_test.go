@@ -92,3 +92,28 @@ func TestListenersAreFoundInFrames(t *testing.T) {
 		})
 	}
 }
+
+// The garbage makes V8 scavenge while elements have objects in both worlds: asked the wrong way, Chromium crashes here.
+func TestLookingForListenersSurvivesScavenges(t *testing.T) {
+	t.Parallel()
+	tab := openTab(t, site(t, map[string]string{"/": `<!doctype html><body><div id=open></div><div id=shut></div><script>
+		window.hits = 0;
+		for (const mode of ['open', 'closed']) {
+			const root = document.getElementById(mode === 'open' ? 'open' : 'shut').attachShadow({ mode });
+			for (let i = 0; i < 5; i++) {
+				const button = document.createElement('button');
+				button.textContent = mode + i;
+				button.onclick = () => { hits++ };
+				root.append(button);
+			}
+		}
+		</script>`}).URL+"/")
+	for range 4 {
+		ref := refOf(t, tab, "closed4")
+		js(t, tab, "(() => { for (let i = 0; i < 40; i++) { const a = []; for (let n = 0; n < 5000; n++) a.push({ n }) } })()")
+		click(t, tab, ref)
+	}
+	if got := js(t, tab, "hits"); got != "4" {
+		t.Errorf("got %s clicks, want 4", got)
+	}
+}
