@@ -173,16 +173,27 @@ func below(f, root *frame.Frame) bool {
 // closedLevels bounds how deep closed shadow roots are followed.
 const closedLevels = 8
 
-// ask takes the piece of one process. What closed shadow roots hold comes with another look, once they are open to us.
+// ask takes the piece of one process. What closed shadow roots hold comes with another look, once they are open to us; so do
+// elements that only a listener makes clickable, once we have heard of them.
 func (c *capture) ask(ctx context.Context, f *frame.Frame, arg snapshotArg) {
 	var p *outline.Piece
 	var err error
+	heard, _ := f.AskListeners(ctx)
 	for range closedLevels {
 		p, err = frame.Run[*outline.Piece](ctx, f, frame.Script{Fn: "snapshot", Arg: arg, Within: time.Minute})
-		if err != nil || p.Suspects == 0 {
+		if err != nil {
 			break
 		}
-		if found, err := f.OpenClosed(ctx); err != nil || found == 0 {
+		more := false
+		if heard != nil {
+			more, _ = heard.Heed(ctx) // without an answer the picture is less whole, but true
+			heard = nil
+		}
+		if p.Suspects > 0 {
+			found, err := f.OpenClosed(ctx)
+			more = more || err == nil && found > 0
+		}
+		if !more {
 			break
 		}
 	}

@@ -27,7 +27,7 @@ const worldName = "clank"
 var source = sync.OnceValue(func() string {
 	var b strings.Builder
 	b.WriteString("globalThis.__clankScripts ??= (TOKEN) => {\n")
-	for _, name := range []string{"world", "names", "roles", "walk", "snapshot", "target", "input", "wait", "meet", "read"} {
+	for _, name := range []string{"world", "names", "roles", "listen", "walk", "snapshot", "target", "input", "wait", "meet", "read"} {
 		text, err := scripts.ReadFile("js/" + name + ".js")
 		if err != nil {
 			return "throw new Error('missing script " + name + "')"
@@ -45,6 +45,7 @@ type world struct {
 	context proto.RuntimeExecutionContextID
 	token   string // the script answers only to it: a context id may come to mean another document
 	ready   bool   // scripts are installed, or will be before the next call
+	heard   listeners
 }
 
 // making has the world of one document made by one caller; the others wait for it, but not longer than the document is there.

@@ -26,6 +26,18 @@ function flatChildren(element) {
   return assignedTo(element, tag) ?? (shadowOf(element, tag) ?? element).childNodes;
 }
 
+// promotion names why something that is no control can still be clicked, or ''.
+function promotion(element, tag, cursor, parentCursor, inside) {
+  if (tag === 'body' || tag === 'html' || tag === 'iframe' || (tag === 'label' && element.control?.checkVisibility())) return '';
+  const reasons = [];
+  if (cursor === 'pointer' && parentCursor !== 'pointer' && !inside) reasons.push('cursor:pointer');
+  if (element.hasAttribute('onclick')) reasons.push('onclick');
+  if (!inside && element.hasAttribute('tabindex') && element.tabIndex >= 0) reasons.push('tabindex');
+  if (element.isContentEditable && !element.parentElement?.isContentEditable) reasons.push('contenteditable');
+  if (reasons.length === 0 && !inside && parentCursor !== 'pointer' && hears(element)) return HEARD;
+  return reasons.join(', ');
+}
+
 class Walk {
   constructor(options) {
     this.interactive = options.interactive;
@@ -94,7 +106,7 @@ class Walk {
     const tag = root.localName;
     const style = getComputedStyle(root);
     const role = roleOf(root, tag);
-    const itself = INTERACTIVE.has(role) || role === 'Iframe' || this.promotion(root, tag, style.cursor, '', false) !== '' ||
+    const itself = INTERACTIVE.has(role) || role === 'Iframe' || promotion(root, tag, style.cursor, '', false) !== '' ||
       (root.firstElementChild === null && shadowOf(root, tag) === null);
     this.within(root.ownerDocument, 0, (scope) => {
       if (itself) this.element(root, scope, '', false);
@@ -176,7 +188,7 @@ class Walk {
     if (!plain && element.getAttribute('hidden') === 'until-found') return;
     const visible = style.visibility === 'visible';
     const cursor = style.cursor;
-    const reasons = control || (plain && cursor !== 'pointer') ? '' : this.promotion(element, tag, cursor, parentCursor, inside);
+    const reasons = control || (plain && cursor !== 'pointer' && !listening.size) ? '' : promotion(element, tag, cursor, parentCursor, inside);
 
     if (!visible || (role === 'generic' && !reasons)) {
       this.transparent(element, tag, scope, cursor, inside, display, visible);
@@ -213,17 +225,6 @@ class Walk {
     }
   }
 
-  // promotion names why something that is no control can still be clicked, or ''.
-  promotion(element, tag, cursor, parentCursor, inside) {
-    if (tag === 'body' || tag === 'html' || tag === 'iframe' || (tag === 'label' && element.control?.checkVisibility())) return '';
-    const reasons = [];
-    if (cursor === 'pointer' && parentCursor !== 'pointer' && !inside) reasons.push('cursor:pointer');
-    if (element.hasAttribute('onclick')) reasons.push('onclick');
-    if (!inside && element.hasAttribute('tabindex') && element.tabIndex >= 0) reasons.push('tabindex');
-    if (element.isContentEditable && !element.parentElement?.isContentEditable) reasons.push('contenteditable');
-    return reasons.join(', ');
-  }
-
   node(element, tag, role, scope, cursor, inside, control, reasons) {
     if (tag === 'input' && element.type === 'hidden') return;
     this.flush(scope);
@@ -251,7 +252,7 @@ class Walk {
     this.kinds[at] = 0;
     const below = { text: '', depth: depth + 1 };
     const hints = this.hints(element, tag, role, name, depth);
-    this.inner(element, tag, below, cursor, inside || control || reasons !== '');
+    this.inner(element, tag, below, cursor, inside || control || (reasons !== '' && reasons !== HEARD)); // who listens may do so for what is in it
     const leaf = this.lines.length === at + 1 + hints;
     let text = leaf ? squeeze(below.text) : '';
     let absorbed = false;

@@ -225,7 +225,7 @@ for (let i = 0; i < a.length; i++) { n ^= n << 13; n ^= n >>> 17; n ^= n << 5; a
 		"/astray": `<title>Astray</title><a href="http://10.0.0.1/" id="link">away</a>`,
 		"/parted": `<title>Parted</title><p>still here</p><iframe src="http://10.0.0.2/" title="Private"></iframe>`,
 		"/parts": `<title>Parts</title><button id="icon" aria-label="Search"><svg width="16" height="16"></svg></button><button id="bare"><svg width="16" height="16"></svg></button>
-<div onclick="1">Listened to</div><div tabindex="0">Reached by Tab</div><div contenteditable>Written in</div><span style="cursor:pointer">Pointed at</span>
+<div onclick="1">Listened to</div><div id="told">Told of by a script</div><script>told.addEventListener('click', () => {})</script><div tabindex="0">Reached by Tab</div><div contenteditable>Written in</div><span style="cursor:pointer">Pointed at</span>
 <label for="box">Agreed</label><input id="box" type="checkbox" style="opacity:0">`,
 		"/apart":   `<title>Apart</title><a href="/file" target="_blank" id="get">Get it in a tab of its own</a>`,
 		"/frozen":  `<title>Frozen</title>`,

@@ -49,7 +49,7 @@ func partsHaveRefs(ctx context.Context, s *check.Suite) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"Search", "Listened to", "Reached by Tab", "Written in", "Pointed at", "Agreed", ""} {
+	for _, name := range []string{"Search", "Listened to", "Told of by a script", "Reached by Tab", "Written in", "Pointed at", "Agreed", ""} {
 		found := false
 		for _, r := range snap.Refs {
 			found = found || r.Name == name
