@@ -241,7 +241,7 @@ type counter struct {
 	waiter   *waiter                 // takes the next download
 	left     time.Time               // when an action was abandoned; zero after the next has begun
 	hint     time.Time               // when something last announced a download
-	certain  time.Time               // when that was Chromium itself
+	until    time.Time               // how long that one is waited for at least
 	answered string                  // the last request for a document that was answered
 	popups   map[*page.Tab]time.Time // tabs it opened that have shown nothing yet, and since when they load
 	arming   *arming

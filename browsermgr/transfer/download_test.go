@@ -140,6 +140,19 @@ func TestDownloadThatComesLateIsReportedWithTheNextAction(t *testing.T) {
 	}
 }
 
+func TestScriptThatSavesAFileIsWaitedFor(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	tab := b.tab(t, s.URL)
+	// Chromium takes its time on a busy machine; here the script does.
+	_, got, err := b.Act(t.Context(), tab, page.Action{Kind: page.KindEvaluate, Fn: `(() => {
+		const a = Object.assign(document.createElement('a'), { download: 'made.txt', href: URL.createObjectURL(new Blob(['made'])) });
+		setTimeout(() => a.click(), 700);
+	})()`})
+	if err != nil || len(got) != 1 || content(t, got[0].Path) != "made" {
+		t.Errorf("got %+v, %v; want the file", got, err)
+	}
+}
+
 func TestNavigationToAFileIsADownload(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL)

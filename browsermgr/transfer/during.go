@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"clank/browsermgr/cdp"
@@ -18,7 +19,9 @@ const (
 	beginLimit    = 250 * time.Millisecond
 	calm          = 250 * time.Millisecond
 	longestWindow = time.Second
-	// surely is how long the download may take to begin that Chromium said an address leads to.
+	// likely is how long a script's own file may take to be there, and surely how long the download may take to begin that
+	// Chromium said an address leads to.
+	likely = 2 * time.Second
 	surely = 10 * time.Second
 	// finishLimit is how long an action waits until its downloads are complete. They go on after that.
 	finishLimit = 30 * time.Second
@@ -59,12 +62,21 @@ func (d *Desk) abandon(c *counter) {
 	c.left = time.Now()
 }
 
+// saves reports whether an action is a script that has a file of its own downloaded. Until that is there nothing else tells of it.
+func saves(a page.Action) bool {
+	return a.Kind == page.KindEvaluate && strings.Contains(a.Fn, ".click(") &&
+		(strings.Contains(a.Fn, "download") || strings.Contains(a.Fn, "createObjectURL"))
+}
+
 // Act does an action as page.Tab.Act does, and returns the downloads that it started: see [Desk.During].
 func (d *Desk) Act(ctx context.Context, tab *page.Tab, a page.Action) (page.Result, []Download, error) {
 	var res page.Result
 	got, err := d.During(ctx, tab, func(ctx context.Context) error {
 		var err error
-		if res, err = tab.Act(ctx, a); res.Downloading {
+		switch res, err = tab.Act(ctx, a); {
+		case err == nil && saves(a):
+			d.expect(tab, likely)
+		case res.Downloading:
 			d.Expect(tab)
 		}
 		return err
@@ -79,7 +91,7 @@ func (d *Desk) Navigate(ctx context.Context, tab *page.Tab, url string, limit ti
 		var err error
 		res, err = tab.NavigateWithin(ctx, url, limit)
 		if errors.Is(err, page.ErrDownload) {
-			d.expect(tab, true)
+			d.expect(tab, surely)
 		}
 		return err
 	})
@@ -125,8 +137,8 @@ func (d *Desk) gather(ctx context.Context, c *counter, start time.Time) {
 		d.mu.Lock()
 		fresh, expecting, changed := c.fresh(start), c.expecting(start), c.changed
 		end := over.Add(beginLimit)
-		if !c.certain.Before(start) {
-			end = over.Add(surely)
+		if !c.hint.Before(start) && c.until.After(end) {
+			end = c.until
 		}
 		d.mu.Unlock()
 		switch {
@@ -198,17 +210,16 @@ func (d *Desk) tell(c *counter) []Download {
 }
 
 // Expect notes that a download is about to begin in the tab, for a running [Desk.During]: see page.Result.Downloading.
-func (d *Desk) Expect(t *page.Tab) { d.expect(t, false) }
+func (d *Desk) Expect(t *page.Tab) { d.expect(t, 0) }
 
-func (d *Desk) expect(t *page.Tab, certain bool) {
+// expect waits for it no shorter than within.
+func (d *Desk) expect(t *page.Tab, within time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.closed {
 		c := d.counter(t)
 		c.hint = time.Now()
-		if certain {
-			c.certain = c.hint
-		}
+		c.until = c.hint.Add(within)
 		c.signal()
 	}
 }
