@@ -56,7 +56,7 @@ func (r *room) payload(user uint64, op byte) []byte {
 	return nil
 }
 
-func ticket(t *testing.T, user uint64) *mls.Ticket {
+func ticket(t testing.TB, user uint64) *mls.Ticket {
 	t.Helper()
 	key, err := mls.NewKey()
 	if err != nil {
@@ -185,6 +185,8 @@ func TestKeyPackagesThatAreRefused(t *testing.T) {
 	good := ticket(t, 1).KeyPackage()
 	changed := bytes.Clone(good)
 	changed[len(changed)-1] ^= 1
+	named := []byte{0, 1, 8, 0, 0, 0, 0, 0, 0, 0, 1} // a basic credential
+	nobody := bytes.Replace(good, named, append([]byte{0, 0}, named[2:]...), 1)
 	for name, c := range map[string]struct {
 		user    uint64
 		payload []byte
@@ -194,6 +196,7 @@ func TestKeyPackagesThatAreRefused(t *testing.T) {
 		"framed":          {1, append([]byte{0, 1, 0, 5}, good...)},
 		"longer":          {1, append(bytes.Clone(good), 0)},
 		"changed":         {1, changed},
+		"nobody's":        {1, nobody},
 		"nothing":         {1, nil},
 	} {
 		if err := r.KeyPackage(c.user, c.payload); err == nil {
@@ -305,6 +308,7 @@ func TestEverybodyMayLeave(t *testing.T) {
 
 func FuzzCommit(f *testing.F) {
 	f.Add([]byte{0, 1, 0, 1, 8, 0, 0, 0, 0, 0, 0, 0, 7})
+	f.Add(ticket(f, 2).KeyPackage())
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		s, err := delivery.New(channel, func(delivery.Message) {})
 		if err != nil {

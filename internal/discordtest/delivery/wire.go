@@ -28,11 +28,13 @@ func readOffer(user uint64, raw []byte) (*offer, error) {
 	}
 	leaf := kp.LeafNode
 	switch {
+	case leaf == nil || leaf.Credential == nil: // first: the library cannot write such a one
+		return nil, errors.New("a key package of nobody")
 	case !bytes.Equal(kp.Marshal(), raw):
 		return nil, errors.New("a key package with something behind it, or framed")
 	case kp.CipherSuite != suite:
 		return nil, fmt.Errorf("a key package of cipher suite %d", kp.CipherSuite)
-	case leaf.Credential == nil || leaf.Credential.CredentialType != credentials.BasicCredential || !bytes.Equal(leaf.Credential.Identity, bigEndian(user)):
+	case leaf.Credential.CredentialType != credentials.BasicCredential || !bytes.Equal(leaf.Credential.Identity, bigEndian(user)):
 		return nil, errors.New("a key package of somebody else")
 	case leaf.Lifetime == nil || leaf.Lifetime.NotBefore != 0 || leaf.Lifetime.NotAfter != math.MaxUint64:
 		return nil, errors.New("a key package that does not last for ever")
