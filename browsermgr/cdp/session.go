@@ -102,6 +102,9 @@ func (c *Call) decode(data []byte, result any) error {
 	return nil
 }
 
+// Answered reports whether [Call.Wait] would return at once with what Chromium said.
+func (c *Call) Answered() bool { return len(c.ch) > 0 }
+
 // Forget gives up the answer: nobody will wait for it.
 func (c *Call) Forget() { c.s.conn.forget(c.id) }
 

@@ -25,7 +25,8 @@ const tellListeners = `function (token, all, fresh, ...elements) { return __clan
 
 // listeners are the elements of a document that scripts listen to clicks on, as our scripts know them.
 type listeners struct {
-	document proto.RuntimeRemoteObjectID // the document, as an object of the page, to ask about; "" before the first time
+	found    *cdp.Call                   // finds the document; nil if it was taken by somebody, or for a lodger
+	document proto.RuntimeRemoteObjectID // as an object of the page, to ask about; "" before the first time
 	nodes    []proto.DOMBackendNodeID
 	rest     time.Time // not asked again before
 }
@@ -45,23 +46,59 @@ func (f *Frame) AskListeners(ctx context.Context) (*Listening, error) {
 	if err != nil {
 		return nil, lostOr(err)
 	}
-	f.mu.Lock()
-	document, rest := w.heard.document, w.heard.rest
-	f.mu.Unlock()
 	l := &Listening{frame: f, world: w}
+	f.mu.Lock()
+	heard := w.heard
+	w.heard.found = nil
+	f.mu.Unlock()
 	switch {
-	case time.Now().Before(rest):
-	case document == "":
-		l.document = f.Begin(proto.RuntimeEvaluate{Expression: "document", ContextID: w.context})
-	default:
-		l.answer = f.Begin(wholeDocument(document))
+	case time.Now().Before(heard.rest):
+		return l, nil
+	case heard.document != "":
+		l.ask(heard.document)
+		return l, nil
+	case heard.found == nil:
+		heard.found = f.findDocument(w)
 	}
-	return l, nil
+	if l.document = heard.found; l.document.Answered() {
+		err = l.meet(ctx)
+	}
+	return l, lostOr(err)
 }
 
-func wholeDocument(document proto.RuntimeRemoteObjectID) proto.DOMDebuggerGetEventListeners {
+// findDocument asks for the document as an object of the page's own world. Our scripts' object of it would not do: asked about that, Chromium
+// (156) mixes up the objects that nodes have in either world, and the next scavenge crashes the renderer, or what our scripts keep by an
+// element is lost. A lodger's page has no world that could be named; [Listening.pageDocument] goes on from ours there.
+func (f *Frame) findDocument(w *world) *cdp.Call {
+	find := proto.RuntimeEvaluate{Expression: "document"}
+	if f.lodges() {
+		find.ContextID = w.context
+	}
+	return f.Begin(find)
+}
+
+// lodges says that the frame shares the session of the one around it.
+func (f *Frame) lodges() bool {
+	parent := f.Parent()
+	return parent != nil && parent.Session == f.Session
+}
+
+func (l *Listening) ask(document proto.RuntimeRemoteObjectID) {
 	all := -1
-	return proto.DOMDebuggerGetEventListeners{ObjectID: document, Depth: &all, Pierce: true}
+	l.answer = l.frame.Begin(proto.DOMDebuggerGetEventListeners{ObjectID: document, Depth: &all, Pierce: true})
+}
+
+// meet asks about the document that was found.
+func (l *Listening) meet(ctx context.Context) error {
+	document, err := l.pageDocument(ctx)
+	if err != nil {
+		return err
+	}
+	l.frame.mu.Lock()
+	l.world.heard.document = document
+	l.frame.mu.Unlock()
+	l.ask(document)
+	return nil
 }
 
 // Heed tells our scripts what has changed, and reports whether a snapshot would show that.
@@ -92,15 +129,10 @@ func (l *Listening) Heed(ctx context.Context) (bool, error) {
 
 // wait returns the elements, in document order.
 func (l *Listening) wait(ctx context.Context) ([]proto.DOMBackendNodeID, error) {
-	if l.document != nil {
-		document, err := l.pageDocument(ctx)
-		if err != nil {
+	if l.answer == nil {
+		if err := l.meet(ctx); err != nil {
 			return nil, err
 		}
-		l.frame.mu.Lock()
-		l.world.heard.document = document
-		l.frame.mu.Unlock()
-		l.answer = l.frame.Begin(wholeDocument(document))
 	}
 	var res struct {
 		Listeners []struct {
@@ -109,6 +141,9 @@ func (l *Listening) wait(ctx context.Context) ([]proto.DOMBackendNodeID, error) 
 		} `json:"listeners"`
 	}
 	if err := l.answer.Wait(ctx, &res); err != nil {
+		l.frame.mu.Lock()
+		l.world.heard.document = "" // it may be one that went away
+		l.frame.mu.Unlock()
 		return nil, err
 	}
 	if len(res.Listeners) > manyListeners {
@@ -131,17 +166,19 @@ func (l *Listening) wait(ctx context.Context) ([]proto.DOMBackendNodeID, error) 
 	return nodes, nil
 }
 
-// pageDocument is the document as an object of the page's world. Asked about that of ours, Chromium (156) mixes up the objects that
-// nodes have in either world: the next scavenge crashes the renderer, or what our scripts keep by an element is lost.
+// pageDocument is the document as an object of the page's world.
 func (l *Listening) pageDocument(ctx context.Context) (proto.RuntimeRemoteObjectID, error) {
 	f := l.frame
-	var ours Remote[json.RawMessage]
-	if err := l.document.Wait(ctx, &ours); err != nil {
+	var found Remote[json.RawMessage]
+	if err := l.document.Wait(ctx, &found); err != nil {
 		return "", err
 	}
-	id := proto.RuntimeRemoteObjectID(ours.Result.ObjectID)
+	id := proto.RuntimeRemoteObjectID(found.Result.ObjectID)
 	if id == "" {
 		return "", cdp.ErrDocumentGone
+	}
+	if !f.lodges() {
+		return id, nil
 	}
 	defer f.Post(proto.RuntimeReleaseObject{ObjectID: id})
 	node, err := cdp.Ask[proto.DOMDescribeNodeResult](ctx, f.Session, proto.DOMDescribeNode{ObjectID: id})

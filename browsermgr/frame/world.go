@@ -90,13 +90,19 @@ func (f *Frame) makeWorld(ctx context.Context) (*world, error) {
 		if w != nil {
 			return w, nil
 		}
-		res, err := cdp.Ask[proto.PageCreateIsolatedWorldResult](ctx, f.Session, proto.PageCreateIsolatedWorld{
-			FrameID: f.ID(), WorldName: worldName, GrantUniveralAccess: true,
-		})
-		if err != nil {
+		call := f.Begin(proto.PageCreateIsolatedWorld{FrameID: f.ID(), WorldName: worldName, GrantUniveralAccess: true})
+		var heard listeners
+		if !f.lodges() {
+			heard.found = f.findDocument(nil) // the answer comes with that to the call
+		}
+		var res proto.PageCreateIsolatedWorldResult
+		if err := call.Wait(ctx, &res); err != nil {
+			if heard.found != nil {
+				heard.found.Forget()
+			}
 			return nil, err
 		}
-		if w, ok := f.keep(res.ExecutionContextID, document, try == worldTries); ok {
+		if w, ok := f.keep(world{context: res.ExecutionContextID, heard: heard}, document, try == worldTries); ok {
 			return w, nil
 		}
 	}
@@ -106,14 +112,15 @@ func (f *Frame) makeWorld(ctx context.Context) (*world, error) {
 const worldTries = 2
 
 // keep takes over a world that was made while the numbered document was shown. It is not ok if that may be gone.
-func (f *Frame) keep(id proto.RuntimeExecutionContextID, document int, anyhow bool) (w *world, ok bool) {
+func (f *Frame) keep(made world, document int, anyhow bool) (w *world, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.document != document && !anyhow {
 		return nil, false
 	}
-	if f.world == nil || f.world.context != id {
-		f.world = &world{context: id, token: rand.Text()}
+	if f.world == nil || f.world.context != made.context {
+		made.token = rand.Text()
+		f.world = &made
 	}
 	return f.world, true
 }
