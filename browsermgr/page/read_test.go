@@ -12,6 +12,8 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/internal/browsertest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestReadLimitsTheText(t *testing.T) {
@@ -59,6 +61,38 @@ func TestReadLimitsTheText(t *testing.T) {
 	}
 	if _, err := tab.Read(t.Context(), page.TextOptions{Ref: "e99"}); !errors.Is(err, page.ErrUnknownRef) {
 		t.Errorf("got %v, want an unknown ref", err)
+	}
+}
+
+func TestTheTextOfAPageHasThatOfItsShadowRoots(t *testing.T) {
+	t.Parallel()
+	tab := openTab(t, site(t, map[string]string{"/": `<!doctype html><body><h1>Shop</h1><p>Before <b>bold</b></p>
+		<shop-card><span slot=price>12 €</span><p>Slotted <em>body</em></p><i slot=none>Nowhere</i></shop-card><p>After</p>
+		<template id=card><style>p { color: red }</style><h2>Card</h2><div>Price: <slot name=price></slot> only</div><slot></slot>
+		<p hidden>Hidden</p><p style=visibility:hidden>Unseen</p>one<br>two<shop-badge></shop-badge></template>
+		<script>
+		customElements.define('shop-badge', class extends HTMLElement {
+			constructor() { super().attachShadow({ mode: 'open' }).innerHTML = '<div>Badge</div><iframe width=100 height=50 srcdoc="Framed"></iframe>'; }
+		});
+		customElements.define('shop-card', class extends HTMLElement {
+			constructor() { super().attachShadow({ mode: 'open' }).append(card.content.cloneNode(true)); }
+		});
+		</script>`}).URL+"/")
+	want := "Shop\nBefore bold\nCard\nPrice: 12 € only\nSlotted body\none\ntwo\nBadge\nAfter"
+	for _, tt := range []struct{ selector, want string }{
+		{"", want}, {"h1", "Shop"}, {"shop-card", "Card\nPrice: 12 € only\nSlotted body\none\ntwo\nBadge"},
+	} {
+		got, err := tab.Read(t.Context(), page.TextOptions{Selector: tt.selector})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, frames, _ := strings.Cut(got.Text, "\n\n")
+		if d := cmp.Diff(tt.want, text); d != "" {
+			t.Errorf("%q (-want +got)\n%s", tt.selector, d)
+		}
+		if tt.selector == "" && !strings.Contains(frames, "Framed") {
+			t.Errorf("got %q, want the frame in the shadow root", frames)
+		}
 	}
 }
 

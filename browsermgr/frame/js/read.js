@@ -2,8 +2,53 @@
 
 const textOf = (element) => {
   if (isSecret(element)) return element.value ? MASK : '';
-  return element.matches('input, textarea, select') ? element.value : (element.innerText ?? element.textContent);
+  return element.matches('input, textarea, select') ? element.value : shownText(element);
 };
+
+// composed adds to seen what has shadow content or slots below it, and itself. What is left of a page is text as the browser gives it.
+function composed(root, top, seen) {
+  for (const element of [root, ...root.querySelectorAll('*')]) {
+    const inner = element.nodeType === 1 ? shadowOf(element, element.localName) : null;
+    if (!inner && element.localName !== 'slot') continue;
+    for (let at = element; at && !seen.has(at); at = at === top ? null : (at.parentElement ?? at.getRootNode().host)) seen.add(at);
+    if (inner) composed(inner, top, seen);
+  }
+  return seen;
+}
+
+// shownText is innerText, with what shadow roots show in the places where they show it.
+function shownText(element) {
+  const parts = composed(element, element, new Set());
+  return parts.size ? flow('', element, parts).trim() : (element.innerText ?? element.textContent ?? '');
+}
+
+// spaced is innerText of something in a line, with the space around it, which innerText drops.
+function spaced(element) {
+  const all = element.textContent;
+  return (/^\s/.test(all) ? ' ' : '') + (element.innerText ?? '') + (/\s$/.test(all) ? ' ' : '');
+}
+
+// flow is the text so far and that of the element, with a line for each block.
+function flow(text, element, parts) {
+  const add = (words) => { text += /(^|\s)$/.test(text) ? words.trimStart() : words; };
+  const visible = getComputedStyle(element).visibility === 'visible';
+  for (const node of flatChildren(element)) {
+    if (node.nodeType === 3 && visible) add(node.data.replace(/\s+/g, ' '));
+    if (node.nodeType !== 1) continue;
+    const { display } = getComputedStyle(node);
+    if (display === 'none') continue;
+    const block = !/^(inline|contents|ruby)/.test(display);
+    if (block || node.localName === 'br') text = `${text.trimEnd()}\n`;
+    if (parts.has(node)) text = flow(text, node, parts);
+    else add(block ? (node.innerText ?? '') : spaced(node));
+    if (block) text = `${text.trimEnd()}\n`;
+  }
+  return text;
+}
+
+// framesIn are the frames below a part of a document, those in shadow roots too.
+const framesIn = (part) => Array.from(composed(part, part, new Set()), (element) => shadowOf(element, element.localName))
+  .concat(part).flatMap((root) => Array.from(root?.querySelectorAll('iframe, frame') ?? []));
 
 // mainPart is where the text of a document is: its article, its main part or all of it.
 function mainPart(doc) {
@@ -21,9 +66,9 @@ const visibleFrame = (element) => shown(element) && Math.min(element.clientWidth
 // the driver, under the ref of its element.
 function pageText(doc, a, depth = 0) {
   const part = mainPart(doc);
-  const text = part?.innerText ?? part?.textContent ?? '';
+  const text = part ? shownText(part) : '';
   const frames = [];
-  for (const element of part?.querySelectorAll('iframe, frame') ?? []) {
+  for (const element of part ? framesIn(part) : []) {
     if (frames.length >= a.frames || depth >= a.depth) break;
     if (!visibleFrame(element)) continue;
     const inner = embedded(element);
