@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"clank/internal/npm"
 	"clank/mcpserver"
 )
 
@@ -25,17 +26,9 @@ func peer(t *testing.T) (node, modules string) {
 	if err != nil {
 		t.Fatal("there is no node to run the peer with")
 	}
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		t.Fatal("there is no npm to install the peer with")
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
 	modules = t.TempDir()
-	install := exec.CommandContext(ctx, npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--fetch-retries=0", "--prefix", modules, "@modelcontextprotocol/sdk@1.32.2")
-	install.Dir = modules
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("the peer cannot be installed: %v\n%s", err, out)
+	if err := npm.Install(t.Context(), modules, "@modelcontextprotocol/sdk@1.32.2"); err != nil {
+		t.Fatal(err)
 	}
 	return node, modules
 }

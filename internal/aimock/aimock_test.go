@@ -3,17 +3,18 @@ package aimock_test
 import (
 	"bufio"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"clank/internal/npm"
 	"clank/llm"
 	"clank/llm/anthropic"
 	"clank/llm/gemini"
@@ -22,10 +23,13 @@ import (
 
 const version = "1.43.0"
 
+//go:embed testdata/serve.mjs
+var serve string
+
 // mock is a running aimock.
 type mock struct {
 	url string
-	in  io.WriteCloser
+	in  io.Writer
 	out *bufio.Scanner
 }
 
@@ -36,31 +40,15 @@ func start(t *testing.T) *mock {
 		t.Skip("aimock is installed from the network: CLANK_PEERS=1 or make test-peers does that")
 	}
 	modules := t.TempDir()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	install := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--fetch-retries=0",
-		"--prefix", modules, "@copilotkit/aimock@"+version)
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("aimock cannot be installed (it needs Node.js with npm): %v\n%s", err, out)
+	if err := npm.Install(t.Context(), modules, "@copilotkit/aimock@"+version); err != nil {
+		t.Fatal(err)
 	}
-	node := exec.CommandContext(t.Context(), "node", "testdata/serve.mjs", filepath.Join(modules, "node_modules/@copilotkit/aimock/dist/index.js"))
-	node.Stderr = t.Output()
-	in, err := node.StdinPipe()
+	p, err := npm.Run(t.Context(), t.Output(), serve, filepath.Join(modules, "node_modules/@copilotkit/aimock/dist/index.js"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := node.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := node.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		_ = node.Wait()
-	})
-	m := &mock{in: in, out: bufio.NewScanner(out)}
+	t.Cleanup(func() { _ = p.Close() })
+	m := &mock{in: p.In, out: bufio.NewScanner(p.Out)}
 	m.url = m.line(t)
 	return m
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"clank/internal/discordtest"
+	"clank/internal/npm"
 )
 
 // installed are the modules of the peer: a bot's library with its voice part, the two encryptions that this uses,
@@ -47,20 +48,7 @@ func TestMain(m *testing.M) {
 }
 
 // install puts the peer into its directory, once. That takes the network.
-var install = sync.OnceValue(func() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
-	if err := os.MkdirAll(modules, 0o700); err != nil {
-		return err
-	}
-	args := []string{"install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--fetch-retries=0", "--prefix", modules}
-	cmd := exec.CommandContext(ctx, "npm", append(args, installed...)...)
-	cmd.Dir = modules
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("install the peer (it needs npm): %w\n%s", err, out)
-	}
-	return nil
-})
+var install = sync.OnceValue(func() error { return npm.Install(context.Background(), modules, installed...) })
 
 // asked installs the peer, or skips the test where nobody asked for it.
 func asked(t *testing.T) {

@@ -4,9 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
+
+	"clank/internal/npm"
 )
 
 // Version is playwright-core's, AgentVersion that of agent-browser, as npm has them.
@@ -28,18 +29,8 @@ func Install(ctx context.Context, cache string) (dir, agent string, err error) {
 	if _, err := os.Stat(stamp); err == nil {
 		return cache, agent, nil
 	}
-	for _, tool := range []string{"npm", "node"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			return "", "", fmt.Errorf("the peers need %s: install Node.js 20 or newer (Debian: apt-get install nodejs npm)", tool)
-		}
-	}
-	if err := os.MkdirAll(cache, 0o755); err != nil {
+	if err := npm.Install(ctx, cache, "playwright-core@"+Version, "agent-browser@"+AgentVersion); err != nil {
 		return "", "", err
-	}
-	npm := exec.CommandContext(ctx, "npm", "install", "--prefix", cache, "--no-audit", "--no-fund", "--ignore-scripts",
-		"playwright-core@"+Version, "agent-browser@"+AgentVersion)
-	if out, err := npm.CombinedOutput(); err != nil {
-		return "", "", fmt.Errorf("install the peers: %w\n%s", err, out)
 	}
 	if err := os.Chmod(agent, 0o755); err != nil {
 		return "", "", fmt.Errorf("install the peers: %w", err)

@@ -8,10 +8,10 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"os/exec"
 	"time"
+
+	"clank/internal/npm"
 )
 
 //go:embed script.mjs
@@ -19,30 +19,21 @@ var script string
 
 // Playwright is a node process that works a browser. It has one tab of its own. It is used by one goroutine at a time.
 type Playwright struct {
-	cmd  *exec.Cmd
-	in   io.WriteCloser
-	out  *bufio.Scanner
-	last int
+	process *npm.Process
+	out     *bufio.Scanner
+	last    int
 }
 
 // Start attaches to the browser whose DevTools are at cdpURL. dir is what Install returned.
 func Start(ctx context.Context, dir, cdpURL string) (*Playwright, error) {
-	p := &Playwright{cmd: exec.CommandContext(ctx, "node", "--input-type=module", "-e", script, dir, cdpURL)}
-	var err error
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := p.cmd.StdoutPipe()
+	process, err := npm.Run(ctx, nil, script, dir, cdpURL)
 	if err != nil {
 		return nil, err
 	}
-	p.out = bufio.NewScanner(out)
+	p := &Playwright{process: process, out: bufio.NewScanner(process.Out)}
 	p.out.Buffer(nil, 16<<20)
-	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start node: %w", err)
-	}
 	if !p.out.Scan() {
-		return nil, fmt.Errorf("playwright did not start: %w", p.cmd.Wait())
+		return nil, fmt.Errorf("playwright did not start: %w", process.Close())
 	}
 	return p, nil
 }
@@ -69,7 +60,7 @@ func (p *Playwright) Do(op string, args map[string]any, into any) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(p.in, "%s\n", line); err != nil {
+	if _, err := fmt.Fprintf(p.process.In, "%s\n", line); err != nil {
 		return fmt.Errorf("playwright %s: %w", op, err)
 	}
 	if !p.out.Scan() {
@@ -93,6 +84,5 @@ func (p *Playwright) Do(op string, args map[string]any, into any) error {
 
 // Close lets go of the browser, which goes on.
 func (p *Playwright) Close() {
-	_ = p.in.Close()
-	_ = p.cmd.Wait()
+	_ = p.process.Close()
 }

@@ -1,5 +1,5 @@
 // Serves scripted models on a free port: says its address on the first line, and ends with its input.
-const { LLMock } = await import(process.argv[2]);
+const { LLMock } = await import(process.argv[1]);
 
 const mock = new LLMock({ port: 0 });
 mock.onToolResult("call_shop", { content: "It sells lamps." });

@@ -1,77 +1,40 @@
 package dave_test
 
 import (
-	"bufio"
 	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
-	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
+	"clank/internal/davey"
 	"clank/internal/discordtest/delivery"
 	"clank/voice/discord/dave"
 )
 
-const daveyVersion = "0.1.12"
+// daveys makes members of davey. All are in one process.
+type daveys struct{ *davey.Davey }
 
-// daveys runs members that are made of davey, which nobody here wrote: another MLS, another frame transform. All are in one process.
-type daveys struct {
-	t  *testing.T
-	mu sync.Mutex
-	in io.Writer
-	br *bufio.Reader
-}
-
-// startDaveys installs davey and starts its process, which ends with the test.
-func startDaveys(t *testing.T) *daveys {
+// startDaveys starts the process, which ends with the test.
+func startDaveys(t *testing.T) daveys {
 	t.Helper()
 	if os.Getenv("CLANK_PEERS") == "" {
 		t.Skip("davey is installed from the network: CLANK_PEERS=1 or make test-peers does that")
 	}
-	modules := t.TempDir()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	install := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--fetch-retries=0",
-		"--prefix", modules, "@snazzah/davey@"+daveyVersion)
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("davey cannot be installed (it needs Node.js with npm): %v\n%s", err, out)
-	}
-	node := exec.CommandContext(t.Context(), "node", "testdata/davey.mjs", filepath.Join(modules, "node_modules/@snazzah/davey"))
-	node.Stderr = t.Output()
-	in, err := node.StdinPipe()
+	d, err := davey.Start(t.Context(), t.TempDir(), t.Output())
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := node.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := node.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		_ = node.Wait()
-	})
-	return &daveys{t: t, in: in, br: bufio.NewReaderSize(out, 1<<20)}
+	t.Cleanup(func() { _ = d.Close() })
+	return daveys{d}
 }
 
-// davey is one member.
-type davey struct {
-	all *daveys
+// stranger is one member of davey.
+type stranger struct {
+	all daveys
 	c   *call
 	id  uint64
 }
-
-func (d *daveys) member(c *call, user uint64) *davey { return &davey{all: d, c: c, id: user} }
 
 type request struct {
 	What    string   `json:"what"`
@@ -86,61 +49,27 @@ type request struct {
 }
 
 // ask does one thing, puts what the member sends in line, and gives what it answers.
-func (p *davey) ask(r request, into any) error {
-	p.all.mu.Lock()
-	defer p.all.mu.Unlock()
+func (p *stranger) ask(r request, into any) error {
 	r.User, r.Channel = id(p.id), id(channel)
-	line, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	if _, err := p.all.in.Write(append(line, '\n')); err != nil {
-		return err
-	}
-	answer, err := p.all.br.ReadBytes('\n')
-	if err != nil {
-		return err
-	}
-	var reply struct {
-		Result json.RawMessage `json:"result"`
-		Error  string          `json:"error"`
-		Out    []struct {
-			Op         byte   `json:"op"`
-			Payload    []byte `json:"payload"`
-			Transition uint16 `json:"transition"`
-		} `json:"out"`
-	}
-	if err := json.Unmarshal(answer, &reply); err != nil {
-		return err
-	}
-	for _, o := range reply.Out {
-		p.c.say(p.id, said{op: o.Op, payload: o.Payload, transition: o.Transition})
-	}
-	switch {
-	case reply.Error != "":
-		return errors.New("davey: " + reply.Error)
-	case into == nil:
-		return nil
-	}
-	return json.Unmarshal(reply.Result, into)
+	return p.all.Ask(r, into, func(s davey.Sent) { p.c.say(p.id, said{op: s.Op, payload: s.Payload, transition: s.Transition}) })
 }
 
 func id(user uint64) string { return strconv.FormatUint(user, 10) }
 
-func (p *davey) choose(version int) {
+func (p *stranger) choose(version int) {
 	if err := p.ask(request{What: "choose", Version: version}, nil); err != nil {
 		p.c.t.Error(err)
 	}
 }
 
-func (p *davey) handle(m delivery.Message) error {
+func (p *stranger) handle(m delivery.Message) error {
 	if m.Data == nil {
 		return p.ask(request{What: "binary", Op: int(m.Op), Payload: m.Payload}, nil)
 	}
 	return p.ask(request{What: "json", Op: int(m.Op), D: m.Data}, nil)
 }
 
-func (p *davey) here(users ...uint64) {
+func (p *stranger) here(users ...uint64) {
 	var ids []string
 	for _, u := range users {
 		ids = append(ids, id(u))
@@ -150,7 +79,7 @@ func (p *davey) here(users ...uint64) {
 	}
 }
 
-func (p *davey) gone(user uint64) {
+func (p *stranger) gone(user uint64) {
 	if err := p.ask(request{What: "gone", Users: []string{id(user)}}, nil); err != nil {
 		p.c.t.Error(err)
 	}
@@ -159,12 +88,12 @@ func (p *davey) gone(user uint64) {
 // Their numbers of codecs.
 var daveyCodec = map[dave.Codec]int{dave.Opus: 1, dave.VP8: 2, dave.H264: 4}
 
-func (p *davey) encrypt(c dave.Codec, frame []byte) (sent []byte, err error) {
+func (p *stranger) encrypt(c dave.Codec, frame []byte) (sent []byte, err error) {
 	err = p.ask(request{What: "encrypt", Codec: daveyCodec[c], Payload: frame}, &sent)
 	return sent, err
 }
 
-func (p *davey) decrypt(from uint64, c dave.Codec, frame []byte) (got []byte, err error) {
+func (p *stranger) decrypt(from uint64, c dave.Codec, frame []byte) (got []byte, err error) {
 	err = p.ask(request{What: "decrypt", Users: []string{id(from)}, Codec: daveyCodec[c], Payload: frame}, &got)
 	return got, err
 }
@@ -176,7 +105,7 @@ type daveyState struct {
 	Ready         bool   `json:"ready"`
 }
 
-func (p *davey) state() (s daveyState) {
+func (p *stranger) state() (s daveyState) {
 	if err := p.ask(request{What: "state"}, &s); err != nil {
 		p.c.t.Error(err)
 	}
@@ -184,7 +113,7 @@ func (p *davey) state() (s daveyState) {
 }
 
 // code is theirs with ours' spaces.
-func (p *davey) code() string {
+func (p *stranger) code() string {
 	var groups []string
 	for rest := p.state().Code; rest != ""; rest = rest[min(5, len(rest)):] {
 		groups = append(groups, rest[:min(5, len(rest))])
@@ -192,10 +121,10 @@ func (p *davey) code() string {
 	return strings.Join(groups, " ")
 }
 
-func (p *davey) epoch() uint64 { return p.state().Epoch }
+func (p *stranger) epoch() uint64 { return p.state().Epoch }
 
 // mixed makes a call with people in the order of the pattern: o is ours, d is davey.
-func (d *daveys) mixed(t *testing.T, pattern string) (*call, []uint64) {
+func (d daveys) mixed(t *testing.T, pattern string) (*call, []uint64) {
 	t.Helper()
 	c := newCall(t)
 	users := []uint64{ada, bob, cyd, dot, dot + 1, dot + 2}[:len(pattern)]
@@ -205,12 +134,12 @@ func (d *daveys) mixed(t *testing.T, pattern string) (*call, []uint64) {
 	return c, users
 }
 
-func (d *daveys) bring(c *call, user uint64, kind rune) {
+func (d daveys) bring(c *call, user uint64, kind rune) {
 	if kind == 'o' {
 		c.ours(user)
 		return
 	}
-	c.join(user, d.member(c, user), 1)
+	c.join(user, &stranger{all: d, c: c, id: user}, 1)
 	c.settle()
 }
 
@@ -342,7 +271,7 @@ func TestDaveyIsInTheSameGroup(t *testing.T) {
 	t.Run("code of two", func(t *testing.T) {
 		c, users := d.mixed(t, "od")
 		var theirs string
-		if err := c.people[users[1]].(*davey).ask(request{What: "verify", Users: []string{id(users[0])}}, &theirs); err != nil {
+		if err := c.people[users[1]].(*stranger).ask(request{What: "verify", Users: []string{id(users[0])}}, &theirs); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.ReplaceAll(c.people[users[0]].(*ours).VerificationCode(users[1]), " ", ""); got != theirs {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 
 const require = createRequire(import.meta.url);
-const davey = require(process.argv[2]);
+const davey = require(process.argv[1]);
 
 class Member {
 	constructor(user, channel) {
