@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"clank/browsermgr/control/client"
+	"clank/internal/browsercli/show"
 	"clank/internal/cmdline"
 )
 
@@ -90,9 +91,9 @@ func fillCommand() command {
 			fields, err := in.array("fields", "fields-file")
 			return in.act("fill", map[string]any{"fields": fields}), err
 		},
-		show: showing(func(p *printer, _ *input, r client.Result) {
-			p.line("filled the fields")
-			showConsequences(p, r)
+		show: showing(func(p *show.Printer, r client.Result) {
+			p.Line("filled the fields")
+			show.Consequences(p, r)
 		}),
 	}
 }
@@ -115,36 +116,22 @@ func buildResize(in *input) (request, error) {
 }
 
 // acted makes a show that prints a sentence with the first arguments, and what came of the action.
-func acted(format string) func(*printer, *input, []byte) error {
-	return showing(func(p *printer, in *input, r client.Result) {
+func acted(format string) func(*show.Printer, *input, []byte) error {
+	return showingWith(func(p *show.Printer, in *input, r client.Result) {
 		var args []any
 		for _, arg := range in.args[:min(len(in.args), strings.Count(format, "%s"))] {
-			args = append(args, word(arg))
+			args = append(args, show.Word(arg))
 		}
 		done := ""
 		if r.URL != "" {
-			done = " on " + word(r.URL)
+			done = " on " + show.Word(r.URL)
 		}
 		if r.BlockedByDialog {
 			done = ", and a dialog opened"
 		}
-		p.line(format+"%s", append(args, done)...)
-		showConsequences(p, r)
+		p.Line(format+"%s", append(args, done)...)
+		show.Consequences(p, r)
 	})
-}
-
-// showConsequences tells of downloads and dialogs that an action brought about.
-func showConsequences(p *printer, r client.Result) {
-	downloads := r.Downloads
-	if r.Download != nil {
-		downloads = append(downloads, *r.Download)
-	}
-	for _, d := range downloads {
-		p.line("downloaded: %s", clean(d.Path))
-	}
-	if r.BlockedByDialog {
-		p.say("%s", dialogHint(r.BrowserState))
-	}
 }
 
 // array reads a JSON array from one of two flags.

@@ -73,11 +73,6 @@ var conversations = []conversation{
 	{line: "snapshot --mode short", stderr: `--mode is one of efficient, not "short"`, code: 2},
 	{line: "console --level loud", stderr: `--level is one of error, warning, warn, info, log, debug, not "loud"`, code: 2},
 	{line: "resize x y", stderr: `the width must be a positive whole number, not "x"`, code: 2},
-	{
-		line: "evaluate --fn 1", asks: "POST /act", body: `{"fn":"1","kind":"evaluate"}`,
-		answer: `{"result":["\u00fc \u0026 \ud83c\udf89\n","\u001b[31m","\u009b","\u202e","\ud800","\\u0026"]}`,
-		stdout: "[\n  \"ü & 🎉\\n\",\n  \"\\u001b[31m\",\n  \"\\u009b\",\n  \"\\u202e\",\n  \"\\ud800\",\n  \"\\\\u0026\"\n]\n",
-	},
 	{line: "tab", asks: "POST /tabs/action", body: `{"action":"list"}`, answer: `{"tabs":[{"title":"A","url":"u","targetId":"X"}]}`, stdout: "1. A\n   u\n   id: X\n"},
 	{line: "tab new --label docs", asks: "POST /tabs/action", body: `{"action":"new","label":"docs"}`, answer: `{"tab":{"targetId":"X"}}`, stdout: "opened a new tab\nid: X\n"},
 	{line: "tab label t2 docs", asks: "POST /tabs/action", body: `{"action":"label","label":"docs","targetId":"t2"}`, stdout: "tab t2 is named docs\n"},

@@ -2,6 +2,7 @@ package browsercli
 
 import (
 	"clank/browsermgr/control/client"
+	"clank/internal/browsercli/show"
 	"clank/internal/cmdline"
 )
 
@@ -26,12 +27,12 @@ func fileCommands() []command {
 				}
 				return r, nil
 			},
-			show: func(p *printer, in *input, _ []byte) error {
-				files := counted(len(in.args), "file")
+			show: func(p *show.Printer, in *input, _ []byte) error {
+				files := show.Counted(len(in.args), "file")
 				if in.has("ref") || in.has("input-ref") || in.has("element") {
-					p.line("chose %s", files)
+					p.Line("chose %s", files)
 				} else {
-					p.line("the next file chooser gets %s", files)
+					p.Line("the next file chooser gets %s", files)
 				}
 				return nil
 			},
@@ -41,7 +42,7 @@ func fileCommands() []command {
 			build: func(in *input) (request, error) {
 				return in.post("/download", map[string]any{"ref": in.arg(0), "path": in.arg(1)}), nil
 			},
-			judge: judgeDownload, show: showing(showDownload),
+			judge: judgeDownload, show: showing(show.Consequences),
 		},
 		{
 			name: "waitfordownload", args: "[path]", short: "wait for the next file and save it", options: []option{onTab, limit},
@@ -52,7 +53,7 @@ func fileCommands() []command {
 				}
 				return r, nil
 			},
-			judge: judgeDownload, show: showing(showDownload),
+			judge: judgeDownload, show: showing(show.Consequences),
 		},
 		{
 			name: "dialog", short: "answer the open dialog, or the next one",
@@ -70,11 +71,11 @@ func fileCommands() []command {
 				}
 				return in.post("/hooks/dialog", map[string]any{"accept": in.on("accept")}), nil
 			},
-			show: func(p *printer, in *input, _ []byte) error {
+			show: func(p *show.Printer, in *input, _ []byte) error {
 				if in.on("accept") {
-					p.line("the dialog is accepted, or the next one will be")
+					p.Line("the dialog is accepted, or the next one will be")
 				} else {
-					p.line("the dialog is dismissed, or the next one will be")
+					p.Line("the dialog is dismissed, or the next one will be")
 				}
 				return nil
 			},
@@ -97,5 +98,3 @@ func judgeDownload(_ *input, answer []byte) error {
 	}
 	return err
 }
-
-func showDownload(p *printer, _ *input, r client.Result) { showConsequences(p, r) }

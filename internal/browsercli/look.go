@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"clank/browsermgr/control/client"
+	"clank/internal/browsercli/show"
 	"clank/internal/cmdline"
 )
 
@@ -18,12 +19,12 @@ func lookCommands() []command {
 			build: func(in *input) (request, error) {
 				return in.post("/navigate", map[string]any{"url": in.arg(0)}), nil
 			},
-			show: showing(func(p *printer, in *input, r client.Result) {
+			show: showingWith(func(p *show.Printer, in *input, r client.Result) {
 				if r.URL == "" {
 					r.URL = in.arg(0)
 				}
-				p.line("navigated to %s", word(r.URL))
-				showConsequences(p, r)
+				p.Line("navigated to %s", show.Word(r.URL))
+				show.Consequences(p, r)
 			}),
 		},
 		snapshotCommand(),
@@ -65,14 +66,14 @@ func lookCommands() []command {
 			},
 			build: func(in *input) (request, error) { return in.get("/text"), nil },
 			judge: judgeUnblocked,
-			show: showing(func(p *printer, _ *input, a struct {
+			show: showing(func(p *show.Printer, a struct {
 				Text      string
 				Truncated bool
 			},
 			) {
-				p.block(a.Text)
+				p.Block(a.Text)
 				if a.Truncated {
-					p.say("the text is cut: --max-chars sets where")
+					p.Say("the text is cut: --max-chars sets where")
 				}
 			}),
 		},
@@ -116,7 +117,7 @@ func snapshotCommand() command {
 			return r, nil
 		},
 		judge: judgeSnapshot,
-		show:  showing(showSnapshot),
+		show:  showing(show.Snapshot),
 		save:  saveSnapshot,
 	}
 }
@@ -145,48 +146,7 @@ func judgeUnblocked(_ *input, answer []byte) error {
 }
 
 // blocked says that a dialog is in the way, and how to go on.
-func blocked(state *client.BrowserState) error { return errors.New(dialogHint(state)) }
-
-func dialogHint(state *client.BrowserState) string {
-	const way = `answer it with "clank browser dialog --accept" or "--dismiss"`
-	if state == nil || len(state.Dialogs.Pending) == 0 {
-		return "a dialog is open: " + way
-	}
-	d := state.Dialogs.Pending[0]
-	return "a dialog is open (" + d.ID + ", " + d.Type + " \"" + word(d.Message) + "\"): " + way
-}
-
-func showSnapshot(p *printer, _ *input, s client.Snapshot) {
-	if len(s.Nodes) > 0 {
-		p.block(outline(s.Nodes))
-	} else {
-		p.block(s.Text)
-	}
-	if s.URL == "about:blank" {
-		p.say("nothing is open in this tab: \"clank browser navigate <url>\" goes to a page")
-	}
-	if s.ImagePath != "" {
-		p.line("MEDIA:%s", word(s.ImagePath))
-	}
-}
-
-// outline writes nodes as lines.
-func outline(nodes []client.Node) string {
-	var b strings.Builder
-	for _, n := range nodes {
-		b.WriteString(strings.Repeat("  ", min(max(n.Depth, 0), 100)) + "- " + word(n.Role))
-		if n.Name != "" {
-			name, _ := json.Marshal(clean(n.Name))
-			b.WriteString(" " + string(name))
-		}
-		b.WriteString(" [ref=" + word(n.Ref) + "]")
-		if n.Value != "" {
-			b.WriteString(": " + word(n.Value))
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
+func blocked(state *client.BrowserState) error { return errors.New(show.DialogHint(state)) }
 
 func saveSnapshot(answer []byte) (content []byte, big []string) {
 	big = []string{"snapshot", "nodes", "refs"}
@@ -223,14 +183,14 @@ func judgePath(_ *input, answer []byte) error {
 }
 
 // showPath makes a show that prints where the file is.
-func showPath(prefix string) func(*printer, *input, []byte) error {
-	return showing(func(p *printer, _ *input, a client.Picture) { p.line("%s%s", prefix, clean(a.Path)) })
+func showPath(prefix string) func(*show.Printer, *input, []byte) error {
+	return showing(func(p *show.Printer, a client.Picture) { p.Line("%s%s", prefix, show.Clean(a.Path)) })
 }
 
 // argLine makes a show that prints a sentence with the first argument.
-func argLine(format string) func(*printer, *input, []byte) error {
-	return func(p *printer, in *input, _ []byte) error {
-		p.line(format, word(in.arg(0)))
+func argLine(format string) func(*show.Printer, *input, []byte) error {
+	return func(p *show.Printer, in *input, _ []byte) error {
+		p.Line(format, show.Word(in.arg(0)))
 		return nil
 	}
 }

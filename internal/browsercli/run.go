@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"clank/browsermgr/control/client"
+	"clank/internal/browsercli/show"
 	"clank/internal/cmdline"
 )
 
@@ -30,7 +31,7 @@ func Run(ctx context.Context, env Env, args []string) int {
 	switch {
 	case err != nil:
 		name := strings.Join(append([]string{"clank browser"}, inv.words...), " ")
-		fmt.Fprintf(env.Stderr, "%s: %s\nsee \"%s --help\"\n", name, word(err.Error()), name)
+		fmt.Fprintf(env.Stderr, "%s: %s\nsee \"%s --help\"\n", name, show.Word(err.Error()), name)
 		return exitUsage
 	case inv.help:
 		if err := help(env.Stdout, inv.words); err != nil {
@@ -39,9 +40,9 @@ func Run(ctx context.Context, env Env, args []string) int {
 		}
 		return exitDone
 	}
-	r := &run{env: env, inv: inv, p: newPrinter(env.Stdout, env.Stderr)}
+	r := &run{env: env, inv: inv, p: show.NewPrinter(env.Stdout, env.Stderr)}
 	err = r.do(ctx)
-	if flushed := r.p.flush(); err == nil {
+	if flushed := r.p.Flush(); err == nil {
 		err = flushed
 	}
 	return r.report(ctx, err)
@@ -51,7 +52,7 @@ func Run(ctx context.Context, env Env, args []string) int {
 type run struct {
 	env    Env
 	inv    invocation
-	p      *printer
+	p      *show.Printer
 	silent bool // what went wrong has been said
 }
 
@@ -132,7 +133,7 @@ func (r *run) print(in *input, answer []byte, well bool) error {
 	case r.json():
 		return r.printJSON(answer, well, out, big)
 	case out != "":
-		r.p.line("%s", out)
+		r.p.Line("%s", out)
 		return nil
 	case c.show == nil || (!well && !c.partial):
 		return nil
@@ -145,9 +146,9 @@ func (r *run) printJSON(answer []byte, well bool, out string, big []string) erro
 	c := r.inv.command
 	if !c.capture && out == "" {
 		if c.trim != nil {
-			return r.p.json(c.trim(answer))
+			return r.p.JSON(c.trim(answer))
 		}
-		return r.p.json(answer)
+		return r.p.JSON(answer)
 	}
 	fields, err := decode[map[string]json.RawMessage](answer)
 	if err != nil {
@@ -167,7 +168,7 @@ func (r *run) printJSON(answer []byte, well bool, out string, big []string) erro
 		add("ok", true)
 		add("out", out)
 	}
-	return r.p.json(fields)
+	return r.p.JSON(fields)
 }
 
 // withoutAnswer tells a program that there is no picture or text, or what the command has to say instead of the error.
@@ -187,8 +188,8 @@ func (r *run) withoutAnswer(address string, err error) {
 			}
 		}
 	}
-	if err := r.p.json(fields); err != nil {
-		r.p.say("clank browser: %v", err)
+	if err := r.p.JSON(fields); err != nil {
+		r.p.Say("clank browser: %v", err)
 	}
 }
 
@@ -197,16 +198,16 @@ func (r *run) report(ctx context.Context, err error) int {
 	name := "clank browser " + r.inv.command.name
 	switch {
 	case err != nil && ctx.Err() != nil:
-		r.p.say("%s: interrupted", name)
+		r.p.Say("%s: interrupted", name)
 		return exitInterrupted
 	case err != nil && !r.silent:
-		text := strings.TrimPrefix(word(err.Error()), r.inv.command.name+": ") // servers begin with the act, too
+		text := strings.TrimPrefix(show.Word(err.Error()), r.inv.command.name+": ") // servers begin with the act, too
 		if answered, ok := errors.AsType[*client.Error](err); ok && answered.Code != "" {
-			text += " (" + word(answered.Code) + ")"
+			text += " (" + show.Word(answered.Code) + ")"
 		}
-		r.p.say("%s: %s", name, text)
+		r.p.Say("%s: %s", name, text)
 		if codeOf(err) == exitUsage {
-			r.p.say("see %q", name+" --help")
+			r.p.Say("see %q", name+" --help")
 		}
 	}
 	return codeOf(err)

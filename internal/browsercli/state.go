@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"clank/internal/browsercli/show"
 	"clank/internal/cmdline"
 )
 
@@ -164,12 +165,12 @@ func (in *input) given(path, what string, fields map[string]any) (request, error
 }
 
 // settled makes a show that prints one of two sentences.
-func settled(set, cleared string) func(*printer, *input, []byte) error {
-	return func(p *printer, in *input, _ []byte) error {
+func settled(set, cleared string) func(*show.Printer, *input, []byte) error {
+	return func(p *show.Printer, in *input, _ []byte) error {
 		if in.on("clear") {
-			p.line("%s", cleared)
+			p.Line("%s", cleared)
 		} else {
-			p.line("%s", set)
+			p.Line("%s", set)
 		}
 		return nil
 	}
@@ -205,13 +206,13 @@ func buildGeo(in *input) (request, error) {
 	return in.given("/set/geolocation", "latitude and longitude", map[string]any{"latitude": latitude, "longitude": longitude})
 }
 
-func showGrant(p *printer, _ *input, a struct {
+func showGrant(p *show.Printer, a struct {
 	Origin                                     string
 	GrantedPermissions, UnsupportedPermissions []string
 },
 ) {
-	p.line("%s may use: %s", word(a.Origin), word(strings.Join(a.GrantedPermissions, ", ")))
+	p.Line("%s may use: %s", show.Word(a.Origin), show.Word(strings.Join(a.GrantedPermissions, ", ")))
 	if len(a.UnsupportedPermissions) > 0 {
-		p.line("unknown to this browser: %s", word(strings.Join(a.UnsupportedPermissions, ", ")))
+		p.Line("unknown to this browser: %s", show.Word(strings.Join(a.UnsupportedPermissions, ", ")))
 	}
 }

@@ -3,6 +3,8 @@ package browsercli
 import (
 	"slices"
 	"strings"
+
+	"clank/internal/browsercli/show"
 )
 
 // kind says what a flag takes.
@@ -37,12 +39,12 @@ type command struct {
 	examples []string
 	choices  []string // the values of the first argument that make sense
 
-	build func(in *input) (request, error)                         // fails for wrong use only
-	judge func(in *input, answer []byte) error                     // what failed though the server answered well; may be nil
-	show  func(p *printer, in *input, answer []byte) error         // prints for people; nil prints nothing
-	trim  func(answer []byte) any                                  // what --json prints, if not the answer
-	save  func(answer []byte) (content []byte, big []string)       // content for --out, and the fields it takes out of the answer
-	lost  func(p *printer, asJSON bool, address string, err error) // stands in for the error message; may be nil
+	build func(in *input) (request, error)                              // fails for wrong use only
+	judge func(in *input, answer []byte) error                          // what failed though the server answered well; may be nil
+	show  func(p *show.Printer, in *input, answer []byte) error         // prints for people; nil prints nothing
+	trim  func(answer []byte) any                                       // what --json prints, if not the answer
+	save  func(answer []byte) (content []byte, big []string)            // content for --out, and the fields it takes out of the answer
+	lost  func(p *show.Printer, asJSON bool, address string, err error) // stands in for the error message; may be nil
 
 	partial bool // the answer is worth showing also when it tells of a failure
 	capture bool // makes a picture or text of a page: says with --json whether it did

@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"clank/browsermgr/control/client"
+	"clank/internal/browsercli/show"
 	"clank/internal/cmdline"
 )
 
@@ -15,19 +16,19 @@ func tabCommands() []command {
 		{
 			name: "tabs", short: "list the tabs; starts nothing",
 			build: func(in *input) (request, error) { return in.get("/tabs"), nil },
-			show:  showing(showTabs), trim: onlyTabs,
+			show:  showing(show.Tabs), trim: onlyTabs,
 		},
 		{
 			name: "tab", short: "list the tabs by number",
 			build: func(in *input) (request, error) { return in.tabAction("list", nil), nil },
-			show:  showing(showTabs), trim: onlyTabs,
+			show:  showing(show.Tabs), trim: onlyTabs,
 		},
 		{
 			name: "tab new", short: "open an empty tab", options: []option{label},
 			build: func(in *input) (request, error) { return in.tabAction("new", nil), nil },
-			show: showing(func(p *printer, _ *input, a struct{ Tab client.Tab }) {
-				p.line("opened a new tab")
-				p.line("id: %s", word(a.Tab.TargetID))
+			show: showing(func(p *show.Printer, a struct{ Tab client.Tab }) {
+				p.Line("opened a new tab")
+				p.Line("id: %s", show.Word(a.Tab.TargetID))
 			}),
 		},
 		{
@@ -36,16 +37,16 @@ func tabCommands() []command {
 			build: func(in *input) (request, error) {
 				return in.tabAction("label", map[string]any{"targetId": in.arg(0), "label": in.arg(1)}), nil
 			},
-			show: func(p *printer, in *input, _ []byte) error {
-				p.line("tab %s is named %s", word(in.arg(0)), word(in.arg(1)))
+			show: func(p *show.Printer, in *input, _ []byte) error {
+				p.Line("tab %s is named %s", show.Word(in.arg(0)), show.Word(in.arg(1)))
 				return nil
 			},
 		},
 		{
 			name: "tab select", args: "<number>", short: "bring the tab with this number of the list to the front",
 			build: func(in *input) (request, error) { return in.tabByNumber("select") },
-			show: func(p *printer, in *input, _ []byte) error {
-				p.line("selected tab %s", in.arg(0))
+			show: func(p *show.Printer, in *input, _ []byte) error {
+				p.Line("selected tab %s", in.arg(0))
 				return nil
 			},
 		},
@@ -60,19 +61,19 @@ func tabCommands() []command {
 			build: func(in *input) (request, error) {
 				return in.post("/tabs/open", map[string]any{"url": in.arg(0)}), nil
 			},
-			show: showing(func(p *printer, _ *input, tab client.Tab) {
-				p.line("opened: %s", word(tab.URL))
-				p.line("id: %s", word(tab.TargetID))
+			show: showing(func(p *show.Printer, tab client.Tab) {
+				p.Line("opened: %s", show.Word(tab.URL))
+				p.Line("id: %s", show.Word(tab.TargetID))
 			}),
 		},
 		{
 			name: "focus", args: "[tab]", short: "bring a tab to the front", options: []option{onTab},
 			build: buildFocus,
-			show: showing(func(p *printer, in *input, a struct{ TargetID string }) {
+			show: showingWith(func(p *show.Printer, in *input, a struct{ TargetID string }) {
 				if tab, _ := in.tab(); a.TargetID == "" {
 					a.TargetID = tab
 				}
-				p.line("focused tab %s", word(a.TargetID))
+				p.Line("focused tab %s", show.Word(a.TargetID))
 			}),
 		},
 		{
@@ -129,40 +130,10 @@ func (in *input) tabByNumber(action string) (request, error) {
 }
 
 // sentence makes a show that prints words of ours.
-func sentence(s string) func(*printer, *input, []byte) error {
-	return func(p *printer, _ *input, _ []byte) error {
-		p.line("%s", s)
+func sentence(s string) func(*show.Printer, *input, []byte) error {
+	return func(p *show.Printer, _ *input, _ []byte) error {
+		p.Line("%s", s)
 		return nil
-	}
-}
-
-func showTabs(p *printer, _ *input, list client.TabList) {
-	switch {
-	case len(list.Tabs) > 0:
-	case list.Running:
-		p.say("there is no tab")
-	default:
-		p.say("there is no tab: the browser does not run; \"clank browser open <url>\" starts it")
-	}
-	for i, tab := range list.Tabs {
-		title := word(tab.Title)
-		if title == "" {
-			title = "(untitled)"
-		}
-		address := word(tab.URL)
-		if address == "" {
-			address = "(" + word(tab.URLUnavailableReason) + ")"
-		}
-		p.line("%d. %s", i+1, title)
-		p.line("   %s", address)
-		p.line("   id: %s", word(tab.TargetID))
-		if tab.TabID != "" {
-			named := word(tab.TabID)
-			if tab.Label != "" {
-				named += " " + word(tab.Label)
-			}
-			p.line("   tab: %s", named)
-		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"clank/browsermgr/control/client"
+	"clank/internal/browsercli/show"
 	"clank/internal/cmdline"
 )
 
@@ -34,9 +35,9 @@ func waitCommands() []command {
 				}
 				return r, cmdline.Usagef("there is nothing to wait for: give a selector or a condition")
 			},
-			show: showing(func(p *printer, _ *input, r client.Result) {
-				p.line("wait complete")
-				showConsequences(p, r)
+			show: showing(func(p *show.Printer, r client.Result) {
+				p.Line("wait complete")
+				show.Consequences(p, r)
 			}),
 		},
 		{
@@ -84,7 +85,7 @@ func waitCommands() []command {
 				}
 				return r, err
 			},
-			judge: judgeBatch, show: showing(showBatch), partial: true,
+			judge: judgeBatch, show: showing(show.Batch), partial: true,
 		},
 	}
 }
@@ -102,31 +103,13 @@ func judgeBatch(_ *input, answer []byte) error {
 	}
 	switch {
 	case failed > 0:
-		return fmt.Errorf("%d of %s failed", failed, counted(len(r.Results), "action"))
+		return fmt.Errorf("%d of %s failed", failed, show.Counted(len(r.Results), "action"))
 	case r.Aborted != nil && r.Aborted.Skipped > 0:
-		return fmt.Errorf("%s left undone: %s after action %d", counted(r.Aborted.Skipped, "action"), r.Aborted.Reason, r.Aborted.AfterAction)
+		return fmt.Errorf("%s left undone: %s after action %d", show.Counted(r.Aborted.Skipped, "action"), r.Aborted.Reason, r.Aborted.AfterAction)
 	case r.BlockedByDialog:
 		return blocked(r.BrowserState)
 	case len(r.Results) == 0:
 		return errors.New("the server did none of the actions")
 	}
 	return nil
-}
-
-func showBatch(p *printer, _ *input, r client.Result) {
-	for i, entry := range r.Results {
-		switch {
-		case !entry.OK:
-			p.line("%d. failed: %s", i+1, word(entry.Error))
-		case entry.Navigated:
-			p.line("%d. done, now on %s", i+1, word(entry.URL))
-		case len(entry.Value) > 0:
-			p.line("%d. done: %s", i+1, clean(string(entry.Value)))
-		default:
-			p.line("%d. done", i+1)
-		}
-	}
-	for _, d := range r.Downloads {
-		p.line("downloaded: %s", clean(d.Path))
-	}
 }

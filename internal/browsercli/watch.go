@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+
+	"clank/internal/browsercli/show"
 )
 
 func watchCommands() []command {
@@ -45,7 +47,7 @@ func watchCommands() []command {
 				}
 				return nil
 			},
-			show: func(p *printer, _ *input, answer []byte) error { return p.json(archive(answer)) },
+			show: func(p *show.Printer, _ *input, answer []byte) error { return p.JSON(archive(answer)) },
 			save: func(answer []byte) ([]byte, []string) {
 				return append(archive(answer), '\n'), []string{"har", "log"}
 			},
@@ -78,23 +80,23 @@ func watchCommands() []command {
 	}
 }
 
-func showErrors(p *printer, _ *input, a struct {
+func showErrors(p *show.Printer, a struct {
 	Errors []struct{ Timestamp, Name, Message string }
 },
 ) {
 	if len(a.Errors) == 0 {
-		p.say("there are no errors")
+		p.Say("there are no errors")
 	}
 	for _, e := range a.Errors {
 		name := ""
 		if e.Name != "" {
-			name = word(e.Name) + ": "
+			name = show.Word(e.Name) + ": "
 		}
-		p.line("%s %s%s", word(e.Timestamp), name, word(e.Message))
+		p.Line("%s %s%s", show.Word(e.Timestamp), name, show.Word(e.Message))
 	}
 }
 
-func showRequests(p *printer, _ *input, a struct {
+func showRequests(p *show.Printer, a struct {
 	Requests []struct {
 		ID, Timestamp, Method, URL, FailureText string
 		Status                                  int
@@ -102,31 +104,31 @@ func showRequests(p *printer, _ *input, a struct {
 },
 ) {
 	if len(a.Requests) == 0 {
-		p.say("there are no requests")
+		p.Say("there are no requests")
 	}
 	for _, r := range a.Requests {
 		end := "pending"
 		switch {
 		case r.FailureText != "":
-			end = "failed (" + word(r.FailureText) + ")"
+			end = "failed (" + show.Word(r.FailureText) + ")"
 		case r.Status != 0:
 			end = strconv.Itoa(r.Status)
 		}
-		p.line("%s %s %s %s", word(r.Timestamp), word(r.Method), end, word(r.URL))
+		p.Line("%s %s %s %s", show.Word(r.Timestamp), show.Word(r.Method), end, show.Word(r.URL))
 	}
 }
 
 // showBody prints a body as it is: it may go into a file.
-func showBody(p *printer, _ *input, a struct {
+func showBody(p *show.Printer, a struct {
 	Response struct {
 		Body      string
 		Truncated bool
 	}
 },
 ) {
-	p.line("%s", a.Response.Body)
+	p.Line("%s", a.Response.Body)
 	if a.Response.Truncated {
-		p.say("the body is cut: --max-chars sets where")
+		p.Say("the body is cut: --max-chars sets where")
 	}
 }
 

@@ -306,7 +306,8 @@ var table = map[string][]string{
 	"internal/conformance/site":     {},
 	"internal/conformance/themes":   {"internal/conformance/check", "internal/playwright"},
 
-	"internal/browsercli":       {"browsermgr/control/client", "internal/cmdline", "internal/browsercli/shell"},
+	"internal/browsercli":       {"browsermgr/control/client", "internal/cmdline", "internal/browsercli/shell", "internal/browsercli/show"},
+	"internal/browsercli/show":  {"browsermgr/control/client"},
 	"internal/browsercli/shell": {},
 
 	"internal/hostile":        {"internal/hostile/field", "internal/hostile/ground"},

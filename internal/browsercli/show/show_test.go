@@ -1,0 +1,146 @@
+package show_test
+
+import (
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode"
+
+	"clank/browsermgr/control/client"
+	"clank/internal/browsercli/show"
+)
+
+// fill puts text into every string within v, and one entry into each list.
+func fill(v reflect.Value, text string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), text)
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			fill(field, text)
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			v.SetBytes([]byte(text))
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0), text)
+	default:
+	}
+}
+
+// filled is a T with text in all its strings.
+func filled[T any](text string) T {
+	var v T
+	fill(reflect.ValueOf(&v).Elem(), text)
+	return v
+}
+
+func TestNothingThatAPageWroteWorksTheTerminal(t *testing.T) {
+	const hostile = "a\x1b]0;b\x07c\u009bd\re"
+	done := filled[client.Result](hostile)
+	failed := filled[client.Result](hostile)
+	failed.Results[0].OK = false
+	quiet := filled[client.Result](hostile)
+	quiet.Results[0].Navigated = false
+	text := filled[client.Snapshot](hostile)
+	text.Nodes = nil
+	nowhere := filled[client.TabList](hostile)
+	nowhere.Tabs[0].URL = ""
+	for name, print := range map[string]func(p *show.Printer){
+		"status":       func(p *show.Printer) { show.Status(p, filled[client.Status](hostile)) },
+		"profiles":     func(p *show.Printer) { show.Profiles(p, filled[[]client.ProfileInfo](hostile)) },
+		"report":       func(p *show.Printer) { show.Report(p, filled[client.Report](hostile)) },
+		"tabs":         func(p *show.Printer) { show.Tabs(p, filled[client.TabList](hostile)) },
+		"no address":   func(p *show.Printer) { show.Tabs(p, nowhere) },
+		"nodes":        func(p *show.Printer) { show.Snapshot(p, filled[client.Snapshot](hostile)) },
+		"text":         func(p *show.Printer) { show.Snapshot(p, text) },
+		"consequences": func(p *show.Printer) { show.Consequences(p, done) },
+		"batch":        func(p *show.Printer) { show.Batch(p, done) },
+		"failed batch": func(p *show.Printer) { show.Batch(p, failed) },
+		"quiet batch":  func(p *show.Printer) { show.Batch(p, quiet) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			p := show.NewPrinter(&out, &out)
+			print(p)
+			if err := p.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			obeyed := strings.IndexFunc(out.String(), func(r rune) bool { return unicode.IsControl(r) && r != '\n' })
+			if obeyed >= 0 || !strings.Contains(out.String(), "a]0;b") {
+				t.Errorf("got %q, want the text without what is obeyed", out.String())
+			}
+		})
+	}
+}
+
+func TestJSONIsPrintedToBeRead(t *testing.T) {
+	var out strings.Builder
+	p := show.NewPrinter(&out, io.Discard)
+	answer := []byte(`["\u00fc \u0026 \ud83c\udf89\n","\u001b[31m","\u009b","\u202e","\ud800","\\u0026"]`)
+	if err := errors.Join(p.JSON(answer), p.JSON(map[string]string{"a": "<&>"}), p.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	want := `[
+  "ü & 🎉\n",
+  "\u001b[31m",
+  "\u009b",
+  "\u202e",
+  "\ud800",
+  "\\u0026"
+]
+{
+  "a": "<&>"
+}
+`
+	if out.String() != want {
+		t.Errorf("got %s, want %s", out.String(), want)
+	}
+}
+
+func TestWhatIsNoJSONIsNotPrinted(t *testing.T) {
+	var out strings.Builder
+	p := show.NewPrinter(&out, io.Discard)
+	for _, v := range []any{[]byte("<html>"), func() {}} {
+		if err := p.JSON(v); err == nil {
+			t.Errorf("%T is printed as JSON", v)
+		}
+	}
+	if err := p.Flush(); err != nil || out.Len() > 0 {
+		t.Errorf("got %q %v, want nothing", out.String(), err)
+	}
+}
+
+func TestATextEndsItsLine(t *testing.T) {
+	for text, want := range map[string]string{"a\nb": "a\nb\n", "a\n": "a\n", "": "\n"} {
+		var out strings.Builder
+		p := show.NewPrinter(&out, io.Discard)
+		p.Block(text)
+		if err := p.Flush(); err != nil || out.String() != want {
+			t.Errorf("got %q %v, want %q", out.String(), err, want)
+		}
+	}
+}
+
+// full is a disk without space.
+type full struct{ err error }
+
+func (w full) Write([]byte) (int, error) { return 0, w.err }
+
+func TestAnOutputThatCannotBeWrittenIsTold(t *testing.T) {
+	want := errors.New("no space left")
+	p := show.NewPrinter(full{want}, io.Discard)
+	p.Line("more")
+	if err := p.Flush(); !errors.Is(err, want) {
+		t.Errorf("got %v, want %v", err, want)
+	}
+}
