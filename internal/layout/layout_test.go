@@ -398,7 +398,7 @@ func TestTheProgramLinksNoTestServers(t *testing.T) {
 }
 
 // Libraries that no package of ours may import are judges in tests with the tag
-// peers. All others are compiled without them, which takes a third of the time.
+// peers. All others are compiled without them.
 func TestLibrariesOfVendorsAreCompiledOnlyWithTheTag(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, imp := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {

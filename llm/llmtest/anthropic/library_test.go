@@ -3,6 +3,10 @@
 package anthropic_test
 
 import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strings"
 	"testing"
 
 	"clank/llm"
@@ -58,5 +62,54 @@ func TestTheClientLibraryUnderstandsWhatIsSaid(t *testing.T) {
 		if m.StopReason != sdk.StopReasonToolUse || m.Usage.InputTokens != 5 || m.Usage.CacheReadInputTokens != 4 || m.Usage.CacheCreationInputTokens != 1 {
 			t.Errorf("%s: stop %s, usage %+v", name, m.StopReason, m.Usage)
 		}
+	}
+}
+
+// switches has every member of a toolset, as the vendor's types have them.
+func switches(t *testing.T, configs reflect.Type) string {
+	t.Helper()
+	members := map[string]any{}
+	for field := range configs.Fields() {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+			members[name] = map[string]bool{"enabled": false}
+		}
+	}
+	if len(members) < 10 {
+		t.Fatalf("%v has %d members", configs, len(members))
+	}
+	data, err := json.Marshal(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestRequestsWithAllThereIsAreTakenByTheServerAndTheLibrary(t *testing.T) {
+	const mark = `,"cache_control":{"type":"ephemeral"}`
+	image := `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + pixel + `"},"transformations":{"oversized_image":"downsize"}}`
+	head := `{"model":"claude-sonnet-5","max_tokens":2000,"stream":true,"metadata":{"user_id":"u"},"output_config":{"effort":"xhigh"},` +
+		`"system":[{"type":"text","text":"s"` + mark + `}],"messages":[{"role":"user","content":[{"type":"text","text":"go"` + mark + `},` + image + `]}],`
+	own := `{"name":"look","description":"d","input_schema":{"type":"object","properties":{}}` + mark + `}`
+	dated := `"name":"computer","display_width_px":1,"display_height_px":1` + mark + `}`
+	for name, tt := range map[string]struct{ beta, body string }{
+		"both toolsets": {"", head + `"thinking":{"type":"adaptive","display":"omitted"},"tool_choice":{"type":"tool","name":"look"},"tools":[` + own +
+			`,{"type":"computer_toolset_20260801","configs":` + switches(t, reflect.TypeFor[sdk.ComputerToolsetConfigsParam]()) + `}` +
+			`,{"type":"browser_toolset_20260801","configs":` + switches(t, reflect.TypeFor[sdk.BrowserToolsetConfigsParam]()) + `}]}`},
+		"a budget": {"", head + `"thinking":{"type":"enabled","budget_tokens":1024,"display":"summarized"},"tool_choice":{"type":"any"}}`},
+		"the newer beta tool": {
+			"computer-use-2025-11-24",
+			strings.Replace(head, "claude-sonnet-5", "claude-opus-4-6", 1) + `"tools":[{"type":"computer_20251124","enable_zoom":true,` + dated + `]}`,
+		},
+		"the older beta tool": {
+			"computer-use-2025-01-24",
+			strings.Replace(head, "claude-sonnet-5", "claude-haiku-4-5", 1) + `"tool_choice":{"type":"auto"},"tools":[{"type":"computer_20250124",` + dated + `]}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := anthropic.NewServer(t, llmtest.Say("fine"))
+			if status, answer := post(t, server, tt.beta, tt.body); status != http.StatusOK {
+				t.Errorf("status %d: %s", status, answer)
+			}
+		})
 	}
 }
