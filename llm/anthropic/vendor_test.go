@@ -29,7 +29,7 @@ func resend(t *testing.T, s *tape, body []byte, betas []string) {
 		var params sdk.BetaMessageNewParams
 		decode(t, body, &params)
 		for _, b := range betas {
-			params.Betas = append(params.Betas, sdk.AnthropicBeta(b))
+			params.Betas = append(params.Betas, b)
 		}
 		service := sdk.NewBetaMessageService(opts...)
 		stream := service.NewStreaming(t.Context(), params)
