@@ -27,8 +27,9 @@ build: ## build the one static binary, bin/clank
 test: chromium speech ## run all tests
 	$(GO) test $(TESTFLAGS) -p 3 -parallel 4 ./...
 
-test-peers: chromium ## the tests against programs of others, which npm installs
+test-peers: chromium ## the tests against programs of others, which npm installs, and against the vendors' client libraries
 	CLANK_PEERS=1 $(GO) test -count=1 ./mcpserver ./internal/aimock ./internal/callpeers ./voice/discord/dave
+	$(GO) test -count=1 -tags peers ./llm/... ./computeruse/...
 
 race: chromium speech ## run the tests of what is done at once with the race detector, without the longest tables of cases (SKIP=packages, a regular expression)
 	GORACE=atexit_sleep_ms=100 $(GO) test $(TESTFLAGS) -race -short -p 3 -parallel 4 $$(scripts/concurrent | grep -vE '$(or $(SKIP),^$$)')

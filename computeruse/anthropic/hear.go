@@ -7,8 +7,6 @@ import (
 	"clank/computeruse"
 	"clank/llm"
 	"clank/llm/anthropic"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
 )
 
 // hear adds what has happened to the conversation: answers to the open calls
@@ -17,32 +15,30 @@ func (t *talk) hear(in computeruse.Input) {
 	content, shown := t.answers(in)
 	t.open = nil
 	for _, said := range in.Says {
-		if b, ok := anthropic.TextBlock(said); ok {
-			content = append(content, b)
-		}
+		content = append(content, anthropic.Words(said)...)
 	}
 	if in.Shot != nil {
 		t.size, t.url = in.Shot.Size, in.Shot.URL
 		if !shown {
-			content = append(content, sdk.NewTextBlock(t.where()), sdk.ContentBlockParamUnion{OfImage: t.shot(in.Shot)})
+			content = append(content, anthropic.Text(t.where()), t.shot(in.Shot))
 		}
 	}
 	last := len(t.messages) - 1
-	told := last >= 0 && t.messages[last].Role == sdk.MessageParamRoleUser // but the model has not answered
+	told := last >= 0 && t.messages[last].Role == anthropic.RoleUser // but the model has not answered
 	if len(content) == 0 && !told {
-		content = append(content, sdk.NewTextBlock(goOn))
+		content = append(content, anthropic.Text(goOn))
 	}
 	if told {
 		t.messages[last].Content = append(t.messages[last].Content, content...)
 		return
 	}
-	t.messages = append(t.messages, sdk.NewUserMessage(content...))
+	t.messages = append(t.messages, anthropic.Message{Role: anthropic.RoleUser, Content: content})
 }
 
 // answers are the results of the open calls, in their order. The picture of the
 // screen goes with the last action that was done and shows nothing of its own;
 // shown says whether there was one.
-func (t *talk) answers(in computeruse.Input) (content []sdk.ContentBlockParamUnion, shown bool) {
+func (t *talk) answers(in computeruse.Input) (content []anthropic.Content, shown bool) {
 	outcomes := map[string]computeruse.Outcome{}
 	for _, o := range in.Outcomes {
 		outcomes[o.CallID] = o
@@ -65,42 +61,37 @@ func (t *talk) answers(in computeruse.Input) (content []sdk.ContentBlockParamUni
 		o, ok := outcomes[c.id]
 		switch {
 		case !ok:
-			content = append(content, anthropic.ResultBlock(c.id, c.toolset, noAnswer, nil, true))
+			content = append(content, anthropic.Result(c.id, c.toolset, noAnswer, nil, true))
 		case o.Skipped:
-			content = append(content, anthropic.ResultBlock(c.id, c.toolset, skipped, nil, true))
+			content = append(content, anthropic.Result(c.id, c.toolset, skipped, nil, true))
 		case o.Err != "":
-			content = append(content, anthropic.ResultBlock(c.id, c.toolset, lines(o.Err, o.Text), nil, true))
+			content = append(content, anthropic.Result(c.id, c.toolset, lines(o.Err, o.Text), nil, true))
 		default:
-			text, images := cmp.Or(o.Text, done), []*sdk.ImageBlockParam(nil)
+			text, images := cmp.Or(o.Text, done), []anthropic.ImageBlock(nil)
 			if o.Image != nil {
-				images = append(images, anthropic.ImageBlock(*o.Image))
+				images = append(images, anthropic.Picture(*o.Image))
 			}
 			if with == c.id {
 				t.url = in.Shot.URL
 				text, images = lines(text, t.where()), append(images, t.shot(in.Shot))
 			}
-			content = append(content, anthropic.ResultBlock(c.id, c.toolset, text, images, false))
+			content = append(content, anthropic.Result(c.id, c.toolset, text, images, false))
 		}
 	}
 	return content, with != ""
 }
 
-func toolAnswer(c call, r llm.ToolResult) sdk.ContentBlockParamUnion {
-	images := make([]*sdk.ImageBlockParam, len(r.Images))
-	for i, picture := range r.Images {
-		images[i] = anthropic.ImageBlock(picture)
-	}
-	return anthropic.ResultBlock(c.id, c.toolset, r.Text, images, r.IsError)
+func toolAnswer(c call, r llm.ToolResult) anthropic.Content {
+	return anthropic.Result(c.id, c.toolset, r.Text, anthropic.Pictures(r.Images), r.IsError)
 }
 
 // shot is the picture of the screen. Where the vendor can be told so, it must
 // not shrink it: clicks would miss.
-func (t *talk) shot(s *computeruse.Shot) *sdk.ImageBlockParam {
-	b := anthropic.ImageBlock(s.Image)
+func (t *talk) shot(s *computeruse.Shot) anthropic.ImageBlock {
 	if isToolset(t.mind.tools) {
-		b.Transformations.OversizedImage = sdk.ImageTransformationsParamOversizedImageError
+		return anthropic.Picture(s.Image).Unscaled()
 	}
-	return b
+	return anthropic.Picture(s.Image)
 }
 
 // maxURL is how much of a page's address is told.

@@ -101,6 +101,9 @@ func TestTheBetaToolsDoTheSameByAction(t *testing.T) {
 		if !strings.Contains(body, `"type":"`+string(tools)+`"`) || !strings.Contains(body, `"display_width_px":1002`) {
 			t.Errorf("request does not offer %s for a screen of 1002 pixels", tools)
 		}
+		if got, want := strings.Contains(body, `"enable_zoom":true`), tools == anthropic.Tools20251124; got != want {
+			t.Errorf("%s offers to zoom: %t, want %t", tools, got, want)
+		}
 	}
 }
 

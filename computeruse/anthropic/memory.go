@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"clank/llm/anthropic"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
 )
 
 // maxPictures is how many of the newest pictures are sent again. Those that the
@@ -24,7 +22,7 @@ func (t *talk) forget(keep int) (stable []int) {
 	newest := len(t.messages) - 1
 	for i := newest; i >= 0; i-- {
 		m := &t.messages[i]
-		if m.Role != sdk.MessageParamRoleUser {
+		if m.Role != anthropic.RoleUser {
 			continue
 		}
 		if i == newest && keep > 0 {
@@ -40,7 +38,7 @@ func (t *talk) forget(keep int) (stable []int) {
 		return []int{newest}
 	}
 	for i := first - 1; i >= 0; i-- {
-		if t.messages[i].Role == sdk.MessageParamRoleUser {
+		if t.messages[i].Role == anthropic.RoleUser {
 			return []int{i}
 		}
 	}
@@ -49,44 +47,43 @@ func (t *talk) forget(keep int) (stable []int) {
 
 // forgetIn keeps the last pictures of a message, at most keep, and says how
 // many are left. Blocks are replaced, not changed: a question may hold them.
-func forgetIn(m *sdk.MessageParam, keep int) (left int) {
+func forgetIn(m *anthropic.Message, keep int) (left int) {
 	over := pictures(*m) - keep
 	if over <= 0 {
 		return pictures(*m)
 	}
-	m.Content = slices.Clone(m.Content)
-	for i := range m.Content {
-		b := &m.Content[i]
-		if b.OfImage != nil && over > 0 {
-			*b, over = sdk.NewTextBlock(forgotten), over-1
-		}
-		if b.OfToolResult == nil {
-			continue
-		}
-		r := *b.OfToolResult
-		r.Content = slices.Clone(r.Content)
-		for j := range r.Content {
-			if r.Content[j].OfImage != nil && over > 0 {
-				r.Content[j], over = sdk.ToolResultBlockParamContentUnion{OfText: &sdk.TextBlockParam{Text: forgotten}}, over-1
-			}
-		}
-		b.OfToolResult = &r
-	}
+	m.Content = withoutPictures(m.Content, &over)
 	return keep
 }
 
-func pictures(m sdk.MessageParam) int {
-	n := 0
-	for _, b := range m.Content {
-		if b.OfImage != nil {
-			n++
-		}
-		if b.OfToolResult != nil {
-			for _, c := range b.OfToolResult.Content {
-				if c.OfImage != nil {
-					n++
-				}
+// withoutPictures are blocks without the first pictures, as many as are over.
+func withoutPictures(blocks []anthropic.Content, over *int) []anthropic.Content {
+	blocks = slices.Clone(blocks)
+	for i, b := range blocks {
+		switch b := b.(type) {
+		case anthropic.ImageBlock:
+			if *over > 0 {
+				blocks[i] = anthropic.Text(forgotten)
+				*over--
 			}
+		case anthropic.ResultBlock:
+			b.Content = withoutPictures(b.Content, over)
+			blocks[i] = b
+		}
+	}
+	return blocks
+}
+
+func pictures(m anthropic.Message) int { return picturesIn(m.Content) }
+
+func picturesIn(blocks []anthropic.Content) int {
+	n := 0
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case anthropic.ImageBlock:
+			n++
+		case anthropic.ResultBlock:
+			n += picturesIn(b.Content)
 		}
 	}
 	return n
@@ -102,8 +99,8 @@ type memory struct {
 }
 
 type storedMessage struct {
-	Role    sdk.MessageParamRole `json:"role"`
-	Content []json.RawMessage    `json:"content"`
+	Role    string            `json:"role"`
+	Content []json.RawMessage `json:"content"`
 }
 
 // Memory implements computeruse.Talk.
@@ -155,10 +152,10 @@ func (t *talk) remember(raw json.RawMessage) error {
 
 // restore adds a stored message. Open calls are those of the last one.
 func (t *talk) restore(m storedMessage, wordsOnly bool) error {
-	if m.Role != sdk.MessageParamRoleUser && m.Role != sdk.MessageParamRoleAssistant {
+	if m.Role != anthropic.RoleUser && m.Role != anthropic.RoleAssistant {
 		return fmt.Errorf("there is no role %.20q", m.Role)
 	}
-	var content []sdk.ContentBlockParamUnion
+	var content []anthropic.Content
 	var open []call
 	for _, raw := range m.Content {
 		var b storedBlock
@@ -172,16 +169,14 @@ func (t *talk) restore(m storedMessage, wordsOnly bool) error {
 		}
 		switch {
 		case b.Type == "text":
-			if block, ok := anthropic.TextBlock(b.Text); ok {
-				content = append(content, block)
-			}
+			content = append(content, anthropic.Words(b.Text)...)
 		case wordsOnly:
-		case m.Role == sdk.MessageParamRoleAssistant:
+		case m.Role == anthropic.RoleAssistant:
 			content = append(content, anthropic.RawBlock(raw))
 		default:
-			var block sdk.ContentBlockParamUnion
-			if err := json.Unmarshal(raw, &block); err != nil {
-				return fmt.Errorf("read block: %w", err)
+			block, err := anthropic.ReadBlock(raw)
+			if err != nil {
+				return err
 			}
 			content = append(content, block)
 		}
@@ -192,7 +187,7 @@ func (t *talk) restore(m storedMessage, wordsOnly bool) error {
 }
 
 // add adds content, to the last message if that is of the same role.
-func (t *talk) add(role sdk.MessageParamRole, content []sdk.ContentBlockParamUnion) {
+func (t *talk) add(role string, content []anthropic.Content) {
 	if len(content) == 0 {
 		return
 	}
@@ -200,8 +195,8 @@ func (t *talk) add(role sdk.MessageParamRole, content []sdk.ContentBlockParamUni
 		t.messages[last].Content = append(t.messages[last].Content, content...)
 		return
 	}
-	if len(t.messages) == 0 && role == sdk.MessageParamRoleAssistant {
-		t.messages = append(t.messages, sdk.NewUserMessage(sdk.NewTextBlock(goOn)))
+	if len(t.messages) == 0 && role == anthropic.RoleAssistant {
+		t.messages = append(t.messages, anthropic.Message{Role: anthropic.RoleUser, Content: anthropic.Words(goOn)})
 	}
-	t.messages = append(t.messages, sdk.MessageParam{Role: role, Content: content})
+	t.messages = append(t.messages, anthropic.Message{Role: role, Content: content})
 }

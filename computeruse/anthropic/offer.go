@@ -1,16 +1,11 @@
 package anthropic
 
 import (
-	"encoding/json"
-	"fmt"
 	"image"
 	"slices"
 
 	"clank/llm"
 	"clank/llm/anthropic"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
 )
 
 // Names of tools of the loop that members of the browser toolset stand for.
@@ -29,64 +24,45 @@ const (
 var covered = []string{toolReadText, toolReadPage, toolListTabs, toolOpenTab, toolSelectTab, toolCloseTab, toolNavigate}
 
 // offer is what the model is given to work with, for pictures of this size.
-func offer(t Tools, tools []llm.Tool, size image.Point) []sdk.ToolUnionParam {
-	var all []sdk.ToolUnionParam
+func offer(t Tools, tools []llm.Tool, size image.Point) []anthropic.Tool {
+	var all []anthropic.Tool
 	for _, tool := range tools {
 		if t != ToolsBrowser || !slices.Contains(covered, tool.Name) {
 			all = append(all, anthropic.ToolOf(tool))
 		}
 	}
+	vendors := anthropic.Tool{Type: string(t)}
 	switch t {
 	case ToolsComputer:
-		return append(all, sdk.ToolUnionParam{OfComputerToolset20260801: &sdk.ComputerToolset20260801Param{}})
 	case ToolsBrowser:
-		return append(all, sdk.ToolUnionParam{OfBrowserToolset20260801: &sdk.BrowserToolset20260801Param{Configs: members(tools)}})
+		vendors.Configs = members(tools)
 	default:
-		return append(all, betaTool(t, size))
+		vendors.Name, vendors.DisplayWidth, vendors.DisplayHeight = toolsetComputer, size.X, size.Y
+		vendors.EnableZoom = t == Tools20251124
 	}
+	return append(all, vendors)
 }
 
-func betaTool(t Tools, size image.Point) sdk.ToolUnionParam {
-	zoom := ""
-	if t == Tools20251124 {
-		zoom = `,"enable_zoom":true`
-	}
-	return param.Override[sdk.ToolUnionParam](json.RawMessage(fmt.Sprintf(
-		`{"type":%q,"name":"computer","display_width_px":%d,"display_height_px":%d%s}`, t, size.X, size.Y, zoom)))
+// neverOffered are members that a session must not use (scripts, files, logs of
+// the page), and one that nobody here can (finding by description).
+var neverOffered = []string{"javascript_exec", "file_upload", "read_console", "read_network", "find"}
+
+// needs are the tools of the loop that members stand for.
+var needs = map[string]string{
+	"get_page_text": toolReadText, "read_page": toolReadPage, "list_tabs": toolListTabs,
+	"new_tab": toolOpenTab, "switch_tab": toolSelectTab, "close_tab": toolCloseTab,
 }
 
-// members switches off what a session must not do (scripts, files, logs of the
-// page), what nobody here can (finding by description), and what the loop has
-// no tool for.
-func members(tools []llm.Tool) sdk.BrowserToolsetConfigsParam {
-	off := param.NewOpt(false)
-	c := sdk.BrowserToolsetConfigsParam{
-		JavascriptExec: sdk.BrowserJavascriptExecConfigParam{Enabled: off},
-		FileUpload:     sdk.BrowserFileUploadConfigParam{Enabled: off},
-		ReadConsole:    sdk.BrowserReadConsoleConfigParam{Enabled: off},
-		ReadNetwork:    sdk.BrowserReadNetworkConfigParam{Enabled: off},
-		Find:           sdk.BrowserFindConfigParam{Enabled: off},
+// members switches off what is never offered and what the loop has no tool for.
+func members(tools []llm.Tool) map[string]anthropic.Able {
+	off := map[string]anthropic.Able{}
+	for _, member := range neverOffered {
+		off[member] = anthropic.Able{}
 	}
-	has := func(name string) bool {
-		return slices.ContainsFunc(tools, func(t llm.Tool) bool { return t.Name == name })
+	for member, need := range needs {
+		if !slices.ContainsFunc(tools, func(t llm.Tool) bool { return t.Name == need }) {
+			off[member] = anthropic.Able{}
+		}
 	}
-	if !has(toolReadText) {
-		c.GetPageText = sdk.BrowserGetPageTextConfigParam{Enabled: off}
-	}
-	if !has(toolReadPage) {
-		c.ReadPage = sdk.BrowserReadPageConfigParam{Enabled: off}
-	}
-	if !has(toolListTabs) {
-		c.ListTabs = sdk.BrowserListTabsConfigParam{Enabled: off}
-	}
-	if !has(toolOpenTab) {
-		c.NewTab = sdk.BrowserNewTabConfigParam{Enabled: off}
-	}
-	if !has(toolSelectTab) {
-		c.SwitchTab = sdk.BrowserSwitchTabConfigParam{Enabled: off}
-	}
-	if !has(toolCloseTab) {
-		c.CloseTab = sdk.BrowserCloseTabConfigParam{Enabled: off}
-	}
-	return c
+	return off
 }

@@ -11,8 +11,6 @@ import (
 	"clank/computeruse"
 	"clank/llm"
 	"clank/llm/anthropic"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
 )
 
 // skipped answers calls after one that failed, in the words the models know
@@ -33,7 +31,7 @@ var defaultSize = image.Pt(1280, 800)
 type talk struct {
 	mind     *Mind
 	brief    computeruse.Brief
-	messages []sdk.MessageParam
+	messages []anthropic.Message
 	open     []call      // of the model's newest message
 	size     image.Point // of the newest picture
 	url      string      // of the page
@@ -95,13 +93,18 @@ func (t *talk) take(got anthropic.Answer) computeruse.Turn {
 	turn.Text, turn.Reasoning = strings.Join(texts, "\n\n"), strings.Join(thoughts, "\n\n")
 	if got.Stop == llm.StopRefused {
 		turn.Text = cmp.Or(turn.Text, anthropic.Refusal(got.Why))
-		t.messages = append(t.messages, sdk.NewAssistantMessage(sdk.NewTextBlock(turn.Text)))
+		t.answered(anthropic.Text(turn.Text))
 		return turn
 	}
 	if says { // thoughts alone are not taken back
-		t.messages = append(t.messages, sdk.NewAssistantMessage(anthropic.Replay(got.Blocks)...))
+		t.answered(anthropic.Replay(got.Blocks)...)
 	}
 	return turn
+}
+
+// answered keeps what the model said.
+func (t *talk) answered(content ...anthropic.Content) {
+	t.messages = append(t.messages, anthropic.Message{Role: anthropic.RoleAssistant, Content: content})
 }
 
 // call puts a call of a tool where it belongs in the turn.

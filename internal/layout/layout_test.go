@@ -333,8 +333,8 @@ var walls = map[string][]string{
 	"github.com/go-rod/rod":             {"browsermgr"},
 	"github.com/pion":                   {"videosource", "voice", "internal"},
 	"github.com/sashabaranov/go-openai": {"llm", "computeruse"},
-	"github.com/anthropics":             {"llm", "computeruse"},
-	"google.golang.org/genai":           {"llm/llmtest/gemini"}, // which the program does not link
+	"github.com/anthropics":             {}, // tests with the tag peers have it
+	"google.golang.org/genai":           {}, // likewise
 	"github.com/modelcontextprotocol":   {"mcpserver", "cmd/clank"},
 	"database/sql":                      {"sqlite"},
 	"modernc.org/sqlite":                {"sqlite"},
@@ -379,8 +379,6 @@ func TestOutsideLibrariesStayBehindTheirWalls(t *testing.T) {
 	}
 }
 
-// What test servers import (the vendor's client of the Gemini API, with what it
-// signs in to clouds by) would cost each start of the program milliseconds.
 func TestTheProgramLinksNoTestServers(t *testing.T) {
 	imports := map[string][]string{}
 	for _, p := range packages(t) {
@@ -393,10 +391,24 @@ func TestTheProgramLinksNoTestServers(t *testing.T) {
 			continue
 		}
 		linked[path] = true
-		if within(path, "clank/llm/llmtest") || within(path, "google.golang.org/genai") || path == "testing" {
+		if within(path, "clank/llm/llmtest") || path == "testing" {
 			t.Errorf("the program links %s", path)
 		}
 		queue = append(queue, imports[path]...)
+	}
+}
+
+// Libraries that no package of ours may import are judges in tests with the tag
+// peers. All others are compiled without them.
+func TestLibrariesOfVendorsAreCompiledOnlyWithTheTag(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, imp := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			for lib, rooms := range walls {
+				if len(rooms) == 0 && within(imp, lib) {
+					t.Errorf("%s imports %s without the tag peers", p.ImportPath, imp)
+				}
+			}
+		}
 	}
 }
 

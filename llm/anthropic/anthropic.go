@@ -60,6 +60,7 @@ type Model struct {
 	patience wire.Patience
 	place    wire.Place
 	caps     llm.Caps
+	url      string // of the method
 	traits   traits
 	http     *http.Client
 	clean    func(string) string // removes secrets from text of the server
@@ -84,7 +85,7 @@ func New(o Options) (*Model, error) {
 		return nil, fmt.Errorf("open model: effort must be none, low, medium, high, xhigh or max, not %q", o.Effort)
 	}
 	m := &Model{
-		opts: o, traits: traitsOf(o.Model), caps: capsFor(o), http: wire.NoRedirects(o.HTTPClient), clean: wire.Cleaner(o.Key, u),
+		opts: o, url: u.JoinPath("v1", "messages").String(), traits: traitsOf(o.Model), caps: capsFor(o), http: wire.NoRedirects(o.HTTPClient), clean: wire.Cleaner(o.Key, u),
 		patience: wire.Patience{
 			Timeout: o.Timeout, Idle: o.IdleTimeout, Backoff: o.Backoff, Logger: o.Logger, OnRetry: o.OnRetry,
 		}.WithDefaults(),

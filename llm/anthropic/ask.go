@@ -1,27 +1,24 @@
 package anthropic
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"slices"
 	"time"
 
 	"clank/llm"
 	"clank/llm/wire"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 )
 
 // Question is one call in the vendor's own terms. Roles of Messages alternate
 // and begin and end with the user.
 type Question struct {
 	System    string
-	Messages  []sdk.MessageParam
-	Tools     []sdk.ToolUnionParam
+	Messages  []Message
+	Tools     []Tool
 	Betas     []string // values of the header anthropic-beta
 	MaxTokens int      // 0: as the options say
 	EndUser   string   // hashed id of the person served; may be empty
@@ -72,8 +69,14 @@ func (m *Model) Ask(ctx context.Context, q Question, onDelta func(llm.Delta)) (A
 	}
 	var whole Answer
 	for pauses := 0; ; pauses++ {
+		body, err := m.body(q)
+		if err != nil {
+			return Answer{}, err
+		}
 		start := time.Now()
-		part, err := wire.Call(ctx, m.patience, m.explain, func(ctx context.Context) (answer, error) { return m.once(ctx, q, emit) })
+		part, err := wire.Call(ctx, m.patience, m.explain, func(ctx context.Context) (answer, error) {
+			return m.once(ctx, body, q.Betas, emit)
+		})
 		if err != nil {
 			return Answer{}, err
 		}
@@ -84,7 +87,7 @@ func (m *Model) Ask(ctx context.Context, q Question, onDelta func(llm.Delta)) (A
 		if !part.paused || pauses == maxPauses || len(part.Blocks) == 0 {
 			return whole, nil
 		}
-		q.Messages = append(slices.Clip(q.Messages), sdk.NewAssistantMessage(Replay(part.Blocks)...))
+		q.Messages = append(slices.Clip(q.Messages), Message{Role: RoleAssistant, Content: Replay(part.Blocks)})
 	}
 }
 
@@ -95,7 +98,7 @@ type answer struct {
 }
 
 // once asks one time. Its errors are for explain.
-func (m *Model) once(ctx context.Context, q Question, emit func(llm.Delta)) (answer, error) {
+func (m *Model) once(ctx context.Context, body []byte, betas []string, emit func(llm.Delta)) (answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if ctx.Err() != nil {
@@ -103,12 +106,20 @@ func (m *Model) once(ctx context.Context, q Question, emit func(llm.Delta)) (ans
 	}
 	a := wire.NewAttempt(m.http, m.patience.Idle, cancel, m.clean)
 	defer a.Stop()
-	pictures := newPictures()
-	service := sdk.NewMessageService(m.callOptions(&carrier{Attempt: a, pictures: pictures}, q)...)
-	s := service.NewStreaming(ctx, m.params(q, pictures))
+	req, err := m.newRequest(ctx, body, betas)
+	if err != nil {
+		return answer{}, err
+	}
+	resp, err := a.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return answer{}, err
+	}
+	defer func() { _ = resp.Body.Close() }() // the body was read as far as we want it
 	dec := newDecoder()
-	defer func() { _ = s.Close() }() // the body was read as far as we want it
-	if err := receive(ctx, s, dec, emit); err != nil {
+	if err := receive(ctx, wire.Events("text/event-stream", resp.Body), dec, emit); err != nil {
 		return answer{}, err
 	}
 	got := dec.answer()
@@ -116,55 +127,28 @@ func (m *Model) once(ctx context.Context, q Question, emit func(llm.Delta)) (ans
 	return got, nil
 }
 
-func (m *Model) callOptions(a *carrier, q Question) []option.RequestOption {
-	opts := []option.RequestOption{
-		option.WithBaseURL(m.opts.BaseURL), option.WithHTTPClient(a), option.WithMaxRetries(0),
-	}
-	if m.opts.Key != "" {
-		opts = append(opts, option.WithAPIKey(m.opts.Key))
-	}
-	for _, beta := range q.Betas {
-		opts = append(opts, option.WithHeaderAdd("anthropic-beta", beta))
-	}
-	return opts
-}
-
 // receive reads events until the answer is complete. What happens to the
 // connection after that no longer matters.
-func receive(ctx context.Context, s *ssestream.Stream[sdk.MessageStreamEventUnion], dec *decoder, emit func(llm.Delta)) error {
-	for events := 0; ; events++ {
-		more := s.Next()
+func receive(ctx context.Context, next func() ([]byte, error), dec *decoder, emit func(llm.Delta)) error {
+	for begun := false; ; begun = true {
+		data, err := next()
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if !more {
-			return endOf(s.Err(), events, len(dec.blocks) == 0)
+		if err != nil {
+			if !errors.Is(err, wire.ErrLineTooLong) && (begun || errors.Is(err, io.EOF)) {
+				err = &wire.CutError{Err: err}
+			}
+			return err
 		}
-		if err := dec.event([]byte(s.Current().RawJSON()), emit); err != nil {
+		if len(bytes.TrimSpace(data)) == 0 { // some gateways keep a connection alive so
+			continue
+		}
+		if err := dec.event(data, emit); err != nil {
 			return err
 		}
 		if dec.complete {
 			return nil
 		}
 	}
-}
-
-// endOf is why a stream ended before its answer did; empty says that nothing of
-// the answer has come.
-func endOf(err error, events int, empty bool) error {
-	var (
-		told   *sdk.Error
-		syntax *json.SyntaxError
-	)
-	switch {
-	case err == nil:
-		return &wire.CutError{}
-	case errors.As(err, &told):
-		return &streamError{told: wire.ReadTold([]byte(told.RawJSON())), early: empty}
-	case errors.As(err, &syntax), errors.Is(err, bufio.ErrTooLong):
-		return &wire.MalformedError{Err: err}
-	case events > 0:
-		return &wire.CutError{Err: err}
-	}
-	return err
 }

@@ -2,84 +2,209 @@ package anthropic
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"sync"
 
 	"clank/llm"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
 )
+
+// What a conversation is made of, as the reference of the Messages API has it
+// (version 2023-06-01). What the model said is sent back as it came, see
+// [RawBlock]; what we say has a type.
+
+// Who says a message.
+const (
+	RoleUser      = "user"
+	RoleAssistant = "assistant"
+)
+
+// Message is one turn of a conversation.
+type Message struct {
+	Role    string    `json:"role"`
+	Content []Content `json:"content"`
+}
+
+// Content is one block of a message: a [TextBlock], [ImageBlock], [ResultBlock]
+// or [RawBlock]. Blocks are replaced, never changed, so questions may share them.
+type Content interface {
+	// marked is the same with a mark for the cache; false if it takes none.
+	marked() (Content, bool)
+}
+
+// TextBlock is text. See [Text] and [Words].
+type TextBlock struct {
+	Type         string        `json:"type"`
+	Text         string        `json:"text"`
+	CacheControl *cacheControl `json:"cache_control,omitempty"`
+}
+
+// ImageBlock is a picture. See [Picture].
+type ImageBlock struct {
+	Type            string           `json:"type"`
+	Source          source           `json:"source"`
+	Transformations *transformations `json:"transformations,omitempty"`
+	CacheControl    *cacheControl    `json:"cache_control,omitempty"`
+}
+
+type source struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type"`
+	Data      []byte `json:"data"`
+}
+
+type transformations struct {
+	OversizedImage string `json:"oversized_image"`
+}
+
+// ResultBlock answers a call of a tool. See [Result].
+type ResultBlock struct {
+	Type         string        `json:"type"`
+	ToolUseID    string        `json:"tool_use_id"`
+	Toolset      string        `json:"toolset_name,omitempty"`
+	IsError      bool          `json:"is_error,omitempty"`
+	Content      []Content     `json:"content,omitempty"`
+	CacheControl *cacheControl `json:"cache_control,omitempty"`
+}
+
+// RawBlock is a block in JSON that is sent as it stands, but for space between
+// its tokens.
+type RawBlock json.RawMessage
+
+// MarshalJSON implements json.Marshaler.
+func (b RawBlock) MarshalJSON() ([]byte, error) { return b, nil }
+
+// cacheControl marks the end of what is worth caching.
+type cacheControl struct {
+	Type string `json:"type"`
+}
+
+var ephemeral = &cacheControl{Type: "ephemeral"}
+
+func (b TextBlock) marked() (Content, bool) {
+	b.CacheControl = ephemeral
+	return b, true
+}
+
+func (b ImageBlock) marked() (Content, bool) {
+	b.CacheControl = ephemeral
+	return b, true
+}
+
+func (b ResultBlock) marked() (Content, bool) {
+	b.CacheControl = ephemeral
+	return b, true
+}
+
+func (b RawBlock) marked() (Content, bool) { return b, false }
 
 // NoOutput stands where a tool had nothing to say: the API wants some text.
 const NoOutput = "(no output)"
 
 // Replay is what the model said, as it is sent back: unchanged.
-func Replay(blocks []Block) []sdk.ContentBlockParamUnion {
-	replayed := make([]sdk.ContentBlockParamUnion, len(blocks))
+func Replay(blocks []Block) []Content {
+	replayed := make([]Content, len(blocks))
 	for i, b := range blocks {
 		replayed[i] = RawBlock(b.Raw)
 	}
 	return replayed
 }
 
-// RawBlock is a block that is sent as it stands.
-func RawBlock(raw json.RawMessage) sdk.ContentBlockParamUnion {
-	return param.Override[sdk.ContentBlockParamUnion](raw)
-}
+// Text is text, which must say something.
+func Text(text string) TextBlock { return TextBlock{Type: "text", Text: text} }
 
-// TextBlock is text; false if it says nothing, which the API does not take.
-func TextBlock(text string) (sdk.ContentBlockParamUnion, bool) {
-	return sdk.NewTextBlock(text), strings.TrimSpace(text) != ""
-}
-
-// ImageBlock is a picture.
-func ImageBlock(image llm.Image) *sdk.ImageBlockParam {
-	return &sdk.ImageBlockParam{Source: sdk.ImageBlockParamSourceUnion{OfBase64: &sdk.Base64ImageSourceParam{
-		Data: base64.StdEncoding.EncodeToString(image.Data), MediaType: sdk.Base64ImageSourceMediaType(image.MediaType),
-	}}}
-}
-
-// ResultBlock answers a call of a tool. Pictures of a failed tool are left out:
-// the API takes only text there.
-func ResultBlock(id, toolset, text string, images []*sdk.ImageBlockParam, failed bool) sdk.ContentBlockParamUnion {
-	r := &sdk.ToolResultBlockParam{ToolUseID: WireID(id)}
-	if toolset != "" {
-		r.ToolsetName = param.NewOpt(toolset)
+// Words is a block of text, or none if it says nothing, which the API does not
+// take.
+func Words(text string) []Content {
+	if strings.TrimSpace(text) == "" {
+		return nil
 	}
+	return []Content{Text(text)}
+}
+
+// Picture is a picture.
+func Picture(image llm.Image) ImageBlock {
+	return ImageBlock{Type: "image", Source: source{Type: "base64", MediaType: image.MediaType, Data: image.Data}}
+}
+
+// Pictures are pictures.
+func Pictures(images []llm.Image) []ImageBlock {
+	blocks := make([]ImageBlock, len(images))
+	for i, image := range images {
+		blocks[i] = Picture(image)
+	}
+	return blocks
+}
+
+// Unscaled has the vendor refuse a picture that is too large for the model,
+// which it would shrink otherwise.
+func (b ImageBlock) Unscaled() ImageBlock {
+	b.Transformations = &transformations{OversizedImage: "error"}
+	return b
+}
+
+// Result answers a call of a tool. Pictures of a failed tool are left out: the
+// API takes only text there.
+func Result(id, toolset, text string, images []ImageBlock, failed bool) ResultBlock {
+	r := ResultBlock{Type: "tool_result", ToolUseID: WireID(id), Toolset: toolset, IsError: failed}
 	if failed {
-		r.IsError, images = param.NewOpt(true), nil
+		images = nil
 	}
 	if strings.TrimSpace(text) == "" && len(images) == 0 {
 		text = NoOutput
 	}
-	if strings.TrimSpace(text) != "" {
-		r.Content = append(r.Content, sdk.ToolResultBlockParamContentUnion{OfText: &sdk.TextBlockParam{Text: text}})
-	}
+	r.Content = Words(text)
 	for _, image := range images {
-		r.Content = append(r.Content, sdk.ToolResultBlockParamContentUnion{OfImage: image})
+		r.Content = append(r.Content, image)
 	}
-	return sdk.ContentBlockParamUnion{OfToolResult: r}
+	return r
 }
 
-// ToolOf describes a tool of ours.
-func ToolOf(t llm.Tool) sdk.ToolUnionParam {
-	tool := &sdk.ToolParam{Name: t.Name, InputSchema: param.Override[sdk.ToolInputSchemaParam](schemaOf(t.Schema))}
-	if t.Description != "" {
-		tool.Description = param.NewOpt(t.Description)
+// ReadBlock reads text or the result of a tool from JSON. Other blocks are kept
+// as they stand.
+func ReadBlock(raw json.RawMessage) (Content, error) {
+	var kind struct {
+		Type string `json:"type"`
 	}
-	return sdk.ToolUnionParam{OfTool: tool}
+	if err := json.Unmarshal(raw, &kind); err != nil {
+		return nil, fmt.Errorf("read block: %w", err)
+	}
+	switch kind.Type {
+	case "text":
+		return readText(raw)
+	case "tool_result":
+		return readResult(raw)
+	}
+	return RawBlock(raw), nil
 }
 
-func schemaOf(schema json.RawMessage) json.RawMessage {
-	if len(schema) == 0 {
-		return json.RawMessage(`{"type":"object"}`)
+func readText(raw json.RawMessage) (Content, error) {
+	var b TextBlock
+	if err := json.Unmarshal(raw, &b); err != nil {
+		return nil, fmt.Errorf("read block: %w", err)
 	}
-	return schema
+	return b, nil
+}
+
+func readResult(raw json.RawMessage) (Content, error) {
+	var r struct {
+		ResultBlock
+		Content []json.RawMessage `json:"content"`
+	}
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return nil, fmt.Errorf("read block: %w", err)
+	}
+	for _, inner := range r.Content {
+		b, err := ReadBlock(inner)
+		if err != nil {
+			return nil, err
+		}
+		r.ResultBlock.Content = append(r.ResultBlock.Content, b)
+	}
+	return r.ResultBlock, nil
 }
 
 // wireIDs is what the API takes for the id of a call.

@@ -128,9 +128,21 @@ func (b *blockBuilder) toolUse() *ToolUse {
 
 // encode is JSON of values made here, which always marshal.
 func encode(v any) json.RawMessage {
-	data, err := json.Marshal(v)
+	data, err := marshal(v)
 	if err != nil {
 		return json.RawMessage("null")
 	}
 	return data
+}
+
+// marshal is v as JSON in which text stands as it came, unlike that of
+// json.Marshal, which writes it for web pages.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }

@@ -31,6 +31,7 @@ type wireEvent struct {
 		Usage json.RawMessage `json:"usage"`
 	} `json:"message"`
 	Usage json.RawMessage `json:"usage"`
+	Error json.RawMessage `json:"error"`
 	Delta struct {
 		blockDelta
 		StopReason  string `json:"stop_reason"`
@@ -77,6 +78,9 @@ func (d *decoder) event(data []byte, emit func(llm.Delta)) error {
 	var e wireEvent
 	if err := json.Unmarshal(data, &e); err != nil {
 		return &wire.MalformedError{Err: fmt.Errorf("read event: %w", err)}
+	}
+	if e.Type == "error" || len(e.Error) > 0 && string(e.Error) != "null" {
+		return &streamError{told: wire.ReadTold(data), early: len(d.blocks) == 0}
 	}
 	switch e.Type {
 	case "message_start":

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"clank/llm"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
 )
 
 // Generate implements llm.Model. An answer without any content is a reply
@@ -19,7 +17,7 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 		q.Tools = append(q.Tools, ToolOf(t))
 	}
 	for i, message := range q.Messages {
-		if message.Role == sdk.MessageParamRoleUser {
+		if message.Role == RoleUser {
 			q.Stable = append(q.Stable, i)
 		}
 	}
@@ -63,8 +61,8 @@ const leftOut = "(go on)"
 
 // messages are what the API takes: roles alternate, the user begins and ends,
 // and each call is answered by the next message, whose answers come first.
-func (m *Model) messages(all []llm.Message) []sdk.MessageParam {
-	var out []sdk.MessageParam
+func (m *Model) messages(all []llm.Message) []Message {
+	var out []Message
 	var open []string // calls of the assistant's message before
 	for _, message := range merged(all) {
 		if message.Role == llm.RoleAssistant {
@@ -72,25 +70,25 @@ func (m *Model) messages(all []llm.Message) []sdk.MessageParam {
 			if len(content) == 0 {
 				continue
 			}
-			out = say(out, sdk.MessageParamRoleAssistant, content)
+			out = say(out, RoleAssistant, content)
 			open = append(open, calls...)
 			continue
 		}
-		out = say(out, sdk.MessageParamRoleUser, userBlocks(message.Parts, open))
+		out = say(out, RoleUser, userBlocks(message.Parts, open))
 		open = nil
 	}
-	if n := len(out); n == 0 || out[n-1].Role != sdk.MessageParamRoleUser {
+	if n := len(out); n == 0 || out[n-1].Role != RoleUser {
 		content := userBlocks(nil, open)
 		if len(content) == 0 {
-			content = []sdk.ContentBlockParamUnion{sdk.NewTextBlock(leftOut)}
+			content = []Content{Text(leftOut)}
 		}
-		out = say(out, sdk.MessageParamRoleUser, content)
+		out = say(out, RoleUser, content)
 	}
 	return out
 }
 
 // say adds content, to the last message if that is of the same role.
-func say(out []sdk.MessageParam, role sdk.MessageParamRole, content []sdk.ContentBlockParamUnion) []sdk.MessageParam {
+func say(out []Message, role string, content []Content) []Message {
 	if len(content) == 0 {
 		return out
 	}
@@ -98,10 +96,10 @@ func say(out []sdk.MessageParam, role sdk.MessageParamRole, content []sdk.Conten
 		out[n-1].Content = append(out[n-1].Content, content...)
 		return out
 	}
-	if len(out) == 0 && role == sdk.MessageParamRoleAssistant {
-		out = append(out, sdk.NewUserMessage(sdk.NewTextBlock(leftOut)))
+	if len(out) == 0 && role == RoleAssistant {
+		out = append(out, Message{Role: RoleUser, Content: Words(leftOut)})
 	}
-	return append(out, sdk.MessageParam{Role: role, Content: content})
+	return append(out, Message{Role: role, Content: content})
 }
 
 // merged joins neighbours of the same role, so that all answers to one message
@@ -118,7 +116,7 @@ func merged(all []llm.Message) []llm.Message {
 	return out
 }
 
-func (m *Model) assistantBlocks(parts []llm.Part) (content []sdk.ContentBlockParamUnion, calls []string) {
+func (m *Model) assistantBlocks(parts []llm.Part) (content []Content, calls []string) {
 	says := false
 	for _, p := range parts {
 		switch {
@@ -131,10 +129,9 @@ func (m *Model) assistantBlocks(parts []llm.Part) (content []sdk.ContentBlockPar
 		case p.Opaque != nil && p.Opaque.Owner == m.Owner():
 			content = append(content, RawBlock(p.Opaque.Data))
 		case p.Text != "":
-			if b, ok := TextBlock(p.Text); ok {
-				says = true
-				content = append(content, b)
-			}
+			words := Words(p.Text)
+			says = says || len(words) > 0
+			content = append(content, words...)
 		}
 	}
 	if !says { // thoughts alone are not taken back
@@ -153,38 +150,29 @@ func objectOf(input json.RawMessage) json.RawMessage {
 // userBlocks answers open calls first, each once and in their order, and then
 // says the rest. A call without an answer is said to have none; an answer to no
 // open call becomes text.
-func userBlocks(parts []llm.Part, open []string) []sdk.ContentBlockParamUnion {
+func userBlocks(parts []llm.Part, open []string) []Content {
 	results := map[string]*llm.ToolResult{}
-	var rest []sdk.ContentBlockParamUnion
-	text := func(s string) {
-		if b, ok := TextBlock(s); ok {
-			rest = append(rest, b)
-		}
-	}
+	var rest []Content
 	for _, p := range parts {
 		switch {
 		case p.Result != nil && slices.Contains(open, p.Result.ID) && results[p.Result.ID] == nil:
 			results[p.Result.ID] = p.Result
 		case p.Result != nil:
-			text("Result of an earlier tool call: " + p.Result.Text)
+			rest = append(rest, Words("Result of an earlier tool call: "+p.Result.Text)...)
 		case p.Image != nil:
-			rest = append(rest, sdk.ContentBlockParamUnion{OfImage: ImageBlock(*p.Image)})
+			rest = append(rest, Picture(*p.Image))
 		default:
-			text(p.Text)
+			rest = append(rest, Words(p.Text)...)
 		}
 	}
-	var content []sdk.ContentBlockParamUnion
+	var content []Content
 	for _, id := range open {
 		r := results[id]
 		if r == nil {
-			content = append(content, ResultBlock(id, "", "There is no result: the call was not carried out.", nil, true))
+			content = append(content, Result(id, "", "There is no result: the call was not carried out.", nil, true))
 			continue
 		}
-		images := make([]*sdk.ImageBlockParam, len(r.Images))
-		for i, image := range r.Images {
-			images[i] = ImageBlock(image)
-		}
-		content = append(content, ResultBlock(id, "", r.Text, images, r.IsError))
+		content = append(content, Result(id, "", r.Text, Pictures(r.Images), r.IsError))
 	}
 	return append(content, rest...)
 }

@@ -83,7 +83,7 @@ func TestMaxTokensAreAlwaysSentAndWithinTheModel(t *testing.T) {
 	}
 }
 
-func TestEnvironmentOfTheClientLibraryHasNoSay(t *testing.T) {
+func TestTheEnvironmentHasNoSay(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "sk-ant-from-the-environment")
 	t.Setenv("ANTHROPIC_AUTH_TOKEN", "token-from-the-environment")
 	t.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")

@@ -6,13 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"google.golang.org/genai"
-
 	"clank/llm"
 	"clank/llm/gemini"
 	"clank/llm/llmtest"
 	server "clank/llm/llmtest/gemini"
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestTextArrivesInPiecesAndWholeWithItsPrice(t *testing.T) {
@@ -51,7 +49,7 @@ func TestTextArrivesInPiecesAndWholeWithItsPrice(t *testing.T) {
 		t.Errorf("request = %+v", r)
 	}
 	think := sent(t, r).GenerationConfig.ThinkingConfig
-	if think == nil || !think.IncludeThoughts || think.ThinkingLevel != genai.ThinkingLevelLow {
+	if think == nil || !think.IncludeThoughts || think.ThinkingLevel != "LOW" {
 		t.Errorf("thinking = %+v", think)
 	}
 }
@@ -274,7 +272,7 @@ func TestATextWhoseEndIsSignedStaysOneAndComesBackDivided(t *testing.T) {
 		t.Errorf("text = %q, want %q", got, "hello")
 	}
 	generate(t, m, llm.Request{Messages: []llm.Message{llm.UserText("hi"), stored(t, reply.Message), llm.UserText("and?")}})
-	want := []*genai.Part{{Text: "hel"}, {Text: "lo", ThoughtSignature: []byte("signed")}}
+	want := []*server.Part{{Text: "hel"}, {Text: "lo", ThoughtSignature: []byte("signed")}}
 	if diff := cmp.Diff(want, sent(t, s.Requests()[1]).Contents[1].Parts); diff != "" {
 		t.Errorf("parts (-want +got):\n%s", diff)
 	}
@@ -284,7 +282,7 @@ func TestATextWhoseEndIsSignedStaysOneAndComesBackDivided(t *testing.T) {
 		}
 	}
 	generate(t, m, llm.Request{Messages: []llm.Message{llm.UserText("hi"), reply.Message, llm.UserText("and?")}})
-	if diff := cmp.Diff([]*genai.Part{{Text: "help"}}, sent(t, s.Requests()[2]).Contents[1].Parts); diff != "" {
+	if diff := cmp.Diff([]*server.Part{{Text: "help"}}, sent(t, s.Requests()[2]).Contents[1].Parts); diff != "" {
 		t.Errorf("changed parts (-want +got):\n%s", diff)
 	}
 }

@@ -18,8 +18,6 @@ import (
 
 	"clank/llm"
 	"clank/llm/llmtest"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
 )
 
 // NewServer starts a server for the duration of a test. A client is configured
@@ -30,12 +28,13 @@ import (
 // its signature; without a summary it is a redacted one. Finish may be any
 // stop_reason, or one of llmtest's own words.
 //
-// Each request is decoded with the client library's types for parameters, and
-// nothing may be left over. Roles alternate; calls are answered at once, in
+// A request may hold only what the API has, and of that what clients of ours
+// send; built with the tag peers, also only what the vendor's client library
+// knows. Roles alternate; calls are answered at once, in
 // order, in the name of their family; thinking comes back as it was sent;
 // pictures are within the model's limits; there are at most four marks for the
 // cache. Otherwise the request is refused with status 400 and the test fails.
-// What the server sends is decoded with the client library's types as well.
+// What the server sends is checked in the same way.
 func NewServer(tb testing.TB, script ...llmtest.Turn) *llmtest.Server {
 	tb.Helper()
 	return llmtest.NewDialect(tb, dialect(), script...)
@@ -79,7 +78,7 @@ func (m *memory) hasPaused() bool {
 func (m *memory) blocks(r llmtest.Reply, n int) []map[string]any {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.paused = stopReason(r) == string(sdk.StopReasonPauseTurn)
+	m.paused = stopReason(r) == "pause_turn"
 	var blocks []map[string]any
 	var signatures []string
 	if t := r.Reasoning; t != nil {
@@ -187,15 +186,15 @@ func pieces(b map[string]any) (head map[string]any, deltas []map[string]any) {
 func stopReason(r llmtest.Reply) string {
 	switch {
 	case r.Finish == "length":
-		return string(sdk.StopReasonMaxTokens)
+		return "max_tokens"
 	case r.Refusal != "", r.Finish == "content_filter":
-		return string(sdk.StopReasonRefusal)
+		return "refusal"
 	case r.Finish != "":
 		return r.Finish
 	case len(r.Calls) > 0:
-		return string(sdk.StopReasonToolUse)
+		return "tool_use"
 	}
-	return string(sdk.StopReasonEndTurn)
+	return "end_turn"
 }
 
 func usage(u *llm.Usage) map[string]any {

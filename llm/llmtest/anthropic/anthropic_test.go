@@ -9,13 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"clank/llm"
 	"clank/llm/llmtest"
 	"clank/llm/llmtest/anthropic"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/google/go-cmp/cmp"
 )
 
 // post sends a body and returns the status and the answer.
@@ -53,7 +48,24 @@ const (
 func TestRequestsTheVendorWouldRefuseAreRefused(t *testing.T) {
 	mark := `"cache_control":{"type":"ephemeral"}`
 	for name, tt := range map[string]struct{ body, beta, says string }{
-		"no max_tokens":    {`{"model":"m","messages":[` + hello + `]}`, "", "max_tokens"},
+		"no max_tokens":    {`{"model":"m","messages":[` + hello + `]}`, "", "max_tokens is required"},
+		"none at all":      {`{"model":"m","max_tokens":0,"messages":[` + hello + `]}`, "", "max_tokens are required"},
+		"half a token":     {`{"model":"m","max_tokens":1.5,"messages":[` + hello + `]}`, "", "max_tokens must be a number of things"},
+		"a number in text": {`{"model":"m","max_tokens":"1","messages":[` + hello + `]}`, "", "max_tokens must be a number of things"},
+		"no list":          {`{"model":"m","max_tokens":1,"messages":` + hello + `}`, "", ".messages must be an array"},
+		"no object":        {`[]`, "", "must be an object"},
+		"unknown role":     {`{"model":"m","max_tokens":1,"messages":[{"role":"system","content":[{"type":"text","text":"x"}]}]}`, "", "must be one of"},
+		"unknown block":    {`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"hologram"}]}]}`, "", `does not know type "hologram"`},
+		"no type":          {`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"text":"x"}]}]}`, "", `does not know type ""`},
+		"field of another": {`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"text","text":"x","tool_use_id":"a"}]}]}`, "", "does not know .messages[0].content[0].tool_use_id"},
+		"thinking, marked": {`{"model":"m","max_tokens":1,"messages":[` + hello + `,{"role":"assistant","content":[{"type":"thinking","thinking":"x","signature":"y",` + mark + `}]},` + hello + `]}`, "", "cache_control"},
+		"unknown tool":     {`{"model":"m","max_tokens":1,"tools":[{"type":"computer_2025"}],"messages":[` + hello + `]}`, "", `does not know type "computer_2025"`},
+		"unknown member":   {`{"model":"m","max_tokens":1,"tools":[{"type":"computer_toolset_20260801","configs":{"fly":{}}}],"messages":[` + hello + `]}`, "", "configs.fly"},
+		"tool without":     {`{"model":"m","max_tokens":1,"tools":[{"name":"look"}],"messages":[` + hello + `]}`, "", "input_schema is required"},
+		"schema of a list": {`{"model":"m","max_tokens":1,"tools":[{"name":"look","input_schema":{"type":"array"}}],"messages":[` + hello + `]}`, "", "input_schema.type"},
+		"truth in text":    {`{"model":"m","max_tokens":1,"stream":"true","messages":[` + hello + `]}`, "", "must be true or false"},
+		"effort unknown":   {`{"model":"m","max_tokens":1,"output_config":{"effort":"huge"},"messages":[` + hello + `]}`, "", "effort must be one of"},
+		"input of a list":  {`{"model":"m","max_tokens":1,"messages":[` + hello + `,{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"x","input":[1]}]},` + hello + `]}`, "", "input must be an object"},
 		"unknown field":    {`{"model":"m","max_tokens":1,"colour":"red","messages":[` + hello + `]}`, "", "does not know .colour"},
 		"unknown in block": {`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"text","text":"x","bold":true}]}]}`, "", "bold"},
 		"no JSON":          {`{"model`, "", "decode request"},
@@ -94,49 +106,25 @@ func TestRequestsTheVendorWouldRefuseAreRefused(t *testing.T) {
 	}
 }
 
-func TestTheClientLibraryUnderstandsWhatIsSaid(t *testing.T) {
-	reply := llmtest.Reply{
-		Reasoning: &llmtest.Reasoning{Summary: "so so", Encrypted: "sig"}, Text: "I click",
-		Calls: []llmtest.Call{{Name: "computer.left_click", Arguments: `{"coordinate":[3,4]}`}, {ID: "mine", Name: "look"}},
-		Usage: &llm.Usage{InputTokens: 10, CachedTokens: 4, CacheWriteTokens: 1, OutputTokens: 3},
+func TestAnswersTheVendorWouldNotGiveAreAProblem(t *testing.T) {
+	server := anthropic.Open(llmtest.Answer(llmtest.Reply{Text: "x", Refusal: "no"}), llmtest.Answer(llmtest.Reply{Calls: []llmtest.Call{{Name: "x", Arguments: "["}}}))
+	defer server.Close()
+	for range 2 {
+		post(t, server, "", `{"model":"m","max_tokens":1,"stream":true,"messages":[`+hello+`]}`)
 	}
-	server := anthropic.NewServer(t, llmtest.Answer(reply), llmtest.Answer(reply))
-	service := sdk.NewMessageService(option.WithBaseURL(server.URL()), option.WithMaxRetries(0))
-	params := sdk.MessageNewParams{
-		Model: "claude-opus-5-5", MaxTokens: 100, Messages: []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock("hi"))},
+	if got := server.Problems(); len(got) != 0 {
+		t.Errorf("problems with what the vendor gives: %q", got)
 	}
-	whole, err := service.New(t.Context(), params)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var streamed sdk.Message
-	stream := service.NewStreaming(t.Context(), params)
-	for stream.Next() {
-		if err := streamed.Accumulate(stream.Current()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if stream.Err() != nil {
-		t.Fatal(stream.Err())
-	}
-	for name, m := range map[string]*sdk.Message{"whole": whole, "streamed": &streamed} {
-		var got []string
-		for _, b := range m.Content {
-			switch b := b.AsAny().(type) {
-			case sdk.ThinkingBlock:
-				got = append(got, b.Thinking+" / "+b.Signature)
-			case sdk.TextBlock:
-				got = append(got, b.Text)
-			case sdk.ToolUseBlock:
-				got = append(got, b.ToolsetName+" "+b.Name+" "+string(b.Input))
-			}
-		}
-		want := []string{"so so / sig", "I click", `computer left_click {"coordinate":[3,4]}`, " look {}"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-		if m.StopReason != sdk.StopReasonToolUse || m.Usage.InputTokens != 5 || m.Usage.CacheReadInputTokens != 4 || m.Usage.CacheCreationInputTokens != 1 {
-			t.Errorf("%s: stop %s, usage %+v", name, m.StopReason, m.Usage)
+	for name, tt := range map[string]struct{ what, message string }{
+		"an event unknown":    {"event", `{"type":"weather_report"}`},
+		"a block unknown":     {"event", `{"type":"content_block_start","index":0,"content_block":{"type":"hologram"}}`},
+		"a piece unknown":     {"event", `{"type":"content_block_delta","index":0,"delta":{"type":"photon_delta"}}`},
+		"a piece without end": {"event", `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta"}}`},
+		"a whole of a user":   {"whole", `{"type":"message","role":"user"}`},
+		"no JSON":             {"whole", `{`},
+	} {
+		if anthropic.Check(tt.what, tt.message) == nil {
+			t.Errorf("%s is no problem", name)
 		}
 	}
 }

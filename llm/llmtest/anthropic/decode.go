@@ -4,13 +4,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"strings"
 
 	"clank/llm"
 	"clank/llm/llmtest"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
 )
 
 // body is what the server reads of a request.
@@ -69,7 +66,10 @@ type block struct {
 }
 
 func decode(raw []byte, into *llmtest.Request, said *memory) error {
-	if err := strict(raw, into.Header.Get("Anthropic-Beta") != ""); err != nil {
+	if err := strict(raw); err != nil {
+		return err
+	}
+	if err := libraryTakes(raw, into.Header.Get("Anthropic-Beta") != ""); err != nil {
 		return err
 	}
 	var b body
@@ -103,65 +103,13 @@ func decode(raw []byte, into *llmtest.Request, said *memory) error {
 	return judge(b, into.Header, said)
 }
 
-// strict decodes with the client library's types and encodes again: what the
-// vendor does not know is lost on the way.
-func strict(raw []byte, beta bool) error {
-	var before map[string]any
-	if err := json.Unmarshal(raw, &before); err != nil {
+// strict refuses what the API does not know.
+func strict(raw []byte) error {
+	var value any
+	if err := json.Unmarshal(raw, &value); err != nil {
 		return fmt.Errorf("decode request: %w", err)
 	}
-	delete(before, "stream")
-	var typed any = new(sdk.MessageNewParams)
-	if beta {
-		typed = new(sdk.BetaMessageNewParams)
-	}
-	if err := json.Unmarshal(raw, typed); err != nil {
-		return fmt.Errorf("decode request: %w", err)
-	}
-	again, err := json.Marshal(typed)
-	if err != nil {
-		return fmt.Errorf("decode request: %w", err)
-	}
-	var after map[string]any
-	if err := json.Unmarshal(again, &after); err != nil {
-		return fmt.Errorf("decode request: %w", err)
-	}
-	if where := differ("", before, after); where != "" {
-		return fmt.Errorf("the Messages API does not know %s", where)
-	}
-	return nil
-}
-
-// differ is the path of the first thing that is not the same; "" if all is.
-func differ(at string, a, b any) string {
-	switch a := a.(type) {
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		if !ok {
-			return at
-		}
-		for k, v := range a {
-			if where := differ(at+"."+k, v, b[k]); where != "" {
-				return where
-			}
-		}
-		return ""
-	case []any:
-		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return at
-		}
-		for i := range a {
-			if where := differ(fmt.Sprintf("%s[%d]", at, i), a[i], b[i]); where != "" {
-				return where
-			}
-		}
-		return ""
-	}
-	if !reflect.DeepEqual(a, b) {
-		return at
-	}
-	return ""
+	return requestShape("", value)
 }
 
 // part is a block in the words of package llm.

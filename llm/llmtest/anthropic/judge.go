@@ -13,8 +13,6 @@ import (
 	"strings"
 
 	"clank/llm/llmtest"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
 )
 
 // judge refuses what the vendor would.
@@ -253,43 +251,18 @@ func judgeResults(before, content []block) error {
 	return nil
 }
 
-// check decodes what the server sends with the client library's types.
+// check refuses what the vendor would not send.
 func check(what string, _ llmtest.Request, data []byte) error {
-	switch what {
-	case "whole":
-		var m sdk.Message
-		if err := json.Unmarshal(data, &m); err != nil {
-			return fmt.Errorf("check message: %w", err)
-		}
-		for _, c := range m.Content {
-			if c.AsAny() == nil {
-				return fmt.Errorf("check message: block of type %q", c.Type)
-			}
-		}
-	case "event":
-		return checkEvent(data)
+	shapes := map[string]shape{"whole": wholeShape, "event": eventShape}
+	if shapes[what] == nil {
+		return nil
 	}
-	return nil
-}
-
-func checkEvent(data []byte) error {
-	var e sdk.MessageStreamEventUnion
-	if err := json.Unmarshal(data, &e); err != nil {
-		return fmt.Errorf("check event: %w", err)
+	var value any
+	if err := json.Unmarshal(data, &value); err != nil {
+		return fmt.Errorf("check answer: %w", err)
 	}
-	switch e := e.AsAny().(type) {
-	case sdk.ContentBlockStartEvent:
-		if e.ContentBlock.AsAny() == nil {
-			return fmt.Errorf("check event: block of type %q", e.ContentBlock.Type)
-		}
-	case sdk.ContentBlockDeltaEvent:
-		if e.Delta.AsAny() == nil {
-			return fmt.Errorf("check event: piece of type %q", e.Delta.Type)
-		}
-	case nil:
-		if string(data) != `{"type":"ping"}` {
-			return fmt.Errorf("check event: %s", data)
-		}
+	if err := shapes[what]("", value); err != nil {
+		return err
 	}
-	return nil
+	return libraryReads(what, data)
 }

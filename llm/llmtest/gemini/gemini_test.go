@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/genai"
-
 	"clank/llm"
 	"clank/llm/llmtest"
 	"clank/llm/llmtest/gemini"
@@ -51,6 +49,10 @@ func TestRequestsTheVendorWouldRefuseAreRefusedAndAProblem(t *testing.T) {
 	for name, body := range map[string]string{
 		"not JSON":             `{`,
 		"an unknown field":     `{"contents":[` + user + `],"model":"x"}`,
+		"an unknown part":      `{"contents":[{"role":"user","parts":[{"text":"x","hologram":{}}]}]}`,
+		"a number as text":     `{"contents":[` + user + `],"generationConfig":{"maxOutputTokens":"7"}}`,
+		"text as a number":     `{"contents":[{"role":"user","parts":[{"text":7}]}]}`,
+		"no base64":            `{"contents":[{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"!"}}]}]}`,
 		"no contents":          `{"contents":[]}`,
 		"the model first":      `{"contents":[{"role":"model","parts":[{"text":"x"}]}]}`,
 		"an unknown role":      `{"contents":[{"role":"system","parts":[{"text":"x"}]}]}`,
@@ -110,7 +112,7 @@ func TestAnswersTheVendorWouldNotGiveAreAProblem(t *testing.T) {
 	}
 }
 
-func TestAnswersDecodeWithTheVendorsTypes(t *testing.T) {
+func TestAnswersSayWhatTheScriptDoes(t *testing.T) {
 	reply := llmtest.Reply{
 		Reasoning: &llmtest.Reasoning{Summary: "hm"}, Text: "hello",
 		Calls: []llmtest.Call{{Name: "click", Arguments: `{"x":1,"y":2}`}},
@@ -124,7 +126,7 @@ func TestAnswersDecodeWithTheVendorsTypes(t *testing.T) {
 		if data == "" {
 			continue
 		}
-		var r genai.GenerateContentResponse
+		var r gemini.GenerateContentResponse
 		if err := json.Unmarshal([]byte(strings.TrimPrefix(data, "data: ")), &r); err != nil {
 			t.Fatalf("%v in %s", err, data)
 		}
@@ -141,7 +143,7 @@ func TestAnswersDecodeWithTheVendorsTypes(t *testing.T) {
 		t.Errorf("text %q, %d calls, %d ends", text.String(), calls, ends)
 	}
 	_, whole := post(t, s, "gemini-3.5-flash:generateContent", screen)
-	var r genai.GenerateContentResponse
+	var r gemini.GenerateContentResponse
 	if err := json.Unmarshal([]byte(whole), &r); err != nil || r.Text() != "hello" || len(r.FunctionCalls()) != 1 {
 		t.Errorf("whole = %s, %v", whole, err)
 	}

@@ -2,10 +2,12 @@
 // Gemini API: chat and computer use through generateContent and
 // streamGenerateContent.
 //
-// Each request is decoded strictly with the types of the vendor's library and
-// checked as the vendor would: roles, an answer for every call, thought
-// signatures as they were given. Each answer is checked the same way. The
-// package is not for use outside tests and demonstrations: it has no model.
+// Each request may hold only what the API has, and of that what clients of ours
+// send, and is checked as the vendor would: roles, an answer for every call,
+// thought signatures as they were given. Each answer is checked the same way.
+// Built with the tag peers, both are decoded with the types of the vendor's
+// library as well. The package is not for use outside tests and demonstrations:
+// it has no model.
 package gemini
 
 import (
@@ -15,8 +17,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"google.golang.org/genai"
 
 	"clank/llm/llmtest"
 )
@@ -59,8 +59,8 @@ func dialect() llmtest.Dialect {
 		Error: func(status int, code, message string) map[string]any { return errorObject(status, code, message) },
 		Check: check,
 		Raw: func(req llmtest.Request, event []byte) {
-			var r genai.GenerateContentResponse
-			if strings.HasPrefix(string(event), "{") && json.Unmarshal(event, &r) == nil { // the library panics at null
+			var r GenerateContentResponse
+			if json.Unmarshal(event, &r) == nil {
 				said.issue(req.Model, &r)
 			}
 		},
@@ -95,7 +95,7 @@ func (m *memory) decode(r *http.Request, body []byte, into *llmtest.Request) err
 	return m.issued.check(model, wire.Contents)
 }
 
-func (m *memory) issue(model string, r *genai.GenerateContentResponse) {
+func (m *memory) issue(model string, r *GenerateContentResponse) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, c := range r.Candidates {
@@ -107,7 +107,7 @@ func (m *memory) issue(model string, r *genai.GenerateContentResponse) {
 
 // object is an answer, or a piece of one, as it is sent. What it signs is
 // remembered.
-func (m *memory) object(req llmtest.Request, r *genai.GenerateContentResponse) map[string]any {
+func (m *memory) object(req llmtest.Request, r *GenerateContentResponse) map[string]any {
 	m.issue(req.Model, r)
 	var o map[string]any
 	if err := json.Unmarshal(encode(r), &o); err != nil {
@@ -125,8 +125,11 @@ func check(what string, req llmtest.Request, message []byte) error {
 	if err != nil {
 		return err
 	}
-	var r genai.GenerateContentResponse
-	if err := json.Unmarshal(message, &r); err != nil {
+	var r GenerateContentResponse
+	if err := strict(message, &r); err != nil {
+		return fmt.Errorf("decode answer: %w", err)
+	}
+	if err := libraryReads(message); err != nil {
 		return err
 	}
 	return checkAnswer(wire, &r)

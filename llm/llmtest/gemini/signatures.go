@@ -3,8 +3,6 @@ package gemini
 import (
 	"encoding/base64"
 	"fmt"
-
-	"google.golang.org/genai"
 )
 
 // filler is the signature that tells the vendor not to check.
@@ -21,9 +19,9 @@ func newSignatures() signatures {
 	return signatures{all: map[string]bool{}, calls: map[string]string{}}
 }
 
-func callKey(model string, f *genai.FunctionCall) string { return model + " " + string(encode(f)) }
+func callKey(model string, f *FunctionCall) string { return model + " " + string(encode(f)) }
 
-func (s signatures) add(model string, parts []*genai.Part) {
+func (s signatures) add(model string, parts []*Part) {
 	for _, p := range parts {
 		if p.ThoughtSignature != nil {
 			s.all[model+" "+string(p.ThoughtSignature)] = true
@@ -36,7 +34,7 @@ func (s signatures) add(model string, parts []*genai.Part) {
 
 // check demands that what was signed comes back with its signature, that no
 // signature is made up, and, from Gemini 3 on, that each turn's first call has one.
-func (s signatures) check(model string, contents []*genai.Content) error {
+func (s signatures) check(model string, contents []*Content) error {
 	must := !isOld(model)
 	skip, err := base64.URLEncoding.DecodeString(filler)
 	if err != nil {

@@ -7,30 +7,32 @@ import (
 	"fmt"
 	"slices"
 
-	"google.golang.org/genai"
-
 	"clank/llm"
 )
 
-// Wire is the body of a request, in the types of the vendor's library.
+// Wire is the body of a request.
 type Wire struct {
-	Contents          []*genai.Content        `json:"contents"`
-	SystemInstruction *genai.Content          `json:"systemInstruction,omitempty"`
-	Tools             []*genai.Tool           `json:"tools,omitempty"`
-	ToolConfig        *genai.ToolConfig       `json:"toolConfig,omitempty"`
-	SafetySettings    []*genai.SafetySetting  `json:"safetySettings,omitempty"`
-	GenerationConfig  *genai.GenerationConfig `json:"generationConfig,omitempty"`
+	Contents          []*Content        `json:"contents"`
+	SystemInstruction *Content          `json:"systemInstruction,omitempty"`
+	Tools             []*Tool           `json:"tools,omitempty"`
+	ToolConfig        *ToolConfig       `json:"toolConfig,omitempty"`
+	GenerationConfig  *GenerationConfig `json:"generationConfig,omitempty"`
 }
 
-// Decode reads a request's body; a field the library does not know is an error.
+// Decode reads a request's body; a field that is not known is an error.
 func Decode(body []byte) (Wire, error) {
 	var w Wire
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&w); err != nil {
+	if err := strict(body, &w); err != nil {
 		return Wire{}, fmt.Errorf("decode request: %w", err)
 	}
-	return w, nil
+	return w, libraryTakes(body)
+}
+
+// strict decodes what has no fields but those of into.
+func strict(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
 }
 
 // check holds a request against what the API demands.
@@ -38,12 +40,12 @@ func (w Wire) check() error {
 	if len(w.Contents) == 0 {
 		return errors.New("contents are not specified")
 	}
-	var open []*genai.FunctionCall // calls of the content before
+	var open []*FunctionCall // calls of the content before
 	for i, c := range w.Contents {
 		if err := checkContent(c); err != nil {
 			return fmt.Errorf("contents[%d]: %w", i, err)
 		}
-		if i == 0 && c.Role != genai.RoleUser {
+		if i == 0 && c.Role != roleUser {
 			return errors.New("the first content must be of the user")
 		}
 		if i > 0 && w.Contents[i-1].Role == c.Role {
@@ -62,14 +64,14 @@ func (w Wire) check() error {
 	if len(open) > 0 {
 		return errors.New("the last content has calls without answers")
 	}
-	if w.Contents[len(w.Contents)-1].Role != genai.RoleUser {
+	if w.Contents[len(w.Contents)-1].Role != roleUser {
 		return errors.New("the last content must be of the user")
 	}
 	return w.checkTools()
 }
 
-func checkContent(c *genai.Content) error {
-	if c == nil || (c.Role != genai.RoleUser && c.Role != genai.RoleModel) {
+func checkContent(c *Content) error {
+	if c == nil || (c.Role != roleUser && c.Role != roleModel) {
 		return errors.New("the role must be user or model")
 	}
 	if len(c.Parts) == 0 {
@@ -91,7 +93,7 @@ func checkContent(c *genai.Content) error {
 		if kinds != 1 {
 			return fmt.Errorf("parts[%d] must have exactly one kind of data, it has %d", i, kinds)
 		}
-		if (p.FunctionCall != nil) && c.Role != genai.RoleModel || (p.FunctionResponse != nil) && c.Role != genai.RoleUser {
+		if (p.FunctionCall != nil) && c.Role != roleModel || (p.FunctionResponse != nil) && c.Role != roleUser {
 			return fmt.Errorf("parts[%d] does not belong to role %s", i, c.Role)
 		}
 		if r := p.FunctionResponse; r != nil && (r.Name == "" || r.Response == nil) {
@@ -106,7 +108,7 @@ func checkContent(c *genai.Content) error {
 
 // answers checks that c answers each of the calls before it, by id and name and
 // in their order, and nothing else.
-func answers(open []*genai.FunctionCall, c *genai.Content) error {
+func answers(open []*FunctionCall, c *Content) error {
 	i := 0
 	for _, p := range c.Parts {
 		r := p.FunctionResponse
@@ -142,7 +144,7 @@ func (w Wire) checkTools() error {
 			}
 			seen[f.Name] = true
 		}
-		if t.ComputerUse != nil && t.ComputerUse.Environment != genai.EnvironmentBrowser {
+		if t.ComputerUse != nil && t.ComputerUse.Environment != "ENVIRONMENT_BROWSER" {
 			return errors.New("the environment must be the browser")
 		}
 	}
@@ -162,12 +164,12 @@ func (w Wire) plain() llm.Request {
 	}
 	for _, t := range w.Tools {
 		for _, f := range t.FunctionDeclarations {
-			r.Tools = append(r.Tools, llm.Tool{Name: f.Name, Description: f.Description, Schema: encode(f.ParametersJsonSchema)})
+			r.Tools = append(r.Tools, llm.Tool{Name: f.Name, Description: f.Description, Schema: encode(f.ParametersJSONSchema)})
 		}
 	}
 	for _, c := range w.Contents {
 		m := llm.Message{Role: llm.RoleUser}
-		if c.Role == genai.RoleModel {
+		if c.Role == roleModel {
 			m.Role = llm.RoleAssistant
 		}
 		for _, p := range c.Parts {
@@ -178,7 +180,7 @@ func (w Wire) plain() llm.Request {
 	return r
 }
 
-func plainPart(p *genai.Part) llm.Part {
+func plainPart(p *Part) llm.Part {
 	switch {
 	case p.FunctionCall != nil:
 		return llm.Part{Call: &llm.ToolCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Input: encode(p.FunctionCall.Args)}}
