@@ -24,15 +24,15 @@ build: ## build the one static binary, bin/clank
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/clank
 	@dd if=$(BIN) of=$(BIN).copy bs=1048576 2>/dev/null && chmod 755 $(BIN).copy && mv $(BIN).copy $(BIN) # starts sooner: see ARCHITECTURE.md
 
-test: chromium speech ## run all tests
-	$(GO) test $(TESTFLAGS) -p 3 -parallel 4 ./...
+test: chromium speech ## run all tests (PACKAGES=./...)
+	@$(GO) test $(TESTFLAGS) -p 3 -parallel 4 $(or $(PACKAGES),./...)
 
 test-peers: chromium ## the tests against programs of others, which npm installs, and against the vendors' client libraries
 	CLANK_PEERS=1 $(GO) test -count=1 ./mcpserver ./internal/aimock ./internal/callpeers ./voice/discord/dave
 	$(GO) test -count=1 -tags peers ./llm/... ./computeruse/...
 
-race: chromium speech ## run the tests of what is done at once with the race detector, without the longest tables of cases (SKIP=packages, a regular expression)
-	GORACE=atexit_sleep_ms=100 $(GO) test $(TESTFLAGS) -race -short -p 3 -parallel 4 $$(scripts/concurrent | grep -vE '$(or $(SKIP),^$$)')
+race: chromium speech ## run the tests of what is done at once with the race detector, without the longest tables of cases (PACKAGES=those that scripts/concurrent names)
+	@GORACE=atexit_sleep_ms=100 $(GO) test $(TESTFLAGS) -race -short -p 3 -parallel 4 $(or $(PACKAGES),$$(scripts/concurrent))
 
 lint: ## run the linters, go vet's checks among them
 	$(GOLANGCI) run ./...

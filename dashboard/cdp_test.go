@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,12 +14,13 @@ import (
 	"github.com/coder/websocket"
 )
 
-// chromium is a browser of the test's own, spoken to over the Chrome DevTools
-// Protocol.
+// chromium is a browser as a test has it, spoken to over the Chrome DevTools
+// Protocol: what one test leaves there no other sees.
 type chromium struct {
-	t    *testing.T
-	conn *websocket.Conn
-	ctx  context.Context
+	t       *testing.T
+	conn    *websocket.Conn
+	ctx     context.Context
+	context string // the browser context of its pages
 
 	mu      sync.Mutex
 	next    int
@@ -34,60 +33,42 @@ type reply struct {
 	Error  *struct{ Message string }
 }
 
+// launch gives a test the browser of all tests, or one of its own if that needs flags.
 func launch(t *testing.T, flags ...string) *chromium {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("pages in a real browser take long")
 	}
-	path := os.Getenv("CLANK_CHROMIUM")
-	for _, name := range []string{"google-chrome", "google-chrome-stable", "chromium", "chromium-browser"} {
-		if found, err := exec.LookPath(name); path == "" && err == nil {
-			path = found
-		}
+	start := shared
+	if len(flags) > 0 {
+		start = func() (*process, error) { return startChromium(flags...) }
 	}
-	if path == "" {
-		t.Fatal("no Chromium; run make chromium")
-	}
-	dir := t.TempDir()
-	args := []string{"--headless=new", "--remote-debugging-port=0", "--user-data-dir=" + dir, "--no-first-run", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking"}
-	if os.Geteuid() == 0 {
-		args = append(args, "--no-sandbox")
-	}
-	cmd := exec.Command(path, append(append(args, flags...), "about:blank")...)
-	if err := cmd.Start(); err != nil {
+	p, err := start()
+	if err != nil {
 		t.Fatal(err)
 	}
+	if len(flags) > 0 {
+		t.Cleanup(func() {
+			if err := p.end(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 	ctx, done := context.WithTimeout(context.Background(), 2*time.Minute)
+	t.Cleanup(done)
 	c := &chromium{t: t, ctx: ctx, waiting: map[int]chan reply{}}
-	t.Cleanup(func() {
-		if c.conn != nil {
-			_, _ = c.send("", "Browser.close", nil)
-			_ = c.conn.CloseNow()
-		}
-		done()
-		exited := make(chan error, 1)
-		go func() { exited <- cmd.Wait() }()
-		select {
-		case <-exited:
-		case <-time.After(5 * time.Second):
-			_ = cmd.Process.Kill()
-			<-exited
-		}
-		eventually(t, "the browser's folder can be deleted", func() bool { return os.RemoveAll(dir) == nil })
-	})
-	var address string
-	eventually(t, "the browser says where it is", func() bool {
-		data, err := os.ReadFile(filepath.Join(dir, "DevToolsActivePort"))
-		port, path, ok := strings.Cut(strings.TrimSpace(string(data)), "\n")
-		address = "ws://127.0.0.1:" + port + path
-		return err == nil && ok
-	})
-	var err error
-	if c.conn, _, err = websocket.Dial(ctx, address, nil); err != nil {
+	if c.conn, _, err = websocket.Dial(ctx, p.address, nil); err != nil {
 		t.Fatal(err)
 	}
 	c.conn.SetReadLimit(64 << 20)
 	go c.read()
+	var made struct{ BrowserContextID string }
+	c.must("", "Target.createBrowserContext", nil, &made)
+	c.context = made.BrowserContextID
+	t.Cleanup(func() {
+		_, _ = c.send("", "Target.disposeBrowserContext", map[string]any{"browserContextId": c.context})
+		_ = c.conn.CloseNow()
+	})
 	return c
 }
 
@@ -159,7 +140,7 @@ func (c *chromium) open(url string, width, height int, scheme string) *tab {
 	c.t.Helper()
 	var target struct{ TargetID string }
 	var session struct{ SessionID string }
-	c.must("", "Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	c.must("", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": c.context}, &target)
 	c.must("", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session)
 	tb := &tab{c, session.SessionID}
 	tb.cdp("Page.enable", nil)

@@ -114,10 +114,10 @@ func TestScopedRefsAreTheCapturedElements(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many cases, one after the other")
 	}
-	b := browser.Connect(t, page.Options{})
+	tab := openTab(t, "about:blank")
 	for _, tt := range scopedCases() {
 		t.Run(tt.name, func(t *testing.T) {
-			tab := browsertest.Tab(t, b, page.TabOptions{URL: scopedSite(t, tt.html, tt.inner).URL})
+			browsertest.Navigate(t, tab, scopedSite(t, tt.html, tt.inner).URL)
 			if tt.inner != "" {
 				browsertest.Eventually(t, "the frames are seen", func() bool {
 					return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "button") >= strings.Count(tt.html+tt.inner, "<button")

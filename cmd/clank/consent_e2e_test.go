@@ -63,6 +63,9 @@ func TestTheRoomIsAskedBeforeSomethingIsBought(t *testing.T) {
 }
 
 func TestATerminalWhereNobodyIsAskedBuysOnlyWhatItIsAllowedTo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one step after the other, with a browser")
+	}
 	t.Parallel()
 	r := newRange(t)
 	for _, tt := range []struct {

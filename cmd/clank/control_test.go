@@ -26,6 +26,9 @@ func ended(t *testing.T, home string, environ []string, args ...string) (stdout,
 }
 
 func TestCommandsWorkTheBrowserOfTheServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one step after the other, with a browser")
+	}
 	t.Parallel()
 	home, environ := newPlace(t)
 	site := newSite(t)

@@ -15,6 +15,9 @@ import (
 )
 
 func TestDownloadsComeFromWherePagesMayGo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one step after the other, with a browser")
+	}
 	t.Parallel()
 	r := newRange(t)
 	for address, allowed := range map[string]bool{
@@ -45,6 +48,9 @@ func offering(t *testing.T) string {
 }
 
 func TestTheRoomIsAskedBeforeAProgramIsKept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one step after the other, with a browser")
+	}
 	t.Parallel()
 	for label, want := range map[string]int{"Allow": 1, "No": 0} {
 		t.Run(label, func(t *testing.T) {

@@ -9,6 +9,9 @@ import (
 )
 
 func TestThePersonAtAnMCPClientIsAsked(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one step after the other, with a browser")
+	}
 	for name, tt := range map[string]struct {
 		answer *mcp.ElicitResult // nil: the client cannot ask
 		bought bool

@@ -10,6 +10,9 @@ import (
 )
 
 func TestTheLinksOfAPageAreListedForModelsAndPeople(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one step after the other, with a browser")
+	}
 	r := newRange(t)
 	r.script([]llmtest.Turn{openPage(r.site.URL + "/leads"), use("browser_links", map[string]any{}), answering("It leads to %s", `\S+ -> \S+/\S*`)})
 	for model, prompt := range map[string]string{"compatible:scripted": "where does it lead", "plain:steps": "open " + r.site.URL + "/leads, list the links"} {

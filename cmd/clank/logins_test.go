@@ -13,6 +13,9 @@ import (
 )
 
 func TestToLogInNeedsAPersonsConsent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one step after the other, with a browser")
+	}
 	r := newRange(t)
 	put := vault.NewEntry{Name: "shop", Origins: []string{r.site.URL}, Username: "ada", Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP"}
 	if err := r.app.vault.Put(t.Context(), put); err != nil {

@@ -42,6 +42,9 @@ func (a api) do(method, path string, body any) (status int, answer map[string]an
 }
 
 func TestPagesReachTheShopAndNothingElseOnThisMachine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one step after the other, with a browser")
+	}
 	t.Parallel()
 	home, environ := newPlace(t)
 	environ = append(environ, allowVariable+"=")
@@ -107,6 +110,9 @@ func TestDoorsOfThisProgramAreNoPagesWhateverTheSettingsSay(t *testing.T) {
 }
 
 func TestPagesThatDoNotLoadAreToldAsWithoutAProxy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one step after the other, with a browser")
+	}
 	t.Parallel()
 	home, environ := newPlace(t)
 	dead := deadAddress(t)

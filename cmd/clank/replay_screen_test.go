@@ -71,6 +71,9 @@ func recordScreenRun(t *testing.T, environ []string, id string, turns ...compute
 }
 
 func TestRunThatWorkedTheScreenIsReplayedAndSavedAsAScript(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one step after the other, with a browser")
+	}
 	t.Parallel()
 	home, environ := newPlace(t)
 	site, changed := lampSite(t)
@@ -98,9 +101,6 @@ func TestRunThatWorkedTheScreenIsReplayedAndSavedAsAScript(t *testing.T) {
 	}
 	if code, out, told := inProcess(t, home, environ, "sessions", "scripts", "run", "--json", "light", "your_name = Eve"); code != exitDone || !strings.Contains(out, "lit for Eve") {
 		t.Errorf("scripts run: exit %d:\n%s%s", code, out, told)
-	}
-	if testing.Short() {
-		return
 	}
 	changed.Store(true)
 	if code, out, told := inProcess(t, home, environ, "sessions", "replay", "t1"); code != exitDiffers || !strings.Contains(out, `now:  click "Switch on" at 60, 95`) {

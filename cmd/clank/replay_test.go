@@ -110,6 +110,9 @@ func recordRun(t *testing.T, dir string, environ []string, id, prompt string) {
 }
 
 func TestRunIsShownExportedReplayedAndSavedAsAScript(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one step after the other, with a browser")
+	}
 	t.Parallel()
 	home, environ := newPlace(t)
 	site, changed := recordedShop(t)

@@ -78,7 +78,7 @@ type seat struct {
 }
 
 // maxUse is how many cases a tab takes before there is a new one.
-const maxUse = 16
+const maxUse = 64
 
 // sit makes the tab ready, a new one if need be.
 func (s *seat) sit(ctx context.Context) error {
