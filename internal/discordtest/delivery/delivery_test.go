@@ -56,15 +56,15 @@ func (r *room) payload(user uint64, op byte) []byte {
 	return nil
 }
 
-func ticket(t testing.TB, user uint64) *mls.Ticket {
-	t.Helper()
+func ticket(tb testing.TB, user uint64) *mls.Ticket {
+	tb.Helper()
 	key, err := mls.NewKey()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	ticket, err := mls.NewTicket(user, key)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return ticket
 }
