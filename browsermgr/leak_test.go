@@ -21,7 +21,10 @@ func rounds(t *testing.T, variable string, short int) int {
 }
 
 // held is what a program may leak.
-type held struct{ descriptors, goroutines, processes, temporary int }
+type held struct {
+	descriptors, goroutines, processes, temporary int
+	names                                         []string // of the temporary files
+}
 
 func holds(t *testing.T, temp, home string) held {
 	t.Helper()
@@ -33,7 +36,11 @@ func holds(t *testing.T, temp, home string) held {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return held{len(fds), runtime.NumGoroutine(), len(processesOf(t, home)), len(files)}
+	h := held{len(fds), runtime.NumGoroutine(), len(processesOf(t, home)), len(files), nil}
+	for _, f := range files {
+		h.names = append(h.names, f.Name())
+	}
+	return h
 }
 
 func (h held) within(limit held) bool {

@@ -178,6 +178,7 @@ func launchOnce(ctx context.Context, o Options, data *userData, port int, sandbo
 		<-p.done
 		return nil, fmt.Errorf("launch browser %s: %w%s", o.Executable, p.explain(err), said(&p.stderr))
 	}
+	data.socket = singletonSocket(data.dir)
 	return p, nil
 }
 

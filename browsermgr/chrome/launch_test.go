@@ -95,6 +95,25 @@ func TestKilledBrowserIsSeen(t *testing.T) {
 	}
 }
 
+// Chromium removes the links to its socket before the socket.
+func TestBrowserKilledWhileItEndsLeavesNoSocket(t *testing.T) {
+	p := launch(t, chrome.Options{TempDir: t.TempDir()})
+	socket, err := os.Readlink(filepath.Join(p.UserDataDir, "SingletonSocket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"SingletonSocket", "SingletonCookie", "SingletonLock"} {
+		if err := os.Remove(filepath.Join(p.UserDataDir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	killNow(t, p.PID)
+	ended(t, p)
+	if _, err := os.Stat(filepath.Dir(socket)); !os.IsNotExist(err) {
+		t.Errorf("%s is left: %v", filepath.Dir(socket), err)
+	}
+}
+
 func TestSecondCtrlCDoesNotWait(t *testing.T) {
 	p := launch(t, chrome.Options{})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -137,14 +137,29 @@ func singletonOwner(dir string) (host string, pid int, ok bool) {
 	return host, pid, true
 }
 
+// singletonSocket is the temporary directory with the socket of the browser that has a user data directory; "" if none is known.
+func singletonSocket(dir string) string {
+	target, err := os.Readlink(filepath.Join(dir, "SingletonSocket"))
+	if err != nil || !filepath.IsAbs(target) {
+		return ""
+	}
+	return filepath.Dir(target)
+}
+
+// removeSocket removes such a directory, unless something else is in it.
+func removeSocket(dir string) {
+	if dir == "" {
+		return
+	}
+	for _, name := range []string{"SingletonSocket", "SingletonCookie"} {
+		_ = os.Remove(filepath.Join(dir, name))
+	}
+	_ = os.Remove(dir)
+}
+
 // clearSingleton removes what a browser that has ended left: its links in the directory, and the socket they lead to.
 func clearSingleton(dir string) error {
-	if target, err := os.Readlink(filepath.Join(dir, "SingletonSocket")); err == nil && filepath.IsAbs(target) {
-		for _, name := range []string{"SingletonSocket", "SingletonCookie"} {
-			_ = os.Remove(filepath.Join(filepath.Dir(target), name))
-		}
-		_ = os.Remove(filepath.Dir(target)) // only if nothing else is in it
-	}
+	removeSocket(singletonSocket(dir))
 	for _, name := range append([]string{"DevToolsActivePort"}, singletonFiles...) {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove stale lock: %w", err)

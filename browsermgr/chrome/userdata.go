@@ -10,9 +10,10 @@ import (
 
 // userData is a user data directory that we hold.
 type userData struct {
-	dir  string
-	temp bool
-	lock *dirLock
+	dir    string
+	temp   bool
+	lock   *dirLock
+	socket string // where its browser's socket was when it had started
 }
 
 // openUserData makes or takes the directory, and clears away what a predecessor left in it.
@@ -81,6 +82,7 @@ func takeTempDir(base string) (*userData, error) {
 // close gives the directory back after its browser has ended: its locks are removed, and a temporary directory as a
 // whole.
 func (u *userData) close(ctx context.Context) error {
+	removeSocket(u.socket) // killed at the wrong moment, the browser leaves it with no link to it
 	err := clearSingleton(u.dir)
 	if u.temp {
 		err = removeDir(ctx, u.dir)
