@@ -80,8 +80,8 @@ corpus: chromium ## every task of the corpus through every backend
 bench-peers: chromium build ## the browser against playwright-core and agent-browser (ROUNDS=30)
 	@$(GO) run ./internal/peers -rounds $(or $(ROUNDS),30) -only "$(ONLY)" $(BIN)
 
-range: chromium build ## pages that try to reach what they must not, with and without the guard
-	@mkdir -p .cache && $(GO) build -o .cache/hostile ./internal/hostile && .cache/hostile $(BIN)
+range: chromium build ## pages that try to reach what they must not, with and without the guard (EVERY=1)
+	@mkdir -p .cache && $(GO) build -o .cache/hostile ./internal/hostile && .cache/hostile -every $(or $(EVERY),1) $(BIN)
 
 conformance: chromium build ## the control API's contract against the running binary
 	@$(GO) run ./internal/conformance $(BIN)

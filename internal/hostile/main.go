@@ -33,10 +33,11 @@ func run() int {
 	workers := flag.Int("workers", 8, "how many pages are open at a time")
 	loopback := flag.Bool("loopback", false, "do without a network namespace")
 	hole := flag.String("hole", "", "have the guard let this `host` through: the range must report it")
+	every := flag.Int("every", 1, "run only every `nth` case, with another one first each day of the year")
 	flag.Parse()
 	pattern, err := regexp.Compile(*only)
-	if flag.NArg() > 1 || err != nil {
-		fmt.Fprintln(os.Stderr, "usage: hostile [-v] [-run REGEXP] [-bare] [-hole HOST] [CLANK]", err)
+	if flag.NArg() > 1 || err != nil || *every < 1 {
+		fmt.Fprintln(os.Stderr, "usage: hostile [-v] [-run REGEXP] [-every N] [-bare] [-hole HOST] [CLANK]", err)
 		return 2
 	}
 	if !ground.Inside() && !*loopback {
@@ -50,7 +51,11 @@ func run() int {
 	defer stop()
 	ctx, cancel := context.WithTimeoutCause(ctx, wholeLimit, fmt.Errorf("the range took longer than %v", wholeLimit))
 	defer cancel()
-	options := field.Options{Only: pattern, Workers: *workers, Bare: *bare, Hole: *hole, Joined: true, Program: flag.Arg(0), Out: os.Stdout, Verbose: *verbose}
+	from := time.Now().YearDay() % *every
+	if *every > 1 {
+		fmt.Printf("every %d cases one, from number %d on\n", *every, from)
+	}
+	options := field.Options{Only: pattern, Every: *every, From: from, Workers: *workers, Bare: *bare, Hole: *hole, Joined: true, Program: flag.Arg(0), Out: os.Stdout, Verbose: *verbose}
 	if err := judge(ctx, options); err != nil {
 		fmt.Fprintln(os.Stderr, "hostile:", err)
 		return 1

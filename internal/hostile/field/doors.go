@@ -50,7 +50,7 @@ func (r *Report) knock(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	cases := corpus.Doors(doors.list)
+	cases := o.some(corpus.Doors(doors.list))
 	without, err := run(ctx, o, "c", 26000, cases, nil, func(ctx context.Context, p *pass) (*browser, error) {
 		tap.Watch(p.knocked)
 		return bare(ctx)

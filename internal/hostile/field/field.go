@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +26,8 @@ type Options struct {
 	Certificate tls.Certificate
 	// Only, if set, selects cases by title.
 	Only *regexp.Regexp
+	// Every, if above 1, has only every nth case of each pass run, from the one with this number on.
+	Every, From int
 	// Workers is how many pages are open at a time.
 	Workers int
 	// Bare leaves the guarded pass out.
@@ -160,14 +163,22 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 }
 
 func selected(o Options) []corpus.Case {
-	var cases []corpus.Case
-	for _, c := range corpus.Cases(o.Ground.Namespace) {
-		if o.Only == nil || o.Only.MatchString(c.Title()) {
-			c.Number = len(cases)
-			cases = append(cases, c)
-		}
+	cases := corpus.Cases(o.Ground.Namespace)
+	if o.Only != nil {
+		cases = slices.DeleteFunc(cases, func(c corpus.Case) bool { return !o.Only.MatchString(c.Title()) })
 	}
-	return cases
+	return o.some(cases)
+}
+
+// some are every nth of cases, numbered anew.
+func (o Options) some(cases []corpus.Case) []corpus.Case {
+	var taken []corpus.Case
+	for i := o.From; i < len(cases); i += max(o.Every, 1) {
+		c := cases[i]
+		c.Number = len(taken)
+		taken = append(taken, c)
+	}
+	return taken
 }
 
 // count adds a case, and says what is wrong with it.

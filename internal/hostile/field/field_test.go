@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/hostile/corpus"
 	"clank/internal/hostile/field"
 	"clank/internal/hostile/ground"
 )
@@ -89,5 +90,25 @@ func leaks(t *testing.T, o field.Options) {
 	}
 	if report.Err() == nil {
 		t.Error("the range is content with a hole")
+	}
+}
+
+func TestEveryCaseHasItsTurn(t *testing.T) {
+	all := corpus.Cases(true)
+	taken := map[string]bool{}
+	for from := range 3 {
+		some := field.Options{Every: 3, From: from}.Some(all)
+		for i, c := range some {
+			if c.Number != i || taken[c.Title()] {
+				t.Errorf("%s has number %d as case %d, and was taken before: %t", c.Title(), c.Number, i, taken[c.Title()])
+			}
+			taken[c.Title()] = true
+		}
+	}
+	if len(taken) != len(all) {
+		t.Errorf("%d of %d cases had their turn", len(taken), len(all))
+	}
+	if got := len((field.Options{}).Some(all)); got != len(all) {
+		t.Errorf("%d of %d cases without a choice", got, len(all))
 	}
 }
