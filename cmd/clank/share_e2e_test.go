@@ -216,6 +216,7 @@ func (h *theatre) byLink(t *testing.T) {
 		t.Fatalf("the call is told %q, want another link where it has moved to", h.told())
 	}
 	link = moved
+	tab = browsertest.Tab(t, browser, page.TabOptions{}) // in the old one, a link that differs in its fragment alone is a reload at some later time
 	browsertest.Navigate(t, tab, link)
 	browsertest.Eventually(t, "blue where the call has moved to", func() bool { return browsertest.JS(t, tab, probe) == `"low,low,high"` })
 

@@ -53,7 +53,7 @@ func run() int {
 	defer cancel()
 	from := time.Now().YearDay() % *every
 	if *every > 1 {
-		fmt.Printf("every %d cases one, from number %d on\n", *every, from)
+		_, _ = fmt.Fprintf(os.Stdout, "every %d cases one, from number %d on\n", *every, from)
 	}
 	options := field.Options{Only: pattern, Every: *every, From: from, Workers: *workers, Bare: *bare, Hole: *hole, Joined: true, Program: flag.Arg(0), Out: os.Stdout, Verbose: *verbose}
 	if err := judge(ctx, options); err != nil {

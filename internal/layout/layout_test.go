@@ -223,6 +223,8 @@ var table = map[string][]string{
 	"internal/discordtest/member":      {"internal/discordtest/aead", "internal/discordtest/voiceserver"},
 	"internal/discordtest/private":     {"internal/discordtest/member", "voice/discord/dave"},
 	"internal/callpeers":               {},
+	"internal/npm":                     {},
+	"internal/davey":                   {"internal/npm"},
 	"internal/discordtest/rtcpeer":     {},
 	"internal/discordtest/voiceserver": {"internal/discordtest/aead", "internal/discordtest/delivery", "internal/discordtest/rtcpeer"},
 	"internal/injection":               {},
@@ -286,7 +288,7 @@ var table = map[string][]string{
 	"internal/endurance":  {},
 	"internal/shareloop":  {},
 	"internal/voiceloop":  {"internal/discordtest/member", "voice", "voice/audio", "voice/ear"},
-	"internal/playwright": {},
+	"internal/playwright": {"internal/npm"},
 	"internal/peers":      {"browsermgr/chrome", "internal/playwright", "internal/running"},
 
 	"internal/conformance": {
