@@ -195,7 +195,6 @@ func TestWhatHappensWhileTheLineIsBrokenIsNotLost(t *testing.T) {
 }
 
 func TestAServerThatIsSilentIsLeft(t *testing.T) {
-	// The server, too, leaves a bot that is silent: a busy machine must not be so for half an interval.
 	s := newStage(t, discordtest.Config{HeartbeatInterval: 500 * time.Millisecond})
 	s.open()
 	s.WithholdHeartbeatACK(true)

@@ -107,7 +107,7 @@ func TestTooManyFramesAMinuteAreClosedWith4008(t *testing.T) {
 }
 
 func TestSilentClientIsClosedWith4009(t *testing.T) {
-	w := newTown(t, discordtest.Config{HeartbeatInterval: 20 * time.Millisecond})
+	w := newTown(t, discordtest.Config{HeartbeatInterval: 20 * time.Millisecond, Silence: 30 * time.Millisecond})
 	if got, want := closeCode(t, dial(t, w, "v=10")), discordtest.CloseSessionTimedOut; got != want {
 		t.Errorf("got close code %d, want %d", got, want)
 	}

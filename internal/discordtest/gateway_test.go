@@ -133,7 +133,7 @@ func TestCloseFromTheServerIsResumed(t *testing.T) {
 }
 
 func TestWithheldHeartbeatACKsMakeTheClientLeave(t *testing.T) {
-	w := newTown(t, discordtest.Config{HeartbeatInterval: 300 * time.Millisecond}) // a client leaves after five without an answer
+	w := newTown(t, discordtest.Config{HeartbeatInterval: 500 * time.Millisecond}) // a client leaves after five without an answer
 	d := w.session(t)
 	d.ShouldReconnectOnError = false
 	open(t, w, d)

@@ -147,7 +147,7 @@ func (s *Server) admit(c *Conn) bool {
 	}
 	s.Conns[c] = true
 	interval := s.Config.HeartbeatInterval
-	c.silence = time.AfterFunc(interval*3/2, func() { s.closeConn(c, CloseSessionTimedOut, "Session timed out") })
+	c.silence = time.AfterFunc(s.Config.Silence, func() { s.closeConn(c, CloseSessionTimedOut, "Session timed out") })
 	s.SendOp(c, opHello, map[string]any{"heartbeat_interval": interval.Milliseconds(), "_trace": []string{"discordtest"}})
 	return true
 }

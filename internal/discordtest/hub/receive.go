@@ -24,7 +24,7 @@ func (s *Server) receive(c *Conn, data []byte) {
 	authenticated := c.Session != nil
 	switch p.Op {
 	case OpHeartbeat:
-		c.silence.Reset(s.Config.HeartbeatInterval * 3 / 2)
+		c.silence.Reset(s.Config.Silence)
 		if !s.WithholdACKs {
 			s.SendOp(c, opHeartbeatAck, nil)
 		}

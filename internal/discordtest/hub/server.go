@@ -18,9 +18,12 @@ type Config struct {
 	// Now is the time of day as Discord sees it; nil means time.Now. Advance
 	// moves it forward in both cases.
 	Now func() time.Time
-	// HeartbeatInterval is announced to gateway clients; 0 means 41.25 s. A client
-	// that stays silent for one and a half intervals is closed with 4009.
+	// HeartbeatInterval is announced to gateway clients; 0 means 41.25 s.
 	HeartbeatInterval time.Duration
+	// Silence is how long a gateway client may go without a heartbeat before it is
+	// closed with 4009; 0 means one and a half intervals, but at least three seconds,
+	// so that a client on a busy machine is not taken for one that has gone.
+	Silence time.Duration
 	// RateLimits turns on limits such as Discord's: five messages in five seconds
 	// for a channel, and so on. Without it the headers are sent and nothing is
 	// refused unless RateLimitNext asks for it.
@@ -63,6 +66,9 @@ func New(cfg Config) *Server {
 	}
 	if cfg.HeartbeatInterval == 0 {
 		cfg.HeartbeatInterval = 41250 * time.Millisecond
+	}
+	if cfg.Silence == 0 {
+		cfg.Silence = max(cfg.HeartbeatInterval*3/2, 3*time.Second)
 	}
 	if cfg.SessionStarts == 0 {
 		cfg.SessionStarts = 1000
