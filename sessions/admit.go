@@ -86,6 +86,9 @@ func (m *Manager) queue(ctx context.Context, j *job) context.Context {
 		j.move(i + 1)
 	}
 	m.dispatch()
+	if j.started {
+		j.places = []int{0} // it never stood in line
+	}
 	return ctx
 }
 

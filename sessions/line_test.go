@@ -84,6 +84,35 @@ func TestEveryPlaceInLineIsTold(t *testing.T) {
 	})
 }
 
+func TestAPlaceInLineIsToldAsItWasThoughTheTurnHasCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend, free := holding()
+		r := newRig(t, sessions.Limits{Running: 1}, backend)
+		r.start(t.Context(), ask("ada", "hold"))
+		var told []string
+		late, done := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = r.Run(t.Context(), ask("ada", "p"), func(ev sessions.Event) {
+				told = append(told, describe(ev))
+				if len(told) == 2 {
+					<-late
+				}
+			})
+		}()
+		synctest.Wait()
+		third := r.start(t.Context(), ask("bob", "p")) // overtakes it, and is done before it has heard of that
+		free()
+		third.end(t)
+		synctest.Wait()
+		close(late)
+		<-done
+		if diff := cmp.Diff([]string{"queued 1", "queued 2", "queued 1", "running"}, told[:min(4, len(told))]); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestAFullLineRefusesMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		backend, free := holding()

@@ -42,14 +42,11 @@ func (m *Manager) Run(ctx context.Context, t Task, watch func(Event)) (Record, e
 func (m *Manager) await(ctx context.Context, j *job) bool {
 	for started := false; ; {
 		select {
-		case <-j.start: // at once: it never stood in line
+		case <-j.start:
 			started = true
 		default:
 		}
 		for _, place := range m.takePlaces(j) {
-			if started && place == 1 {
-				place = 0
-			}
 			j.rec.Position = place
 			m.tell(j, nil)
 		}
