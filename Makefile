@@ -4,6 +4,10 @@ GO ?= go
 BIN := bin/clank
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
+# Tests are compiled as the program is, without C and wherever the clone lies, so that what one target has compiled serves all others.
+export CGO_ENABLED ?= 0
+export GOFLAGS ?= -trimpath
+
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .PHONY: run build test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop endurance corpus bench-peers conformance range chromium speech clean help
@@ -32,7 +36,7 @@ test-peers: chromium ## the tests against programs of others, which npm installs
 	$(GO) test -count=1 -tags peers ./llm/... ./computeruse/...
 
 race: chromium speech ## run the tests of what is done at once with the race detector, without the longest tables of cases (PACKAGES=those that scripts/concurrent names)
-	@GORACE=atexit_sleep_ms=100 $(GO) test $(TESTFLAGS) -race -short -p 3 -parallel 4 $(or $(PACKAGES),$$(scripts/concurrent))
+	@CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(GO) test $(TESTFLAGS) -race -short -p 3 -parallel 4 $(or $(PACKAGES),$$(scripts/concurrent))
 
 lint: ## run the linters, go vet's checks among them
 	$(GOLANGCI) run ./...
