@@ -124,6 +124,7 @@ var conversations = []conversation{
 	{line: "screenshot --json", asks: "POST /screenshot", body: `{}`, answer: `{"ok":true,"path":""}`, stdout: "{\n  \"captured\": false,\n  \"ok\": false,\n  \"path\": \"\"\n}\n", stderr: "made no file", code: 1},
 	{line: "pdf", asks: "POST /pdf", body: `{}`, answer: `{"path":"/m/a.pdf"}`, stdout: "PDF: /m/a.pdf\n"},
 	{line: "text --selector p --max-chars 5", asks: "GET /text?maxChars=5&selector=p", answer: `{"text":"hello","truncated":true}`, stdout: "hello\n", stderr: "the text is cut"},
+	{line: "text", asks: "GET /text", answer: `{"text":""}`, stderr: "no text is shown there"},
 	{line: "text", asks: "GET /text", answer: `{"text":"",` + dialogOpen + `}`, stderr: "a dialog is open", code: 1},
 	{line: "highlight e3", asks: "POST /highlight", body: `{"ref":"e3"}`, stdout: "highlighted e3\n"},
 

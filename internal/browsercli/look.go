@@ -72,6 +72,9 @@ func lookCommands() []command {
 			},
 			) {
 				p.Block(a.Text)
+				if a.Text == "" {
+					p.Say("no text is shown there")
+				}
 				if a.Truncated {
 					p.Say("the text is cut: --max-chars sets where")
 				}

@@ -48,10 +48,10 @@ func (p *Printer) Flush() error {
 // Say tells the person something that is not the data asked for.
 func (p *Printer) Say(format string, args ...any) { fmt.Fprintf(p.talk, format+"\n", args...) }
 
-// Block prints a text of several lines, which a page may have written.
+// Block prints a text of several lines, which a page may have written. An empty text has none.
 func (p *Printer) Block(s string) {
 	p.bytes([]byte(Clean(s)))
-	if !strings.HasSuffix(s, "\n") {
+	if s != "" && !strings.HasSuffix(s, "\n") {
 		p.bytes([]byte("\n"))
 	}
 }

@@ -121,7 +121,7 @@ func TestWhatIsNoJSONIsNotPrinted(t *testing.T) {
 }
 
 func TestATextEndsItsLine(t *testing.T) {
-	for text, want := range map[string]string{"a\nb": "a\nb\n", "a\n": "a\n", "": "\n"} {
+	for text, want := range map[string]string{"a\nb": "a\nb\n", "a\n": "a\n", "": ""} {
 		var out strings.Builder
 		p := show.NewPrinter(&out, io.Discard)
 		p.Block(text)
