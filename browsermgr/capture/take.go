@@ -170,16 +170,13 @@ func below(f, root *frame.Frame) bool {
 	return false
 }
 
-// closedLevels bounds how deep closed shadow roots are followed.
-const closedLevels = 8
-
 // ask takes the piece of one process. What closed shadow roots hold comes with another look, once they are open to us; so do
 // elements that only a listener makes clickable, once we have heard of them.
 func (c *capture) ask(ctx context.Context, f *frame.Frame, arg snapshotArg) {
 	var p *outline.Piece
 	var err error
 	heard, _ := f.AskListeners(ctx)
-	for range closedLevels {
+	for range frame.ClosedLevels {
 		p, err = frame.Run[*outline.Piece](ctx, f, frame.Script{Fn: "snapshot", Arg: arg, Within: time.Minute})
 		if err != nil {
 			break

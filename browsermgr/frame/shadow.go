@@ -27,7 +27,28 @@ type node struct {
 	} `json:"shadowRoots"`
 }
 
-// OpenClosed lets our scripts into the closed shadow roots of the elements that the last snapshot suspected to have one,
+// ClosedLevels bounds how deep closed shadow roots are followed.
+const ClosedLevels = 8
+
+// Suspicious is what a script found in a document in which more may be behind closed shadow roots.
+type Suspicious interface {
+	Suspects() int // elements that may have one
+}
+
+// Whole runs a script that takes something from the document, and runs it again as long as closed shadow roots could be opened to it.
+func Whole[T Suspicious](ctx context.Context, f *Frame, s Script) (T, error) {
+	for level := 1; ; level++ {
+		found, err := Run[T](ctx, f, s)
+		if err != nil || found.Suspects() == 0 || level == ClosedLevels {
+			return found, err
+		}
+		if more, err := f.OpenClosed(ctx); err != nil || more == 0 {
+			return found, nil // less whole, but true
+		}
+	}
+}
+
+// OpenClosed lets our scripts into the closed shadow roots of the elements that the last script suspected to have one,
 // and returns how many it found. The page notices nothing.
 func (f *Frame) OpenClosed(ctx context.Context) (int, error) {
 	list, err := Object(ctx, f, Script{Fn: "hosts"})

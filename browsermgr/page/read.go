@@ -65,6 +65,16 @@ func (t *Tab) Read(ctx context.Context, opts TextOptions) (Reading, error) {
 	return got, nil
 }
 
+// elementText is what our script tells of an element.
+type elementText struct {
+	Text   string `json:"text"`
+	Found  bool   `json:"found"`
+	Unseen int    `json:"suspects"`
+}
+
+// Suspects is how many elements may show what the text lacks.
+func (t elementText) Suspects() int { return t.Unseen }
+
 // readElement reads the element with a ref, or the first that matches a selector.
 func (t *Tab) readElement(ctx context.Context, opts TextOptions) (text string, found bool, err error) {
 	e, err := t.locate(opts.Ref, opts.Selector)
@@ -72,10 +82,7 @@ func (t *Tab) readElement(ctx context.Context, opts TextOptions) (text string, f
 		return "", false, err
 	}
 	arg := map[string]string{"ref": e.Local, "selector": opts.Selector}
-	got, err := frame.Run[struct {
-		Text  string `json:"text"`
-		Found bool   `json:"found"`
-	}](ctx, e.Frame, frame.Script{Fn: "text", Arg: arg})
+	got, err := frame.Whole[elementText](ctx, e.Frame, frame.Script{Fn: "text", Arg: arg})
 	if err != nil {
 		return "", false, e.Explain(err)
 	}

@@ -96,6 +96,33 @@ func TestTheTextOfAPageHasThatOfItsShadowRoots(t *testing.T) {
 	}
 }
 
+func TestTheTextOfAPageHasThatOfItsClosedShadowRoots(t *testing.T) {
+	t.Parallel()
+	tab := openTab(t, site(t, map[string]string{"/": `<!doctype html><body><p>Before</p><shop-card></shop-card><div id=plain></div><p>After</p>
+		<shop-late></shop-late><script>
+		const closed = (host, html) => { host.attachShadow({ mode: 'closed' }).innerHTML = html; };
+		customElements.define('shop-badge', class extends HTMLElement { constructor() { super(); closed(this, 'Badge'); } });
+		customElements.define('shop-card', class extends HTMLElement { constructor() { super(); closed(this, '<div>Card</div><shop-badge></shop-badge>'); } });
+		closed(plain, '<div>Plain</div>');
+		plain.style.height = '20px';
+		</script>`}).URL+"/")
+	for _, tt := range []struct{ selector, want string }{
+		{"shop-card", "Card\nBadge"}, {"", "Before\nCard\nBadge\nPlain\nAfter"}, {"#plain", "Plain"},
+	} {
+		got, err := tab.Read(t.Context(), page.TextOptions{Selector: tt.selector})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(tt.want, got.Text); d != "" {
+			t.Errorf("%q (-want +got)\n%s", tt.selector, d)
+		}
+	}
+	browsertest.JS(t, tab, `customElements.define('shop-late', class extends HTMLElement { constructor() { super(); closed(this, 'Late'); } })`)
+	if got, err := tab.Read(t.Context(), page.TextOptions{}); err != nil || !strings.HasSuffix(got.Text, "After\nLate") {
+		t.Errorf("got %q, %v, want what was defined since at the end", got.Text, err)
+	}
+}
+
 func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 	var srv *httptest.Server
 	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {

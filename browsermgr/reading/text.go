@@ -27,7 +27,11 @@ type document struct {
 	Cut    bool    `json:"cut"`
 	Host   string  `json:"host"`
 	Frames []inner `json:"frames"`
+	Unseen int     `json:"suspects"`
 }
+
+// Suspects is how many elements may show what the text lacks.
+func (d document) Suspects() int { return d.Unseen }
 
 // inner is a frame of a document: what it shows, or else the ref of the element that shows it.
 type inner struct {
@@ -45,12 +49,12 @@ type question struct {
 }
 
 func ask(ctx context.Context, f *frame.Frame, main bool) (document, error) {
-	return frame.Run[document](ctx, f, frame.Script{Fn: "pageText", Arg: question{maxFrames, maxDepth, frameChars, main}})
+	return frame.Whole[document](ctx, f, frame.Script{Fn: "pageText", Arg: question{maxFrames, maxDepth, frameChars, main}})
 }
 
 // Own is what the main document itself says. Of one that says nothing, such as a frameset, it is the whole [Text].
 func Own(ctx context.Context, frames []*frame.Frame) (text string, cut bool, err error) {
-	doc, err := frame.Run[document](ctx, frames[0], frame.Script{Fn: "pageText", Arg: question{Main: true}})
+	doc, err := frame.Whole[document](ctx, frames[0], frame.Script{Fn: "pageText", Arg: question{Main: true}})
 	if err != nil || strings.TrimSpace(doc.Text) != "" {
 		return doc.Text, false, err
 	}

@@ -5,11 +5,24 @@ const textOf = (element) => {
   return element.matches('input, textarea, select') ? element.value : shownText(element);
 };
 
+// unseen are elements that may have a closed shadow root: nothing in them is ours to see, or they are custom ones.
+const unseen = new Set();
+
+// reading reads, and hands the driver what it could not see.
+const reading = (read) => look(() => {
+  unseen.clear();
+  const found = read();
+  suspects = worthAsking(Array.from(unseen));
+  return { ...found, suspects: suspects.length };
+});
+
 // composed adds to seen what has shadow content or slots below it, and itself. What is left of a page is text as the browser gives it.
 function composed(root, top, seen) {
   for (const element of [root, ...root.querySelectorAll('*')]) {
-    const inner = element.nodeType === 1 ? shadowOf(element, element.localName) : null;
-    if (!inner && element.localName !== 'slot') continue;
+    const tag = element.localName;
+    const inner = element.nodeType === 1 ? shadowOf(element, tag) : null;
+    if (!inner && tag && (tag.includes('-') || element.firstChild === null) && suspicious(element, tag)) unseen.add(element);
+    if (!inner && tag !== 'slot') continue;
     for (let at = element; at && !seen.has(at); at = at === top ? null : (at.parentElement ?? at.getRootNode().host)) seen.add(at);
     if (inner) composed(inner, top, seen);
   }
@@ -79,12 +92,12 @@ function pageText(doc, a, depth = 0) {
   return { text: text.slice(0, limit), cut: text.length > limit, host: doc.location?.host ?? '', frames };
 }
 
-FUNCTIONS.pageText = (a) => look(() => {
+FUNCTIONS.pageText = (a) => reading(() => {
   resetNames();
   return pageText(document, a);
 });
 
-FUNCTIONS.text = (a) => look(() => {
+FUNCTIONS.text = (a) => reading(() => {
   const element = a.ref ? byRef(a.ref) : bySelector(a.selector);
   return { text: element ? textOf(element) : '', found: element !== null };
 });

@@ -81,7 +81,7 @@ FUNCTIONS.snapshot = (options) => look(() => {
     if (root !== doc && anyShadow(root)) linksIn(anyShadow(root), links);
   }
   resetNames();
-  suspects = walk.suspects();
+  suspects = worthAsking(walk.bare);
   return {
     ...walk.finish(),
     stopped: walk.stopped,

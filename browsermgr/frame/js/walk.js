@@ -14,6 +14,20 @@ const shadowOf = (element, tag) => (HOSTS.has(tag) || tag.includes('-') ? anySha
 const HAS_REF = 1;
 const HAS_VALUE = 2;
 const SUSPECTS = 256;
+
+// suspicious says that an element may have a closed shadow root, of which the driver was not asked yet.
+function suspicious(element, tag) {
+  if (!(HOSTS.has(tag) || tag.includes('-')) || anyShadow(element)) return false;
+  const before = asked.get(element);
+  return before === undefined || (!before && element.matches(':defined'));
+}
+
+// worthAsking are those of the suspicious that are: what has no content but room on the page, and custom elements.
+const worthAsking = (elements) => elements.filter((element) => {
+  if (element.firstChild !== null) return true;
+  const box = element.getBoundingClientRect();
+  return box.width > 0 && box.height > 0;
+}).slice(0, SUSPECTS);
 const CHILDLESS = new Set('input textarea img iframe frame video audio svg canvas meter progress object embed select'.split(' '));
 
 // firstChildOf and assignedTo give what is rendered below an element: shadow content, or slotted nodes in their places.
@@ -143,21 +157,8 @@ class Walk {
     }
   }
 
-  // suspect notes an element that may have a closed shadow root: nothing in it is ours to see, or it is a custom one.
   suspect(element, tag) {
-    if (!(HOSTS.has(tag) || tag.includes('-')) || anyShadow(element)) return;
-    const before = asked.get(element);
-    if (before === undefined || (!before && element.matches(':defined'))) this.bare.push(element);
-  }
-
-  // suspects are those worth a question: what has no content but room on the page, and custom elements.
-  suspects() {
-    if (this.bare.length === 0) return [];
-    return this.bare.filter((element) => {
-      if (element.firstChild !== null) return true;
-      const box = element.getBoundingClientRect();
-      return box.width > 0 && box.height > 0;
-    }).slice(0, SUSPECTS);
+    if (suspicious(element, tag)) this.bare.push(element);
   }
 
   // element visits one element. parentCursor tells where cursor:pointer begins; inside says that an ancestor is a control.
