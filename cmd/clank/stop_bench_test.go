@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/dashboard"
 	"clank/internal/command"
 	"clank/internal/discordtest"
 	"clank/internal/home"
@@ -107,6 +108,7 @@ type range_ struct {
 	env     *command.Env
 	app     *app
 	acts    *acts
+	board   *dashboard.Server // see openBoard
 
 	events <-chan sessions.Event
 	first  int // of the requests to the model that belong to the round
