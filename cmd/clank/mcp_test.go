@@ -11,12 +11,7 @@ import (
 )
 
 // mcpClient starts "clank mcp" and connects to it over its pipes.
-func mcpClient(t *testing.T, environ []string) *mcp.ClientSession {
-	t.Helper()
-	return mcpClientWith(t, environ, nil)
-}
-
-func mcpClientWith(t *testing.T, environ []string, opts *mcp.ClientOptions) *mcp.ClientSession {
+func mcpClient(t *testing.T, environ []string, opts *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "mcp")
 	cmd.Env = environ
@@ -61,7 +56,7 @@ func TestMCPClientsHaveTheBrowserAndTheAgent(t *testing.T) {
 			if served {
 				serving(t, home, environ)
 			}
-			s := mcpClient(t, environ)
+			s := mcpClient(t, environ, nil)
 			if got := callTool(t, s, "browser", map[string]any{"action": "open", "url": site.URL + "/"}); !strings.Contains(got, site.URL) {
 				t.Errorf("open said %q", got)
 			}
@@ -70,6 +65,9 @@ func TestMCPClientsHaveTheBrowserAndTheAgent(t *testing.T) {
 			}
 			if got := callTool(t, s, "browser_browse", map[string]any{"query": "open " + site.URL + "/, read"}); !strings.Contains(got, "ferry at 10:40") {
 				t.Errorf("browse said %q", got)
+			}
+			if !served {
+				buys(t, s, site, false, "set interaction.consent.buy to allow")
 			}
 			if err := s.Close(); err != nil {
 				t.Errorf("close: %v", err)
