@@ -184,11 +184,9 @@ func TestTwoCommandsAtOnceBothWork(t *testing.T) {
 	}
 }
 
-func TestInterruptOfACommandStopsItsTaskInTheServer(t *testing.T) {
-	t.Parallel()
-	home, environ := newPlace(t)
-	site := newSite(t)
-	serving(t, home, environ)
+func interruptStopsTheTask(t *testing.T, c *company) {
+	t.Helper()
+	home, environ, site := c.home, c.environ, c.site
 	p := start(t, home, environ, "browse", "open "+site.URL+"/hang")
 	site.awaitHit(t, "/hang")
 	p.interrupt(t)

@@ -89,13 +89,10 @@ func TestPagesReachTheShopAndNothingElseOnThisMachine(t *testing.T) {
 	}
 }
 
-func TestDoorsOfThisProgramAreNoPagesWhateverTheSettingsSay(t *testing.T) {
-	t.Parallel()
-	home, environ := newPlace(t)
-	site := newSite(t)
-	serving(t, home, environ)
-	api := controlOf(t, home)
-	_, answer := api.do("POST", "/tabs/open", map[string]any{"url": site.URL + "/"})
+func ownDoorsAreNoPages(t *testing.T, c *company) {
+	t.Helper()
+	api := controlOf(t, c.home)
+	_, answer := api.do("POST", "/tabs/open", map[string]any{"url": c.site.URL + "/"})
 	target := answer["targetId"]
 	_, answer = api.do("GET", "/", nil)
 	port := int(answer["cdpPort"].(float64))

@@ -31,6 +31,9 @@ func TestOneClankInManyRooms(t *testing.T) {
 		{"a login is used only where a person agreed to it", loginIsUsedWhereAgreed},
 		{"to log in needs a person's consent", loggingInNeedsConsent},
 		{"a page that its scripts draw is watched with a browser", drawnPageIsWatched},
+		{"a shared browser is seen on the call page", sharedOnTheCallPage},
+		{"an evening", evening},
+		{"bad input is told clearly, and the next task works", badInputIsToldClearly},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.do(t, r.enter(t)) })
 	}
