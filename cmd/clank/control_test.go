@@ -41,6 +41,7 @@ func TestOneServerForPeopleAndPrograms(t *testing.T) {
 			mcpHasBoth(t, c.environ, c.site, nil)
 		}},
 		{"doors of this program are no pages, whatever the settings say", ownDoorsAreNoPages},
+		{"pages that do not load are told as without a proxy", failuresAreToldAsWithoutAProxy},
 		{"browsers are lent to other machines", lentToOtherMachines},
 		{"commands work the browser of the server, until it ends", commandsWorkTheBrowser},
 	} {

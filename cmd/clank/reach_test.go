@@ -106,12 +106,11 @@ func ownDoorsAreNoPages(t *testing.T, c *company) {
 	}
 }
 
-func TestPagesThatDoNotLoadAreToldAsWithoutAProxy(t *testing.T) {
+func failuresAreToldAsWithoutAProxy(t *testing.T, c *company) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("one step after the other, with a browser")
 	}
-	t.Parallel()
-	home, environ := newPlace(t)
 	dead := deadAddress(t)
 	elsewhere := http.NewServeMux()
 	elsewhere.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -123,8 +122,7 @@ func TestPagesThatDoNotLoadAreToldAsWithoutAProxy(t *testing.T) {
 	})
 	server := httptest.NewServer(elsewhere)
 	defer server.Close()
-	serving(t, home, environ)
-	api := controlOf(t, home)
+	api := controlOf(t, c.home)
 	_, answer := api.do("POST", "/tabs/open", map[string]any{"url": server.URL + "/own"})
 	target, _ := answer["targetId"].(string)
 	if target == "" {
