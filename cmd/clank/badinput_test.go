@@ -67,6 +67,7 @@ type counter struct {
 	dead    string // an address that refuses connections
 	good    *llmtest.Server
 	client  *client.Client
+	session string // in which the first task was done
 }
 
 func openCounter(t *testing.T) *counter {
@@ -84,6 +85,9 @@ func openCounter(t *testing.T) *counter {
 		t.Fatal("no server in the home: ", err)
 	}
 	c.client = &client.Client{Base: a.URL, Token: a.Secret}
+	c.set(t, map[string]any{keyServer: c.good.BaseURL()})
+	c.nextWorks(t)
+	c.session = c.latest(t)
 	return c
 }
 
@@ -110,6 +114,7 @@ type mishap struct {
 	name  string
 	task  string   // "find the ferry" if empty
 	flags []string // without a model: the scripted one
+	later bool     // in the session in which the first task was done, not in a new one
 	set   map[string]any
 	turns []llmtest.Turn // what the scripted model says
 	tail  llmtest.Turn   // what it says after those, again and again
@@ -139,24 +144,24 @@ func (c *counter) mishaps() []mishap {
 		{name: "model meets a 500", turns: []llmtest.Turn{openPage(c.site.URL + "/broken"), parrot}, want: []string{"the server answered HTTP 500", "the database is on fire"}},
 
 		{name: "wrong key", flags: []string{"--model", "openai:gpt-5.6"}, code: exitFailed, want: []string{"openai:gpt-5.6", "key was not accepted", "set OPENAI_API_KEY to a valid key"}},
-		{name: "own server wants a key", tail: llmtest.Fail(401, "", "Unauthorized"), code: exitFailed, want: []string{scriptedModel, "wants a key", "set COMPATIBLE_API_KEY"}},
-		{name: "no such model", turns: []llmtest.Turn{llmtest.Fail(404, "model_not_found", "The model `scripted` does not exist")}, code: exitFailed, want: []string{`there is no model "scripted"`, "check the name"}},
+		{name: "own server wants a key", later: true, tail: llmtest.Fail(401, "", "Unauthorized"), code: exitFailed, want: []string{scriptedModel, "wants a key", "set COMPATIBLE_API_KEY"}},
+		{name: "no such model", later: true, turns: []llmtest.Turn{llmtest.Fail(404, "model_not_found", "The model `scripted` does not exist")}, code: exitFailed, want: []string{`there is no model "scripted"`, "check the name"}},
 		{name: "no such provider", flags: []string{"--model", "oracle:pro"}, code: exitFailed, want: []string{`no provider "oracle"`, "known: plain, openai, anthropic, gemini, compatible"}},
 		{name: "no model in the name", flags: []string{"--model", "compatible:"}, code: exitFailed, want: []string{`"compatible:" names no model`, "write compatible:<model>"}},
-		{name: "no server set", set: map[string]any{keyServer: nil}, code: exitFailed, want: []string{scriptedModel, "server is not set", "settings, for example http://127.0.0.1:11434/v1"}},
-		{name: "nothing at the server's address", set: map[string]any{keyServer: "http://" + c.dead + "/v1"}, code: exitFailed, want: []string{scriptedModel, "nothing answers at " + c.dead, "is the server running?"}},
-		{name: "server's address without its path", set: map[string]any{keyServer: strings.TrimSuffix(c.good.BaseURL(), "/v1")}, code: exitFailed, want: []string{scriptedModel, "has no chat API", "most end in /v1"}},
-		{name: "model never answers", set: map[string]any{keyStepTime: 5000}, tail: llmtest.Misbehave("", llmtest.Fault{Hang: llmtest.BeforeHeaders}), code: exitFailed, want: []string{scriptedModel, "no answer within 5s", "allow more time"}},
+		{name: "no server set", later: true, set: map[string]any{keyServer: nil}, code: exitFailed, want: []string{scriptedModel, "server is not set", "settings, for example http://127.0.0.1:11434/v1"}},
+		{name: "nothing at the server's address", later: true, set: map[string]any{keyServer: "http://" + c.dead + "/v1"}, code: exitFailed, want: []string{scriptedModel, "nothing answers at " + c.dead, "is the server running?"}},
+		{name: "server's address without its path", later: true, set: map[string]any{keyServer: strings.TrimSuffix(c.good.BaseURL(), "/v1")}, code: exitFailed, want: []string{scriptedModel, "has no chat API", "most end in /v1"}},
+		{name: "model never answers", later: true, set: map[string]any{keyStepTime: 5000}, tail: llmtest.Misbehave("", llmtest.Fault{Hang: llmtest.BeforeHeaders}), code: exitFailed, want: []string{scriptedModel, "no answer within 5s", "allow more time"}},
 		{name: "model is cut off", tail: cutOff, code: exitFailed, want: []string{scriptedModel, "cut off in the middle", "ask again"}},
-		{name: "model's server breaks off", tail: llmtest.Misbehave("so far so good", llmtest.Fault{StreamError: "out of memory", At: 2}), code: exitFailed, want: []string{scriptedModel, "broke off its answer: out of memory", "ask again"}},
-		{name: "model's server is ill", tail: llmtest.Fail(500, "", "internal error"), code: exitFailed, want: []string{scriptedModel, "answered 500: internal error", "try again later"}},
-		{name: "model is overloaded", tail: llmtest.Fail(429, "", "slow down"), code: exitFailed, want: []string{scriptedModel, "too many requests", "wait a little"}},
+		{name: "model's server breaks off", later: true, tail: llmtest.Misbehave("so far so good", llmtest.Fault{StreamError: "out of memory", At: 2}), code: exitFailed, want: []string{scriptedModel, "broke off its answer: out of memory", "ask again"}},
+		{name: "model's server is ill", later: true, tail: llmtest.Fail(500, "", "internal error"), code: exitFailed, want: []string{scriptedModel, "answered 500: internal error", "try again later"}},
+		{name: "model is overloaded", later: true, tail: llmtest.Fail(429, "", "slow down"), code: exitFailed, want: []string{scriptedModel, "too many requests", "wait a little"}},
 
 		{name: "broken arguments", tail: call("browser_open", `{"url": "http://`), code: exitFailed, want: useless},
-		{name: "unknown tool", tail: call("browser_fly", `{}`), code: exitFailed, want: useless},
-		{name: "missing field", tail: call("browser_open", `{}`), code: exitFailed, want: useless},
-		{name: "silent model", tail: llmtest.Say(""), code: exitFailed, want: useless},
-		{name: "arguments broken once", turns: []llmtest.Turn{call("browser_open", `{"url": "`), openPage(c.site.URL)}, tail: answering("The %s.", `ferry at 10:40`), want: []string{"the input is not a JSON object", "The ferry at 10:40."}},
+		{name: "unknown tool", later: true, tail: call("browser_fly", `{}`), code: exitFailed, want: useless},
+		{name: "missing field", later: true, tail: call("browser_open", `{}`), code: exitFailed, want: useless},
+		{name: "silent model", later: true, tail: llmtest.Say(""), code: exitFailed, want: useless},
+		{name: "arguments broken once", later: true, turns: []llmtest.Turn{call("browser_open", `{"url": "`), openPage(c.site.URL)}, tail: answering("The %s.", `ferry at 10:40`), want: []string{"the input is not a JSON object", "The ferry at 10:40."}},
 
 		{name: "task too long", task: strings.Repeat("Find the ferry. ", 625), code: exitFailed, want: []string{"the task has 9999 characters and may have 8000", "say it more briefly"}},
 		{name: "empty task", task: "  \n ", code: exitUsage, want: []string{"say what to do, for example: clank browse"}},
@@ -186,6 +191,9 @@ func TestBadInputIsToldClearlyAndTheNextTaskWorks(t *testing.T) {
 			change := map[string]any{keyServer: model.BaseURL()}
 			maps.Copy(change, m.set)
 			c.set(t, change)
+			if m.later {
+				m.flags = append(m.flags, "--session", c.session)
+			}
 			p := c.browse(t, m.task, m.flags)
 			c.judge(t, m, p)
 			c.set(t, map[string]any{keyServer: c.good.BaseURL(), keyStepTime: nil})
@@ -244,28 +252,36 @@ func plainWords(t *testing.T, said string, want []string) {
 	}
 }
 
-// nextWorks fails the test unless the next task is done well, in the session
-// that was used last: that of the mishap, if it was accepted.
-func (c *counter) nextWorks(t *testing.T) {
+// latest is the session that was used last; empty if there is none.
+func (c *counter) latest(t *testing.T) string {
 	t.Helper()
 	list, err := c.client.Sessions(waiting(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var flags []string
-	if len(list) > 0 {
-		flags = []string{"--session", list[0].ID}
+	if len(list) == 0 {
+		return ""
 	}
-	next := c.browse(t, "", flags)
-	if got, want := next.stdout.text(), "The ferry at 10:40.\n"; next.code(t) != exitDone || got != want {
-		t.Errorf("the next task: exit code %d, answer %q, want %q", next.code(t), got, want)
+	return list[0].ID
+}
+
+// nextWorks fails the test unless the next task is done well, in the session
+// that was used last: that of the mishap, if it was accepted.
+func (c *counter) nextWorks(t *testing.T) {
+	t.Helper()
+	args := []string{"browse", "--model", scriptedModel, "find the ferry"}
+	if id := c.latest(t); id != "" {
+		args = slices.Insert(args, 1, "--session", id)
+	}
+	code, got, told := inProcess(t, c.home, c.environ, args...)
+	if want := "The ferry at 10:40.\n"; code != exitDone || got != want {
+		t.Errorf("the next task: exit code %d, answer %q, want %q\n%s", code, got, want, told)
 	}
 }
 
-func TestRefusalsWithoutAServerAreTheSameAndCostNoBrowser(t *testing.T) {
+func TestRefusalsWithoutAServerCostNoBrowserAndTheFirstTryLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	home, environ := newPlace(t)
-	site := newSite(t)
 	for _, tc := range []struct {
 		name string
 		args []string
@@ -287,10 +303,12 @@ func TestRefusalsWithoutAServerAreTheSameAndCostNoBrowser(t *testing.T) {
 			}
 		})
 	}
-	next := start(t, home, environ, "browse", "open "+site.URL+", read")
-	if got := next.code(t); got != exitDone || !strings.Contains(next.stdout.text(), "ferry at 10:40") {
-		t.Errorf("the next task: exit code %d, answer %q", got, next.stdout.text())
+	next := start(t, home, environ, "browse", firstTry)
+	if got := next.code(t); got != exitDone || !strings.Contains(strings.ToLower(next.stdout.text()), "lamp") {
+		t.Errorf("the next task: exit code %d, answer %q, want lamps", got, next.stdout.text())
 	}
+	nothingLeft(t, home)
+	noTempFiles(t, environ)
 	if used := profiles(t, home); len(used) != 1 {
 		t.Errorf("the browser of the next task left %v, want its profile", used)
 	}

@@ -91,19 +91,12 @@ func TestCommandsThatNeedAServerSayHowToStartIt(t *testing.T) {
 	}
 }
 
-func TestServerIsConfiguredAndItsTasksAreToldFromTheTerminal(t *testing.T) {
+func configuredFromTheTerminal(t *testing.T, r *range_) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	t.Parallel()
-	r := newRange(t)
-	if err := r.app.home.Claim(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(r.app.home.Release)
-	if _, err := r.app.openDashboard(t.Context(), r.env, "127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
+	r.openBoard(t)
 	e, stdout, stderr := testEnv(t)
 	e.Getenv = r.env.Getenv
 	say := func(want string, args ...string) {

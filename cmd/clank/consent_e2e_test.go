@@ -38,20 +38,13 @@ func (r *range_) bought() (yes bool) {
 	return yes
 }
 
-func TestTheRoomIsAskedBeforeSomethingIsBought(t *testing.T) {
-	t.Parallel()
+func roomIsAskedToBuy(t *testing.T, whole *range_) {
+	t.Helper()
 	for label, want := range map[string]string{"Allow": "Allowed by @ada.", "No": "Not done: @ada said no."} {
 		t.Run(label, func(t *testing.T) {
-			r := newRange(t)
-			r.configure(map[string]any{"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model": "compatible:scripted"})
+			r := whole.enter(t)
 			r.script([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("It says: %s", `(?:Allowed by|Not done: )[^.]*\.`)})
-			answered := make(chan struct{})
-			go func() {
-				defer close(answered)
-				r.askedInRoom(t, r.ada, "Buy, order or pay something", label)
-			}()
-			m := r.command(t, r.ada, discordtest.Args{"task": "buy a lamp"})
-			<-answered
+			m := r.askAndPress(t, "buy a lamp", "Buy, order or pay something", label)
 			if !strings.Contains(strings.ReplaceAll(m.Content, `\`, ""), want) {
 				t.Errorf("the answer says %q, want %q", m.Content, want)
 			}
@@ -62,12 +55,11 @@ func TestTheRoomIsAskedBeforeSomethingIsBought(t *testing.T) {
 	}
 }
 
-func TestATerminalWhereNobodyIsAskedBuysOnlyWhatItIsAllowedTo(t *testing.T) {
+func terminalBuysWhatItMay(t *testing.T, r *range_) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("one step after the other, with a browser")
 	}
-	t.Parallel()
-	r := newRange(t)
 	for _, tt := range []struct {
 		model  string
 		allow  []string

@@ -17,6 +17,38 @@ import (
 	"clank/browsertool/remote"
 )
 
+// company is a server with which people and programs work.
+type company struct {
+	home    string
+	environ []string
+	site    *site
+	server  *program
+}
+
+// TestOneServerForPeopleAndPrograms is what is done with one server and its browser, one thing after the other.
+func TestOneServerForPeopleAndPrograms(t *testing.T) {
+	t.Parallel()
+	home, environ := newPlace(t)
+	c := &company{home: home, environ: environ, site: newSite(t)}
+	c.server = serving(t, home, append(environ, "CLANK_NODE_TOKEN=lend-me-one"), "--node-addr", "127.0.0.1:0")
+	for _, part := range []struct {
+		name string
+		do   func(t *testing.T, c *company)
+	}{
+		{"an interrupt of a command stops its task in the server", interruptStopsTheTask},
+		{"an MCP client has the browser and the agent", func(t *testing.T, c *company) {
+			t.Helper()
+			mcpHasBoth(t, c.environ, c.site, nil)
+		}},
+		{"doors of this program are no pages, whatever the settings say", ownDoorsAreNoPages},
+		{"pages that do not load are told as without a proxy", failuresAreToldAsWithoutAProxy},
+		{"browsers are lent to other machines", lentToOtherMachines},
+		{"commands work the browser of the server, until it ends", commandsWorkTheBrowser},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.do(t, c) })
+	}
+}
+
 // ended runs clank to its end and returns what it printed.
 func ended(t *testing.T, home string, environ []string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
@@ -25,14 +57,12 @@ func ended(t *testing.T, home string, environ []string, args ...string) (stdout,
 	return p.stdout.text(), p.stderr.text(), code
 }
 
-func TestCommandsWorkTheBrowserOfTheServer(t *testing.T) {
+func commandsWorkTheBrowser(t *testing.T, c *company) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("one step after the other, with a browser")
 	}
-	t.Parallel()
-	home, environ := newPlace(t)
-	site := newSite(t)
-	server := serving(t, home, environ)
+	home, environ, site, server := c.home, c.environ, c.site, c.server
 	for _, step := range []struct {
 		args string
 		code int
@@ -149,12 +179,9 @@ func TestTokenOfTheEnvironmentOpensTheControlAPI(t *testing.T) {
 	}
 }
 
-func TestBrowsersAreLentToOtherMachines(t *testing.T) {
-	t.Parallel()
-	home, environ := newPlace(t)
-	site := newSite(t)
-	server := serving(t, home, append(environ, "CLANK_NODE_TOKEN=lend-me-one"), "--node-addr", "127.0.0.1:0")
-	_, at, _ := strings.Cut(await(t, server.stdout, "lent at"), "lent at")
+func lentToOtherMachines(t *testing.T, c *company) {
+	t.Helper()
+	_, at, _ := strings.Cut(await(t, c.server.stdout, "lent at"), "lent at")
 	dir := t.TempDir()
 	there := func(token string) *node.Client {
 		return &node.Client{Proxy: &remote.Caller{URL: strings.TrimSpace(at), Token: token}, Dir: dir}
@@ -172,7 +199,7 @@ func TestBrowsersAreLentToOtherMachines(t *testing.T) {
 		}
 		return answer
 	}
-	ask(http.MethodPost, "/tabs/open", map[string]string{"url": site.URL + "/"})
+	ask(http.MethodPost, "/tabs/open", map[string]string{"url": c.site.URL + "/"})
 	var shot struct{ Path string }
 	if err := json.Unmarshal(ask(http.MethodPost, "/screenshot", nil), &shot); err != nil || filepath.Dir(shot.Path) != dir {
 		t.Errorf("the picture came as %q, %v, want it in %s", shot.Path, err, dir)

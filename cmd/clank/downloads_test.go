@@ -14,12 +14,8 @@ import (
 	"clank/llm/llmtest"
 )
 
-func TestDownloadsComeFromWherePagesMayGo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one step after the other, with a browser")
-	}
-	t.Parallel()
-	r := newRange(t)
+func downloadsComeFromAllowedPlaces(t *testing.T, r *range_) {
+	t.Helper()
 	for address, allowed := range map[string]bool{
 		"https://example.com/x": true, "data:text/plain,x": true, "BLOB:https://example.com/1": true, "file:///etc/passwd": false,
 		"http://169.254.169.254/latest": false, "ftp://example.com/x": false,
@@ -47,14 +43,14 @@ func offering(t *testing.T) string {
 	return server.URL
 }
 
-func TestTheRoomIsAskedBeforeAProgramIsKept(t *testing.T) {
+func roomIsAskedToKeep(t *testing.T, whole *range_) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("one step after the other, with a browser")
 	}
-	t.Parallel()
-	for label, want := range map[string]int{"Allow": 1, "No": 0} {
+	for want, label := range []string{"No", "Allow"} { // as many are kept then
 		t.Run(label, func(t *testing.T) {
-			r := newRange(t)
+			r := whole.enter(t)
 			site := offering(t)
 			decided := make(chan struct{})
 			r.script([]llmtest.Turn{openPage(site + "/"), clickOn(`link "Read on"`), func(req llmtest.Request) llmtest.Reply {

@@ -182,15 +182,15 @@ func goodPicture(t *testing.T, data []byte) {
 	}
 }
 
-func TestCommandInDiscordBecomesOneMessageWithPictureAndAnswer(t *testing.T) {
-	t.Parallel()
+func commandBecomesOneMessage(t *testing.T, whole *range_) {
+	t.Helper()
 	for name, tc := range map[string]struct{ model, path string }{
 		"chat completions": {"compatible:scripted", "/v1/chat/completions"},
 		"responses":        {"openai:gpt-5.6", "/v1/responses"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRange(t)
-			r.configure(map[string]any{"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model": tc.model})
+			r := whole.enter(t)
+			r.configure(map[string]any{keyModel: tc.model})
 			script := ferry(r.site.URL)
 			script[3] = r.afterPicture(t, script[3])
 			r.script(script)
@@ -205,7 +205,6 @@ func TestCommandInDiscordBecomesOneMessageWithPictureAndAnswer(t *testing.T) {
 			}
 			r.wasWatched(t, m)
 			r.reached(t, tc.path, 4)
-			valid(t, r.model)
 		})
 	}
 }
@@ -234,7 +233,7 @@ func (r *range_) wasWatched(t *testing.T, m discordtest.Message) {
 // the key, and saw what it should.
 func (r *range_) reached(t *testing.T, path string, n int) {
 	t.Helper()
-	reqs := r.model.Requests()
+	reqs := r.asked()
 	if len(reqs) != n {
 		t.Fatalf("the model was asked %d times, want %d", len(reqs), n)
 	}
@@ -262,10 +261,9 @@ func seesPicture(req llmtest.Request) bool {
 // openSession is how the brain is told which session can be gone on with.
 var openSession = regexp.MustCompile(`Open session ([a-z0-9]+)`)
 
-func TestMentionSendsTheBrowserOutAndTheNextOneGoesOnInTheSameSession(t *testing.T) {
-	t.Parallel()
-	r := newRange(t)
-	r.configure(map[string]any{"interaction.brain.model": "compatible:gpt-4o"})
+func goesOnInTheSameSession(t *testing.T, r *range_) {
+	t.Helper()
+	r.configure(map[string]any{keyBrain: "compatible:gpt-4o"})
 	browse := func(query string) llmtest.Turn {
 		return func(req llmtest.Request) llmtest.Reply {
 			in := map[string]any{"query": query}
@@ -305,19 +303,17 @@ func TestMentionSendsTheBrowserOutAndTheNextOneGoesOnInTheSameSession(t *testing
 	if got, want := r.whoWasAsked(), "gpt-4o scripted scripted scripted gpt-4o gpt-4o scripted scripted scripted gpt-4o"; got != want {
 		t.Errorf("asked were %s, want %s", got, want)
 	}
-	if reqs := r.model.Requests(); !seesPicture(reqs[len(reqs)-1]) {
+	if reqs := r.asked(); !seesPicture(reqs[len(reqs)-1]) {
 		t.Error("the brain did not see the picture")
 	}
 	if n := len(r.ours()); n != 2 {
 		t.Errorf("the bot wrote %d messages, want two", n)
 	}
-	valid(t, r.model)
 }
 
-func TestBrainWorksTheBrowserItselfWhereTheSettingSaysSo(t *testing.T) {
-	t.Parallel()
-	r := newRange(t)
-	r.configure(map[string]any{"interaction.brain.model": "compatible:gpt-4o", "interaction.brain.browserTool": true})
+func brainWorksTheBrowser(t *testing.T, r *range_) {
+	t.Helper()
+	r.configure(map[string]any{keyBrain: "compatible:gpt-4o", "interaction.brain.browserTool": true})
 	r.script([]llmtest.Turn{
 		use("browser", map[string]any{"action": "open", "url": r.site.URL + "/choice"}),
 		use("browser", map[string]any{"action": "snapshot", "interactive": true}),
@@ -333,7 +329,7 @@ func TestBrainWorksTheBrowserItselfWhereTheSettingSaysSo(t *testing.T) {
 		t.Errorf("the reply says %q, want %q", got, want)
 	}
 	r.site.awaitHit(t, "/two")
-	reqs := r.model.Requests()
+	reqs := r.asked()
 	last := reqs[len(reqs)-1]
 	if !seesPicture(last) {
 		t.Error("the brain did not see the picture")
@@ -341,13 +337,12 @@ func TestBrainWorksTheBrowserItselfWhereTheSettingSaysSo(t *testing.T) {
 	if text := told(last); strings.Count(text, "EXTERNAL_UNTRUSTED_CONTENT") < 4 {
 		t.Errorf("what the page says is not marked: %s", text)
 	}
-	valid(t, r.model)
 }
 
-// tasks lists what was asked for, last asked first.
+// tasks lists what was asked for in the room, last asked first.
 func (r *range_) tasks(t *testing.T) []sessions.Record {
 	t.Helper()
-	list, err := r.app.manager.Tasks(t.Context(), sessions.TaskQuery{Limit: 20})
+	list, err := r.app.manager.Tasks(t.Context(), sessions.TaskQuery{Channel: r.room.ID, Limit: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,20 +352,15 @@ func (r *range_) tasks(t *testing.T) []sessions.Record {
 // whoWasAsked names the models in the order they were asked.
 func (r *range_) whoWasAsked() string {
 	var names []string
-	for _, req := range r.model.Requests() {
+	for _, req := range r.asked() {
 		names = append(names, req.Model)
 	}
 	return strings.Join(names, " ")
 }
 
-func TestTaskOfThePageIsToldStepByStep(t *testing.T) {
-	t.Parallel()
-	r := newRange(t)
-	board, err := r.app.openDashboard(t.Context(), r.env, "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := &client.Client{Base: board.URL(), Token: r.app.local, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+func taskOfThePageIsTold(t *testing.T, r *range_) {
+	t.Helper()
+	client := &client.Client{Base: r.openBoard(t).URL(), Token: r.app.local, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	r.script(ferry(r.site.URL))
 	started, err := client.Start(waiting(t), wire.TaskRequest{Prompt: "when does the ferry go?"})
 	if err != nil {
@@ -398,7 +388,6 @@ func TestTaskOfThePageIsToldStepByStep(t *testing.T) {
 	if err != nil || len(view.Steps) == 0 || view.Task.SessionID != started.SessionID {
 		t.Errorf("the task is kept as %+v, %v", view, err)
 	}
-	valid(t, r.model)
 }
 
 func TestTerminalWithOpenAIsModel(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,14 +17,12 @@ import (
 	"clank/watches"
 )
 
-// TestAnEveningInDiscord is what people of one room do with one clank, in one
-// browser, one thing after the other.
-func TestAnEveningInDiscord(t *testing.T) {
+// evening is what people of one room do, one thing after the other.
+func evening(t *testing.T, r *range_) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("its parts are tested in their packages")
 	}
-	t.Parallel()
-	r := newRange(t)
 	for _, part := range []struct {
 		name string
 		do   func(t *testing.T, r *range_)
@@ -39,7 +38,6 @@ func TestAnEveningInDiscord(t *testing.T) {
 			break // the others would find the room as this one left it
 		}
 	}
-	valid(t, r.model)
 }
 
 // pressFirst is a call of OpenAI's tool that clicks where the first button of
@@ -112,7 +110,9 @@ func steered(t *testing.T, r *range_) {
 
 func handedOver(t *testing.T, r *range_) {
 	t.Helper()
-	r.configure(map[string]any{"agentStack.runtimeConfig.browser.handOff": "ask"})
+	const handOff = "agentStack.runtimeConfig.browser.handOff"
+	r.configure(map[string]any{handOff: "ask"})
+	defer r.configure(map[string]any{handOff: nil})
 	r.script([]llmtest.Turn{
 		openPage(r.site.URL + "/choice"),
 		use("hand_over", map[string]any{"runtime": "openai_computer_use", "brief": "press the first button"}),
@@ -178,6 +178,7 @@ func priceDrops(t *testing.T, r *range_) {
 		t.Fatal(err)
 	}
 	all, err := r.app.db.Watches(t.Context(), watches.Query{Active: true})
+	all = slices.DeleteFunc(all, func(w watches.Watch) bool { return w.URL != shop.URL })
 	if err != nil || len(all) != 1 {
 		t.Fatalf("watched are %+v, %v", all, err)
 	}

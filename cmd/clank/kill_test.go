@@ -13,20 +13,6 @@ import (
 
 const firstTry = `open the demo shop, type "lamp" into Search, press Enter, read`
 
-func TestFirstTryInATerminalLeavesNothingBehind(t *testing.T) {
-	t.Parallel()
-	home, environ := newPlace(t)
-	p := start(t, home, environ, "browse", firstTry)
-	if got := p.code(t); got != exitDone {
-		t.Fatalf("exit code = %d, want %d", got, exitDone)
-	}
-	if got := p.stdout.text(); !strings.Contains(strings.ToLower(got), "lamp") {
-		t.Errorf("answer = %q, want lamps", got)
-	}
-	nothingLeft(t, home)
-	noTempFiles(t, environ)
-}
-
 // noTempFiles fails if the program's directory for temporary files is not empty.
 func noTempFiles(t *testing.T, environ []string) {
 	t.Helper()
@@ -49,13 +35,19 @@ func serving(t *testing.T, home string, environ []string, args ...string) *progr
 	return p
 }
 
-func TestInterruptEndsTheServerAndEverythingItStarted(t *testing.T) {
+func TestInterruptEndsTheServerAndASessionGoesOnInTheNextOne(t *testing.T) {
 	t.Parallel()
 	home, environ := newPlace(t)
+	site := newSite(t)
 	server := serving(t, home, environ)
 	if got := start(t, home, environ, "browse", firstTry).code(t); got != exitDone {
 		t.Fatalf("browse through the server: exit code = %d", got)
 	}
+	first := start(t, home, environ, "browse", "--json", "open "+site.URL+"/")
+	if got := first.code(t); got != exitDone {
+		t.Fatalf("exit code = %d", got)
+	}
+	id := sessionOf(t, first)
 	browserOf(t, home)
 	server.interrupt(t)
 	if got := server.code(t); got != exitDone {
@@ -63,6 +55,18 @@ func TestInterruptEndsTheServerAndEverythingItStarted(t *testing.T) {
 	}
 	nothingLeft(t, home)
 	noTempFiles(t, environ)
+
+	serving(t, home, environ)
+	second := start(t, home, environ, "browse", "--session", id, "read")
+	if got := second.code(t); got != exitDone {
+		t.Fatalf("exit code = %d", got)
+	}
+	if got := second.stdout.text(); !strings.Contains(got, "ferry at 10:40") {
+		t.Errorf("answer = %q, want what the page says", got)
+	}
+	if got := second.stderr.text(); !strings.Contains(got, "opened again") {
+		t.Errorf("stderr = %q, want a word that the page was reopened", got)
+	}
 }
 
 func TestSecondInterruptDoesNotWait(t *testing.T) {
@@ -79,42 +83,16 @@ func TestSecondInterruptDoesNotWait(t *testing.T) {
 	nothingLeft(t, home)
 }
 
-func TestSessionGoesOnAfterTheServerWasStartedAnew(t *testing.T) {
+func TestKilledBrowserIsSaidAndTheNextTaskWorks(t *testing.T) {
 	t.Parallel()
 	home, environ := newPlace(t)
 	site := newSite(t)
-	server := serving(t, home, environ)
-	first := start(t, home, environ, "browse", "--json", "open "+site.URL+"/")
-	if got := first.code(t); got != exitDone {
-		t.Fatalf("exit code = %d", got)
-	}
-	id := sessionOf(t, first)
-	server.interrupt(t)
-	server.code(t)
-
 	serving(t, home, environ)
-	second := start(t, home, environ, "browse", "--session", id, "read")
-	if got := second.code(t); got != exitDone {
-		t.Fatalf("exit code = %d", got)
-	}
-	if got := second.stdout.text(); !strings.Contains(got, "ferry at 10:40") {
-		t.Errorf("answer = %q, want what the page says", got)
-	}
-	if got := second.stderr.text(); !strings.Contains(got, "opened again") {
-		t.Errorf("stderr = %q, want a word that the page was reopened", got)
-	}
-}
-
-func TestKilledBrowserIsSaidAndTheNextTaskWorks(t *testing.T) {
-	t.Parallel()
 	for name, victims := range map[string]func(*testing.T, string) []process{
 		"the whole browser": browsersOf,
 		"its renderers":     renderersOf,
 	} {
 		t.Run(name, func(t *testing.T) {
-			home, environ := newPlace(t)
-			site := newSite(t)
-			serving(t, home, environ)
 			p := start(t, home, environ, "browse", "open "+site.URL+"/stuck, click \"Wait\"")
 			site.awaitHit(t, "/hang")
 			for _, v := range victims(t, home) {
@@ -206,11 +184,9 @@ func TestTwoCommandsAtOnceBothWork(t *testing.T) {
 	}
 }
 
-func TestInterruptOfACommandStopsItsTaskInTheServer(t *testing.T) {
-	t.Parallel()
-	home, environ := newPlace(t)
-	site := newSite(t)
-	serving(t, home, environ)
+func interruptStopsTheTask(t *testing.T, c *company) {
+	t.Helper()
+	home, environ, site := c.home, c.environ, c.site
 	p := start(t, home, environ, "browse", "open "+site.URL+"/hang")
 	site.awaitHit(t, "/hang")
 	p.interrupt(t)

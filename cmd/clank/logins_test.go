@@ -12,11 +12,11 @@ import (
 	"clank/vault"
 )
 
-func TestToLogInNeedsAPersonsConsent(t *testing.T) {
+func loggingInNeedsConsent(t *testing.T, r *range_) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("one step after the other, with a browser")
 	}
-	r := newRange(t)
 	put := vault.NewEntry{Name: "shop", Origins: []string{r.site.URL}, Username: "ada", Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP"}
 	if err := r.app.vault.Put(t.Context(), put); err != nil {
 		t.Fatal(err)
@@ -57,8 +57,8 @@ func TestToLogInNeedsAPersonsConsent(t *testing.T) {
 	}
 }
 
-func TestALoginIsUsedOnlyWhereAPersonAgreedToIt(t *testing.T) {
-	r := newRange(t)
+func loginIsUsedWhereAgreed(t *testing.T, r *range_) {
+	t.Helper()
 	put := vault.NewEntry{Name: "shop", Origins: []string{r.site.URL}, Username: "ada", Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP"}
 	if err := r.app.vault.Put(t.Context(), put); err != nil {
 		t.Fatal(err)

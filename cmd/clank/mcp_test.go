@@ -11,12 +11,7 @@ import (
 )
 
 // mcpClient starts "clank mcp" and connects to it over its pipes.
-func mcpClient(t *testing.T, environ []string) *mcp.ClientSession {
-	t.Helper()
-	return mcpClientWith(t, environ, nil)
-}
-
-func mcpClientWith(t *testing.T, environ []string, opts *mcp.ClientOptions) *mcp.ClientSession {
+func mcpClient(t *testing.T, environ []string, opts *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "mcp")
 	cmd.Env = environ
@@ -52,31 +47,33 @@ func callTool(t *testing.T, s *mcp.ClientSession, name string, args map[string]a
 	return b.String()
 }
 
-func TestMCPClientsHaveTheBrowserAndTheAgent(t *testing.T) {
-	t.Parallel()
-	for name, served := range map[string]bool{"alone": false, "with a server": true} {
-		t.Run(name, func(t *testing.T) {
-			home, environ := newPlace(t)
-			site := newSite(t)
-			if served {
-				serving(t, home, environ)
-			}
-			s := mcpClient(t, environ)
-			if got := callTool(t, s, "browser", map[string]any{"action": "open", "url": site.URL + "/"}); !strings.Contains(got, site.URL) {
-				t.Errorf("open said %q", got)
-			}
-			if got := callTool(t, s, "browser", map[string]any{"action": "snapshot"}); !strings.Contains(got, "ferry at 10:40") || !strings.Contains(got, "UNTRUSTED") {
-				t.Errorf("snapshot said %q", got)
-			}
-			if got := callTool(t, s, "browser_browse", map[string]any{"query": "open " + site.URL + "/, read"}); !strings.Contains(got, "ferry at 10:40") {
-				t.Errorf("browse said %q", got)
-			}
-			if err := s.Close(); err != nil {
-				t.Errorf("close: %v", err)
-			}
-			if !served {
-				nothingLeft(t, home)
-			}
-		})
+// mcpHasBoth fails the test unless a client of MCP has the browser and the agent. then is done with it before its end.
+func mcpHasBoth(t *testing.T, environ []string, site *site, then func(s *mcp.ClientSession)) {
+	t.Helper()
+	s := mcpClient(t, environ, nil)
+	if got := callTool(t, s, "browser", map[string]any{"action": "open", "url": site.URL + "/"}); !strings.Contains(got, site.URL) {
+		t.Errorf("open said %q", got)
 	}
+	if got := callTool(t, s, "browser", map[string]any{"action": "snapshot"}); !strings.Contains(got, "ferry at 10:40") || !strings.Contains(got, "UNTRUSTED") {
+		t.Errorf("snapshot said %q", got)
+	}
+	if got := callTool(t, s, "browser_browse", map[string]any{"query": "open " + site.URL + "/, read"}); !strings.Contains(got, "ferry at 10:40") {
+		t.Errorf("browse said %q", got)
+	}
+	if then != nil {
+		then(s)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+}
+
+func TestAnMCPClientHasTheBrowserAndTheAgentWithoutAServer(t *testing.T) {
+	t.Parallel()
+	home, environ := newPlace(t)
+	site := newSite(t)
+	mcpHasBoth(t, environ, site, func(s *mcp.ClientSession) {
+		buys(t, s, site, false, "set interaction.consent.buy to allow")
+	})
+	nothingLeft(t, home)
 }

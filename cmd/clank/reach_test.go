@@ -89,13 +89,10 @@ func TestPagesReachTheShopAndNothingElseOnThisMachine(t *testing.T) {
 	}
 }
 
-func TestDoorsOfThisProgramAreNoPagesWhateverTheSettingsSay(t *testing.T) {
-	t.Parallel()
-	home, environ := newPlace(t)
-	site := newSite(t)
-	serving(t, home, environ)
-	api := controlOf(t, home)
-	_, answer := api.do("POST", "/tabs/open", map[string]any{"url": site.URL + "/"})
+func ownDoorsAreNoPages(t *testing.T, c *company) {
+	t.Helper()
+	api := controlOf(t, c.home)
+	_, answer := api.do("POST", "/tabs/open", map[string]any{"url": c.site.URL + "/"})
 	target := answer["targetId"]
 	_, answer = api.do("GET", "/", nil)
 	port := int(answer["cdpPort"].(float64))
@@ -109,12 +106,11 @@ func TestDoorsOfThisProgramAreNoPagesWhateverTheSettingsSay(t *testing.T) {
 	}
 }
 
-func TestPagesThatDoNotLoadAreToldAsWithoutAProxy(t *testing.T) {
+func failuresAreToldAsWithoutAProxy(t *testing.T, c *company) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("one step after the other, with a browser")
 	}
-	t.Parallel()
-	home, environ := newPlace(t)
 	dead := deadAddress(t)
 	elsewhere := http.NewServeMux()
 	elsewhere.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -126,8 +122,7 @@ func TestPagesThatDoNotLoadAreToldAsWithoutAProxy(t *testing.T) {
 	})
 	server := httptest.NewServer(elsewhere)
 	defer server.Close()
-	serving(t, home, environ)
-	api := controlOf(t, home)
+	api := controlOf(t, c.home)
 	_, answer := api.do("POST", "/tabs/open", map[string]any{"url": server.URL + "/own"})
 	target, _ := answer["targetId"].(string)
 	if target == "" {

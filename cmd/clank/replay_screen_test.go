@@ -11,7 +11,6 @@ import (
 
 	"clank/computeruse"
 	"clank/computeruse/computerusetest"
-	"clank/internal/home"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -33,22 +32,8 @@ func lampSite(t *testing.T) (url string, changed *atomic.Bool) {
 }
 
 // recordScreenRun has a mind that follows a script work the screen, recorded.
-func recordScreenRun(t *testing.T, environ []string, id string, turns ...computeruse.Turn) {
+func recordScreenRun(t *testing.T, a *app, id string, turns ...computeruse.Turn) {
 	t.Helper()
-	e := environment(t, environ)
-	h, err := home.Open(e.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := openApp(t.Context(), e, h, e.Logger("error"), appOptions{shopAddr: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := a.close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	}()
 	rec := a.newRecorder()
 	mind := rec.Mind(&computerusetest.Mind{Script: func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) { return turns[n], nil }})
 	agent := &computeruse.Agent{
@@ -70,40 +55,41 @@ func recordScreenRun(t *testing.T, environ []string, id string, turns ...compute
 	}
 }
 
-func TestRunThatWorkedTheScreenIsReplayedAndSavedAsAScript(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one step after the other, with a browser")
-	}
-	t.Parallel()
-	home, environ := newPlace(t)
-	site, changed := lampSite(t)
+// recordLampRun lights the lamp by what is seen on the screen, recorded.
+func recordLampRun(t *testing.T, a *app, id, site string) {
+	t.Helper()
 	act := func(id string, actions ...computeruse.Action) computeruse.Turn {
 		return computeruse.Turn{Calls: []computeruse.Call{{ID: id, Actions: actions}}, Stop: llm.StopTools}
 	}
-	recordScreenRun(t, environ, "t1",
+	recordScreenRun(t, a, id,
 		act("c1", computeruse.Action{Kind: computeruse.ActNavigate, URL: site}),
 		act("c2", computeruse.Action{Kind: computeruse.ActClick, At: &image.Point{X: 60, Y: 35}}, computeruse.Action{Kind: computeruse.ActType, Text: "Ada"}),
 		act("c3", computeruse.Action{Kind: computeruse.ActClick, At: &image.Point{X: 60, Y: 95}}),
 		computeruse.Turn{Tools: []llm.ToolCall{{ID: "f1", Name: computeruse.ToolReadText, Input: []byte(`{}`)}}, Stop: llm.StopTools},
 		computeruse.Turn{Text: "it is lit", Stop: llm.StopEnd},
 	)
-	_, out, _ := inProcess(t, home, environ, "sessions", "show", "t1")
+}
+
+// screenShownAndReplayed has the run of recordLampRun shown, replayed and saved as a script.
+func screenShownAndReplayed(t *testing.T, home string, environ []string, changed *atomic.Bool) {
+	t.Helper()
+	_, out, _ := inProcess(t, home, environ, "sessions", "show", "screen")
 	for _, want := range []string{`click "Your name" at 60, 35`, `type "Ada" into "Your name"`, `click "Light it" at 60, 95`, "lit for Ada"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("show has no %q in:\n%s", want, out)
 		}
 	}
-	if code, out, told := inProcess(t, home, environ, "sessions", "replay", "t1"); code != exitDone || !strings.Contains(out, "5 steps played: 5 as recorded") {
+	if code, out, told := inProcess(t, home, environ, "sessions", "replay", "screen"); code != exitDone || !strings.Contains(out, "5 steps played: 5 as recorded") {
 		t.Errorf("replay: exit %d:\n%s%s", code, out, told)
 	}
-	if code, out, told := inProcess(t, home, environ, "sessions", "script", "t1", "light"); code != exitDone || !strings.Contains(out, `type "{your_name}" into "Your name"`) {
+	if code, out, told := inProcess(t, home, environ, "sessions", "script", "screen", "screen-light"); code != exitDone || !strings.Contains(out, `type "{your_name}" into "Your name"`) {
 		t.Errorf("script: exit %d:\n%s%s", code, out, told)
 	}
-	if code, out, told := inProcess(t, home, environ, "sessions", "scripts", "run", "--json", "light", "your_name = Eve"); code != exitDone || !strings.Contains(out, "lit for Eve") {
+	if code, out, told := inProcess(t, home, environ, "sessions", "scripts", "run", "--json", "screen-light", "your_name = Eve"); code != exitDone || !strings.Contains(out, "lit for Eve") {
 		t.Errorf("scripts run: exit %d:\n%s%s", code, out, told)
 	}
 	changed.Store(true)
-	if code, out, told := inProcess(t, home, environ, "sessions", "replay", "t1"); code != exitDiffers || !strings.Contains(out, `now:  click "Switch on" at 60, 95`) {
+	if code, out, told := inProcess(t, home, environ, "sessions", "replay", "screen"); code != exitDiffers || !strings.Contains(out, `now:  click "Switch on" at 60, 95`) {
 		t.Errorf("replay of a page that has changed: exit %d:\n%s%s", code, out, told)
 	}
 }

@@ -68,8 +68,8 @@ func recordedShop(t *testing.T) (url string, changed *atomic.Bool) {
 	return srv.URL, changed
 }
 
-// recordRun works a task with the parts of the program, recorded.
-func recordRun(t *testing.T, dir string, environ []string, id, prompt string) {
+// withParts does something with the parts of the program, which are opened for that alone.
+func withParts(t *testing.T, environ []string, do func(a *app)) {
 	t.Helper()
 	e := environment(t, environ)
 	h, err := home.Open(e.Getenv)
@@ -85,8 +85,14 @@ func recordRun(t *testing.T, dir string, environ []string, id, prompt string) {
 			t.Error(err)
 		}
 	}()
+	do(a)
+}
+
+// recordRun works a task with the parts of the program, recorded.
+func recordRun(t *testing.T, dir string, a *app, id, prompt string) {
+	t.Helper()
 	rec := a.newRecorder()
-	m := plain.New(plain.Options{Places: a.places(), Scripts: script.Shelf{Dir: h.Scripts()}.Steps})
+	m := plain.New(plain.Options{Places: a.places(), Scripts: script.Shelf{Dir: a.home.Scripts()}.Steps})
 	agent := &browseagent.Agent{
 		Browser:  rec.Browser(windows{manager: a.browsers, settings: a.settings.Now, closed: a.asker.Desk.Forget, ephemeral: true}),
 		Model:    func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
@@ -109,15 +115,38 @@ func recordRun(t *testing.T, dir string, environ []string, id, prompt string) {
 	}
 }
 
-func TestRunIsShownExportedReplayedAndSavedAsAScript(t *testing.T) {
+func TestRunsAreShownExportedReplayedAndSavedAsScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one step after the other, with a browser")
 	}
 	t.Parallel()
 	home, environ := newPlace(t)
-	site, changed := recordedShop(t)
-	recordRun(t, home, environ, "t1", "open "+site+`, type "Ada" into Name, click "Light it", read`)
+	shop, shopChanged := recordedShop(t)
+	screen, screenChanged := lampSite(t)
+	withParts(t, environ, func(a *app) {
+		recordRun(t, home, a, "t1", "open "+shop+`, type "Ada" into Name, click "Light it", read`)
+		recordLampRun(t, a, "screen", screen)
+	})
+	t.Run("of a page", func(t *testing.T) { shownAndReplayed(t, home, environ, shop) })
+	t.Run("of the screen", func(t *testing.T) { screenShownAndReplayed(t, home, environ, screenChanged) })
+	withParts(t, environ, func(a *app) { recordRun(t, home, a, "t2", "run light with name = Bob") })
+	if _, out, _ := inProcess(t, home, environ, "sessions", "show", "t2"); !strings.Contains(out, "lit for Bob") {
+		t.Errorf("the script did not do it:\n%s", out)
+	}
+	shopChanged.Store(true)
+	code, out, told := inProcess(t, home, environ, "sessions", "replay", "--json", "t1")
+	var found sessioncli.Played
+	if err := json.Unmarshal([]byte(out), &found); err != nil || code != exitDiffers || found.Summary.Different == 0 {
+		t.Errorf("replay of a page that has changed: exit %d, %v:\n%s%s", code, err, out, told)
+	}
+	if code, out, _ := inProcess(t, home, environ, "sessions", "replay", "t1"); code != exitDiffers || !strings.Contains(out, "then: button \"Light it\"\n        now:  there is none on the page") {
+		t.Errorf("exit %d:\n%s", code, out)
+	}
+}
 
+// shownAndReplayed has a run that worked a page by its elements shown, exported, replayed and saved as a script.
+func shownAndReplayed(t *testing.T, home string, environ []string, site string) {
+	t.Helper()
 	code, out, told := inProcess(t, home, environ, "sessions", "show", "t1")
 	for _, want := range []string{"run t1 of session st1, local_browser_agent with plain:steps", `click "Light it"`, "at Lamp " + site, "lit for Ada", "4 steps, 5 calls"} {
 		if code != exitDone || !strings.Contains(out, want) {
@@ -149,19 +178,6 @@ func TestRunIsShownExportedReplayedAndSavedAsAScript(t *testing.T) {
 				t.Errorf("show %s: exit %d:\n%s%s", id, code, out, told)
 			}
 		}
-	}
-	recordRun(t, home, environ, "t2", "run light with name = Bob")
-	if _, out, _ := inProcess(t, home, environ, "sessions", "show", "t2"); !strings.Contains(out, "lit for Bob") {
-		t.Errorf("the script did not do it:\n%s", out)
-	}
-	changed.Store(true)
-	code, out, told = inProcess(t, home, environ, "sessions", "replay", "--json", "t1")
-	var found sessioncli.Played
-	if err := json.Unmarshal([]byte(out), &found); err != nil || code != exitDiffers || found.Summary.Different == 0 {
-		t.Errorf("replay of a page that has changed: exit %d, %v:\n%s%s", code, err, out, told)
-	}
-	if code, out, _ := inProcess(t, home, environ, "sessions", "replay", "t1"); code != exitDiffers || !strings.Contains(out, "then: button \"Light it\"\n        now:  there is none on the page") {
-		t.Errorf("exit %d:\n%s", code, out)
 	}
 }
 

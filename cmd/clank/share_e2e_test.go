@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,12 +16,11 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
 	"clank/internal/browsertest"
-	"clank/internal/command"
 	"clank/internal/discordtest"
 	"clank/internal/discordtest/member"
 	"clank/internal/discordtest/private"
 	"clank/internal/discordtest/voiceserver"
-	"clank/internal/home"
+	"clank/llm/plain"
 	"clank/sessions"
 )
 
@@ -59,7 +57,7 @@ func newColours(t *testing.T) *colours {
 		}
 		w.Header().Set("Content-Type", "text/html")
 		io.WriteString(w, `<!doctype html><title>Colours</title><script>
-			setInterval(async () => { document.documentElement.style.background = await (await fetch("/colour")).text() }, 50)</script>`)
+			setInterval(async () => { document.documentElement.style.background = await (await fetch("/colour")).text() }, 200)</script>`)
 	}))
 	t.Cleanup(c.Close)
 	return c
@@ -309,38 +307,15 @@ func arrives(t *testing.T, tab *page.Tab, expression string) {
 	})
 }
 
-func TestASharedBrowserIsSeenOnTheCallPage(t *testing.T) {
+func sharedOnTheCallPage(t *testing.T, r *range_) {
+	t.Helper()
 	if testing.Short() {
-		t.Skip("starts two browsers")
+		t.Skip("starts a browser")
 	}
-	t.Parallel()
-	dir, _ := newPlace(t)
-	vars := map[string]string{"CLANK_HOME": dir, allowVariable: "127.0.0.1"}
-	e := &command.Env{Stdout: io.Discard, Stderr: io.Discard, Hurry: context.Background(), Getenv: func(name string) string { return vars[name] }}
-	in, err := home.Open(e.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	a, err := openApp(t.Context(), e, in, log, appOptions{shopAddr: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := a.close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := a.openCalls(t.Context(), "127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	board, err := a.openDashboard(t.Context(), e, "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	a, board := r.app, r.openBoard(t)
 	site := newColours(t)
 	operator := sessions.Origin{Kind: sessions.FromDashboard, Channel: "dashboard", Moderator: true}
-	done, err := a.manager.Run(waiting(t), sessions.Task{Prompt: "open " + site.URL, Origin: operator}, nil)
+	done, err := a.manager.Run(waiting(t), sessions.Task{Prompt: "open " + site.URL, Model: plain.Name, Origin: operator}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/dashboard"
 	"clank/internal/command"
 	"clank/internal/discordtest"
 	"clank/internal/home"
@@ -86,10 +87,10 @@ func stages() []stage {
 			return append(open("/")(r), use("browser_wait", map[string]any{"text": "a text that never comes"}))
 		}, reached: func(r *range_) { r.awaitAct("browser_wait") }},
 		{name: "navigation", script: open("/hang"), reached: hit("/hang")},
-		{name: "endless-loop", script: press("/loop"), reached: hit("/looping")},
 		{name: "open-alert", script: func(r *range_) []llmtest.Turn {
 			return append(press("/alert")(r), llmtest.Misbehave("let me think", llmtest.Fault{Hang: llmtest.BeforeHeaders}))
 		}, reached: hit("/alerting")},
+		{name: "endless-loop", script: press("/loop"), reached: hit("/looping")}, // last: it may begin after the stop, and nobody ends it then
 	}
 }
 
@@ -107,6 +108,7 @@ type range_ struct {
 	env     *command.Env
 	app     *app
 	acts    *acts
+	board   *dashboard.Server // see openBoard
 
 	events <-chan sessions.Event
 	first  int // of the requests to the model that belong to the round

@@ -64,11 +64,11 @@ func TestTheReaderReachesWhatPagesReachAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestAPageThatItsScriptsDrawIsWatchedWithABrowser(t *testing.T) {
+func drawnPageIsWatched(t *testing.T, r *range_) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	t.Parallel()
 	var price atomic.Int64
 	price.Store(25)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -76,16 +76,14 @@ func TestAPageThatItsScriptsDrawIsWatchedWithABrowser(t *testing.T) {
 		fmt.Fprintf(w, `<title>Shop</title><div id=x></div><script>setTimeout(() => x.textContent = "Price: $%d", 50)</script>`, price.Load())
 	}))
 	defer site.Close()
-	a := openTestApp(t, strings.TrimPrefix(site.URL, "http://"))
-	e, _, _ := testEnv(t)
-	w := a.openWeb(e)
+	w := r.app.openWeb(r.env)
 	got, err := w.watches.Add(t.Context(), watches.Watch{
 		Origin: sessions.Origin{Kind: sessions.FromDashboard}, URL: site.URL, Condition: watches.Condition{Kind: watches.Below, Number: 20},
 	})
 	if err != nil || !got.Scripts || got.Seen.Value != "$25" {
 		t.Fatalf("got %+v, %v", got.Seen, err)
 	}
-	if _, ok := a.browsers.Lookup("watch-" + got.ID); ok {
+	if _, ok := r.app.browsers.Lookup("watch-" + got.ID); ok {
 		t.Error("the window was left open")
 	}
 }
