@@ -42,8 +42,8 @@ func Whole[T Suspicious](ctx context.Context, f *Frame, s Script) (T, error) {
 		if err != nil || found.Suspects() == 0 || level == ClosedLevels {
 			return found, err
 		}
-		if more, err := f.OpenClosed(ctx); err != nil || more == 0 {
-			return found, nil // less whole, but true
+		if more, _ := f.OpenClosed(ctx); more == 0 { // after an error what was found is less whole, but true
+			return found, nil
 		}
 	}
 }
