@@ -68,6 +68,7 @@ func TestALoginIsFilledIntoAShadowTree(t *testing.T) {
 
 func TestFieldsThatAreNotForThePasswordAreRefused(t *testing.T) {
 	const in = `<form><input name=user>`
+	tab := open(t, site(t, nil))
 	for name, c := range map[string]struct{ html, why string }{
 		"a new password":          {in + `<input type=password autocomplete=new-password>`, "new password"},
 		"a new password by name":  {in + `<input type=password name=new_password>`, "new password"},
@@ -95,7 +96,8 @@ func TestFieldsThatAreNotForThePasswordAreRefused(t *testing.T) {
 		"gone when focused":       {in + `<input type=password onfocus="this.remove()">`, "is gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tab, origin := show(t, c.html)
+			origin := site(t, map[string]string{"/": c.html})
+			browsertest.Navigate(t, tab, origin+"/")
 			_, err := fill(t, tab, origin)
 			if !errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), c.why) {
 				t.Errorf("got %v, want a refusal that says %q", err, c.why)

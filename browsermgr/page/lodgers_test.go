@@ -166,7 +166,10 @@ func TestPagesWithoutSuchFramesAreAskedNothingMore(t *testing.T) {
 		}
 	}})
 	url := site(t, map[string]string{"/": `<iframe src="/in"></iframe><iframe srcdoc="<p>Bare"></iframe><iframe src="about:blank"></iframe>`, "/in": "<p>In"}).URL
-	before := len(asked) // of pages that were there
+	for _, tab := range b.Tabs() {
+		snapshot(t, tab, page.SnapshotOptions{}) // which waits until those are known that were there
+	}
+	before := len(asked)
 	tab := browsertest.Tab(t, b, page.TabOptions{URL: url})
 	var urls []string
 	browsertest.Eventually(t, "the frames are seen", func() bool {

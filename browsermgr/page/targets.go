@@ -92,7 +92,11 @@ func (b *Browser) attached(ev cdp.Event) {
 	switch {
 	case info.Type == "page" && info.Subtype == "" && known == nil:
 		t := b.addTab(frame.New(b.conn.Session(p.SessionID, ErrTabGone), info.TargetID, nil, ""), info)
-		b.setUp(t, t.main, info.mute(), func() { close(t.ready) })
+		limit := setUpLimit
+		if p.Waiting && info.OpenerID == "" {
+			limit = max(limit, b.conn.Timeout())
+		}
+		b.setUp(t, t.main, limit, info.mute(), func() { close(t.ready) })
 		if !p.Waiting {
 			t.tree.Learn(t.main)
 		}
@@ -107,7 +111,7 @@ func (b *Browser) attached(ev cdp.Event) {
 		b.sessions[s.ID()] = attachment{frame: f, tab: parent.tab}
 		b.mu.Unlock()
 		parent.tab.tree.Add(f)
-		b.setUp(parent.tab, f, false, func() {})
+		b.setUp(parent.tab, f, setUpLimit, false, func() {})
 		if !p.Waiting {
 			parent.tab.tree.Learn(f)
 		}
@@ -117,13 +121,14 @@ func (b *Browser) attached(ev cdp.Event) {
 	}
 }
 
-// setUpLimit bounds how long a new target is held: one that does not answer, a frozen tab that was there before us, is
-// used as it is.
+// setUpLimit bounds how long a target is held that may never answer, and is then used as it is: a tab that was there before us, or
+// whose opener's scripts run in the same process. A new tab of nobody's can only be late. It gets the limit of a call, for a document
+// that it loads before its set-up is answered is never told of.
 const setUpLimit = 2 * time.Second
 
-// setUp enables what a new session needs, lets its target run and calls done. The answers are waited for before it runs, since what
+// setUp enables what a new session needs, within limit, lets its target run and calls done. The answers are waited for before it runs, since what
 // is still on its way when the target changes its process is lost; a mute target has to run in order to answer.
-func (b *Browser) setUp(t *Tab, f *frame.Frame, mute bool, done func()) {
+func (b *Browser) setUp(t *Tab, f *frame.Frame, limit time.Duration, mute bool, done func()) {
 	reqs := []proto.Request{
 		proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.NetworkEnable{}, autoAttach("iframe"),
 	}
@@ -132,7 +137,7 @@ func (b *Browser) setUp(t *Tab, f *frame.Frame, mute bool, done func()) {
 	}
 	var calls []*cdp.Call
 	for _, req := range reqs {
-		calls = append(calls, f.BeginWithin(setUpLimit, req))
+		calls = append(calls, f.BeginWithin(limit, req))
 	}
 	if mute {
 		f.Post(proto.RuntimeRunIfWaitingForDebugger{})
@@ -140,7 +145,7 @@ func (b *Browser) setUp(t *Tab, f *frame.Frame, mute bool, done func()) {
 	b.wg.Go(func() {
 		defer done()
 		// One limit for all.
-		ctx, cancel := context.WithTimeoutCause(context.Background(), setUpLimit, &fault.LimitError{Limit: setUpLimit})
+		ctx, cancel := context.WithTimeoutCause(context.Background(), limit, &fault.LimitError{Limit: limit})
 		defer cancel()
 		for _, c := range calls {
 			if err := c.Wait(ctx, nil); err != nil {

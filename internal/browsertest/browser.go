@@ -27,6 +27,7 @@ type Shared struct {
 	mu      sync.Mutex
 	process *chrome.Process
 	err     error
+	resting []string // targets of tabs that tests have left, see [Shared.Page]
 }
 
 // Run runs the tests and then ends the browser. It returns the exit code for [os.Exit].
@@ -110,18 +111,27 @@ func Connect(tb testing.TB, p *chrome.Process, opts page.Options) *page.Browser 
 // Tab opens a tab, which is closed when the test ends.
 func Tab(tb testing.TB, b *page.Browser, opts page.TabOptions) *page.Tab {
 	tb.Helper()
+	tab := newTab(tb, b, opts)
+	tb.Cleanup(func() { closeTab(tb, tab) })
+	return tab
+}
+
+func newTab(tb testing.TB, b *page.Browser, opts page.TabOptions) *page.Tab {
+	tb.Helper()
 	tab, err := b.NewTab(Within(tb, Patience), opts)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), Patience)
-		defer cancel()
-		if err := tab.Close(ctx); err != nil && !errors.Is(err, page.ErrBrowserGone) {
-			tb.Errorf("close tab: %v", err)
-		}
-	})
 	return tab
+}
+
+func closeTab(tb testing.TB, tab *page.Tab) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	if err := tab.Close(ctx); err != nil && !errors.Is(err, page.ErrBrowserGone) {
+		tb.Errorf("close tab: %v", err)
+	}
 }
 
 // Navigate leads a tab to an address.

@@ -1,0 +1,76 @@
+package browsertest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"clank/browsermgr/page"
+)
+
+// Page shows an address in a tab of a connection of its own, both for this test alone. The tab may be one in which an earlier test
+// has looked at pages, which costs a third of a new one. Nothing of it is to be seen: it is in front, has no history, and what a
+// connection sets ended with that one. Without an address the tab is a new one. Tests of a tab's own life take [Tab].
+func (s *Shared) Page(tb testing.TB, opts page.Options, url string) *page.Tab {
+	tb.Helper()
+	target := ""
+	if url != "" {
+		target = s.rested()
+	}
+	b := s.Connect(tb, opts)
+	tab := b.Tab(target)
+	reused := tab != nil
+	if !reused {
+		tab = newTab(tb, b, page.TabOptions{URL: url})
+	}
+	tb.Cleanup(func() {
+		if !s.rest(b, tab) {
+			closeTab(tb, tab)
+		}
+	})
+	if !reused {
+		return tab
+	}
+	ctx := Within(tb, Patience)
+	if err := tab.Activate(ctx); err != nil {
+		tb.Fatal(err)
+	}
+	Navigate(tb, tab, url)
+	if err := tab.Main().Do(ctx, forgetHistory{}); err != nil {
+		tb.Fatal(err)
+	}
+	return tab
+}
+
+// forgetHistory is Page.resetNavigationHistory of CDP.
+type forgetHistory struct{}
+
+func (forgetHistory) ProtoReq() string { return "Page.resetNavigationHistory" }
+
+// rested takes the tab that was left last.
+func (s *Shared) rested() (target string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.resting); n > 0 {
+		target, s.resting = s.resting[n-1], s.resting[:n-1]
+	}
+	return target
+}
+
+// rest keeps a tab for later tests, unless its page stands still or has opened others.
+func (s *Shared) rest(b *page.Browser, tab *page.Tab) bool {
+	for _, other := range b.Tabs() {
+		if other.Opener() == tab {
+			return false
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if _, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: "0"}); err != nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.resting = append(s.resting, tab.TargetID())
+	return true
+}
