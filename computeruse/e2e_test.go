@@ -56,13 +56,7 @@ func prepare(t *testing.T, v vendor, consent sessions.Consent) *house {
 	t.Helper()
 	manager, _ := real.start(t)
 	h := &house{t: t, vendor: v, windows: windows{manager}, file: filepath.Join(t.TempDir(), "clank.db")}
-	measure, _, err := h.windows.window(t.Context(), sessions.Opening{Key: "measure"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, h.width, h.height, err = measure.Shot(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	h.width, h.height = real.width, real.height
 	h.agent = &computeruse.Agent{Browser: h.windows, Consent: consent, Settings: h.settings}
 	t.Cleanup(func() { h.shut() })
 	return h

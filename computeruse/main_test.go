@@ -35,6 +35,8 @@ type realBrowser struct {
 	manager *browsermgr.Manager
 	site    *httptest.Server
 	err     error
+
+	width, height int // of a picture of a page
 }
 
 func (b *realBrowser) start(t *testing.T) (*browsermgr.Manager, string) {
@@ -57,7 +59,21 @@ func (b *realBrowser) launch(ctx context.Context) error {
 	}
 	b.manager = &browsermgr.Manager{Home: home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18800, LastPort: 18849, LaunchTimeout: time.Minute}
 	b.site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, desk) }))
-	return b.manager.Open(ctx)
+	if err := b.manager.Open(ctx); err != nil {
+		return err
+	}
+	return b.measure(ctx)
+}
+
+func (b *realBrowser) measure(ctx context.Context) error {
+	window, _, err := b.manager.Window(ctx, browsermgr.WindowOptions{Key: "measure", Ephemeral: true})
+	if err != nil {
+		return err
+	}
+	if _, _, b.width, b.height, err = window.Shot(ctx); err != nil {
+		return err
+	}
+	return window.Close(ctx)
 }
 
 func (b *realBrowser) close() error {

@@ -78,6 +78,7 @@ func TestTheTextOfAPageHasThatOfItsShadowRoots(t *testing.T) {
 			constructor() { super().attachShadow({ mode: 'open' }).append(card.content.cloneNode(true)); }
 		});
 		</script>`}).URL+"/")
+	act(t, tab, page.Action{Kind: page.KindWait, LoadState: "load"}) // the frame's document, too
 	want := "Shop\nBefore bold\nCard\nPrice: 12 € only\nSlotted body\none\ntwo\nBadge\nAfter"
 	for _, tt := range []struct{ selector, want string }{
 		{"", want}, {"h1", "Shop"}, {"shop-card", "Card\nPrice: 12 € only\nSlotted body\none\ntwo\nBadge"},
