@@ -36,7 +36,7 @@ type realBrowser struct {
 	site    *httptest.Server
 	err     error
 
-	width, height int // of a picture of a page
+	width, height float64 // of a picture of a page
 }
 
 func (b *realBrowser) start(t *testing.T) (*browsermgr.Manager, string) {

@@ -66,7 +66,7 @@ func TestWaitSaysWhatItWaitedFor(t *testing.T) {
 func TestWaitOutlivesNavigation(t *testing.T) {
 	srv := site(t, map[string]string{"/": `<script>setTimeout(() => location = '/next', 150)</script>`, "/next": `<p>Arrived</p>`})
 	for _, a := range []page.Action{{Text: "arrived"}, {Fn: "document.body?.textContent.includes('Arrived')"}} {
-		tab := openTab(t, srv.URL)
+		tab := browsertest.Tab(t, browser.Connect(t, page.Options{}), page.TabOptions{URL: srv.URL})
 		a.Kind = page.KindWait
 		act(t, tab, a)
 	}

@@ -10,7 +10,8 @@ import (
 
 // Page shows an address in a tab of a connection of its own, both for this test alone. The tab may be one in which an earlier test
 // has looked at pages, which costs a third of a new one. Nothing of it is to be seen: it is in front, has no history, and what a
-// connection sets ended with that one. Without an address the tab is a new one. Tests of a tab's own life take [Tab].
+// connection sets ended with that one. Without an address the tab is a new one. Tests of a tab's own life, and of pages that go
+// elsewhere by themselves, take [Tab].
 func (s *Shared) Page(tb testing.TB, opts page.Options, url string) *page.Tab {
 	tb.Helper()
 	target := ""
@@ -36,8 +37,9 @@ func (s *Shared) Page(tb testing.TB, opts page.Options, url string) *page.Tab {
 		tb.Fatal(err)
 	}
 	Navigate(tb, tab, url)
-	if err := tab.Main().Do(ctx, forgetHistory{}); err != nil {
-		tb.Fatal(err)
+	if err := tab.Main().Do(ctx, forgetHistory{}); err != nil { // the page is leaving already
+		closeTab(tb, tab)
+		tab = newTab(tb, b, page.TabOptions{URL: url})
 	}
 	return tab
 }
