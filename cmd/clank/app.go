@@ -21,7 +21,6 @@ import (
 	"clank/budget"
 	"clank/cancel"
 	"clank/internal/asking"
-	"clank/internal/command"
 	"clank/internal/demoshop"
 	"clank/internal/home"
 	"clank/internal/models"
@@ -73,14 +72,20 @@ type app struct {
 	shop     *http.Server
 	shopURL  string
 
+	getenv    func(string) string
+	version   string
 	place     string // directory in which the state lies
 	throwaway bool   // keep nothing: another process owns the home
 
 	closers []func(context.Context) error // run last to first
 }
 
-// appOptions say how an app differs from the usual one.
+// appOptions configure an app.
 type appOptions struct {
+	getenv    func(string) string // the environment, secrets among it
+	logger    *slog.Logger
+	version   string          // of the program
+	hurry     context.Context //nolint:containedctx // ends when the person insists on leaving at once; it is a signal, not a call's context
 	throwaway bool
 	shopAddr  string              // where the demo shop listens
 	sent      func(method string) // see [browsermgr.Manager.Sent]; nil outside of measurements
@@ -88,11 +93,11 @@ type appOptions struct {
 
 // openApp opens the parts in the order in which they need each other. What was
 // opened is closed again if a later part fails.
-func openApp(ctx context.Context, e *command.Env, h *home.Home, logger *slog.Logger, opts appOptions) (_ *app, err error) {
-	a := &app{home: h, logger: logger, throwaway: opts.throwaway}
+func openApp(ctx context.Context, h *home.Home, opts appOptions) (_ *app, err error) {
+	a := &app{home: h, logger: opts.logger, getenv: opts.getenv, version: opts.version, throwaway: opts.throwaway}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, a.close(e.Hurry))
+			err = errors.Join(err, a.close(opts.hurry))
 		}
 	}()
 	if err := a.openPlace(); err != nil {
@@ -111,11 +116,11 @@ func openApp(ctx context.Context, e *command.Env, h *home.Home, logger *slog.Log
 	if a.budget, err = spending.Open(ctx, a.db, a.settings.Now, a.logger); err != nil {
 		return nil, err
 	}
-	a.models = a.newModels(e)
-	a.openVault(ctx, e)
+	a.models = a.newModels()
+	a.openVault(ctx)
 	a.asker = a.newAsker()
 	a.programs = &asking.Programs{Asker: a.asker, Owner: func(target string) (string, string) { return a.browsers.Owner(target) }}
-	if err := a.openGate(ctx, e); err != nil {
+	if err := a.openGate(ctx); err != nil {
 		return nil, err
 	}
 	if err := a.openBrowsers(ctx, opts); err != nil {
@@ -124,7 +129,7 @@ func openApp(ctx context.Context, e *command.Env, h *home.Home, logger *slog.Log
 	if err := a.openManager(ctx); err != nil {
 		return nil, err
 	}
-	a.web = a.openWeb(e)
+	a.web = a.openWeb()
 	return a, nil
 }
 
@@ -196,13 +201,13 @@ func (a *app) openShop(ctx context.Context, addr string) error {
 	return nil
 }
 
-func (a *app) newModels(e *command.Env) *models.Finder {
+func (a *app) newModels() *models.Finder {
 	return &models.Finder{
 		Places:     a.places(),
 		Scripts:    script.Shelf{Dir: a.home.Scripts()}.Steps,
-		Secret:     func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.Getenv) },
+		Secret:     func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, a.getenv) },
 		Compatible: func() string { return a.settings.Now().CompatibleURL },
-		BaseURL:    e.Getenv,
+		BaseURL:    a.getenv,
 		Within:     a.budget.Model,
 		Logger:     a.logger,
 	}

@@ -12,6 +12,7 @@ import (
 
 	"clank/dashboard/client"
 	"clank/dashboard/wire"
+	"clank/internal/command"
 	"clank/internal/home"
 	"clank/llm/llmtest"
 )
@@ -132,41 +133,41 @@ func (c *counter) mishaps() []mishap {
 	shown := strings.TrimPrefix(c.site.URL, "http://")
 	return []mishap{
 		// What a page or its address does wrong is told to the mind, whose answer says so.
-		{name: "unknown host", flags: plain, task: "open no-such-host.invalid, read", code: exitFailed, want: []string{"Step 1 of 2", "no such host no-such-host.invalid", "check the spelling", "Not done: read"}},
-		{name: "not an address", flags: plain, task: "open http://not a url, read", code: exitFailed, want: []string{`"http://not a url" is no address such as example.com`, "I did nothing", "the demo shop"}},
-		{name: "another scheme", flags: plain, task: "open file:///etc/passwd, read", code: exitFailed, want: []string{`"file:///etc/passwd" is no address such as example.com`, "I did nothing"}},
-		{name: "site refuses connections", flags: plain, task: "open http://" + c.dead + "/, read", code: exitFailed, want: append(refused, "Not done: read")},
+		{name: "unknown host", flags: plain, task: "open no-such-host.invalid, read", code: command.ExitFailed, want: []string{"Step 1 of 2", "no such host no-such-host.invalid", "check the spelling", "Not done: read"}},
+		{name: "not an address", flags: plain, task: "open http://not a url, read", code: command.ExitFailed, want: []string{`"http://not a url" is no address such as example.com`, "I did nothing", "the demo shop"}},
+		{name: "another scheme", flags: plain, task: "open file:///etc/passwd, read", code: command.ExitFailed, want: []string{`"file:///etc/passwd" is no address such as example.com`, "I did nothing"}},
+		{name: "site refuses connections", flags: plain, task: "open http://" + c.dead + "/, read", code: command.ExitFailed, want: append(refused, "Not done: read")},
 		{name: "page answers 500", flags: plain, task: "open " + c.site.URL + "/broken, read", want: []string{"the database is on fire", shown + "/broken", "the server answered HTTP 500"}},
-		{name: "free words for plain", flags: plain, task: "find me a cheap flight", code: exitFailed, want: []string{`I did not understand "find me a cheap flight"`, "I follow written steps", "choose a language model in the settings"}},
+		{name: "free words for plain", flags: plain, task: "find me a cheap flight", code: command.ExitFailed, want: []string{`I did not understand "find me a cheap flight"`, "I follow written steps", "choose a language model in the settings"}},
 		{name: "model meets an unknown host", turns: []llmtest.Turn{openPage("no-such-host.invalid"), parrot}, want: []string{"no such host no-such-host.invalid", "check the spelling"}},
 		{name: "model meets a refusal", turns: []llmtest.Turn{openPage("http://" + c.dead), parrot}, want: refused},
 		{name: "model has no address", turns: []llmtest.Turn{openPage("ferry times"), parrot}, want: []string{"not a web address", "such as https://example.com/page"}},
 		{name: "model meets a 500", turns: []llmtest.Turn{openPage(c.site.URL + "/broken"), parrot}, want: []string{"the server answered HTTP 500", "the database is on fire"}},
 
-		{name: "wrong key", flags: []string{"--model", "openai:gpt-5.6"}, code: exitFailed, want: []string{"openai:gpt-5.6", "key was not accepted", "set OPENAI_API_KEY to a valid key"}},
-		{name: "own server wants a key", later: true, tail: llmtest.Fail(401, "", "Unauthorized"), code: exitFailed, want: []string{scriptedModel, "wants a key", "set COMPATIBLE_API_KEY"}},
-		{name: "no such model", later: true, turns: []llmtest.Turn{llmtest.Fail(404, "model_not_found", "The model `scripted` does not exist")}, code: exitFailed, want: []string{`there is no model "scripted"`, "check the name"}},
-		{name: "no such provider", flags: []string{"--model", "oracle:pro"}, code: exitFailed, want: []string{`no provider "oracle"`, "known: plain, openai, anthropic, gemini, compatible"}},
-		{name: "no model in the name", flags: []string{"--model", "compatible:"}, code: exitFailed, want: []string{`"compatible:" names no model`, "write compatible:<model>"}},
-		{name: "no server set", later: true, set: map[string]any{keyServer: nil}, code: exitFailed, want: []string{scriptedModel, "server is not set", "settings, for example http://127.0.0.1:11434/v1"}},
-		{name: "nothing at the server's address", later: true, set: map[string]any{keyServer: "http://" + c.dead + "/v1"}, code: exitFailed, want: []string{scriptedModel, "nothing answers at " + c.dead, "is the server running?"}},
-		{name: "server's address without its path", later: true, set: map[string]any{keyServer: strings.TrimSuffix(c.good.BaseURL(), "/v1")}, code: exitFailed, want: []string{scriptedModel, "has no chat API", "most end in /v1"}},
-		{name: "model never answers", later: true, set: map[string]any{keyStepTime: 5000}, tail: llmtest.Misbehave("", llmtest.Fault{Hang: llmtest.BeforeHeaders}), code: exitFailed, want: []string{scriptedModel, "no answer within 5s", "allow more time"}},
-		{name: "model is cut off", tail: cutOff, code: exitFailed, want: []string{scriptedModel, "cut off in the middle", "ask again"}},
-		{name: "model's server breaks off", later: true, tail: llmtest.Misbehave("so far so good", llmtest.Fault{StreamError: "out of memory", At: 2}), code: exitFailed, want: []string{scriptedModel, "broke off its answer: out of memory", "ask again"}},
-		{name: "model's server is ill", later: true, tail: llmtest.Fail(500, "", "internal error"), code: exitFailed, want: []string{scriptedModel, "answered 500: internal error", "try again later"}},
-		{name: "model is overloaded", later: true, tail: llmtest.Fail(429, "", "slow down"), code: exitFailed, want: []string{scriptedModel, "too many requests", "wait a little"}},
+		{name: "wrong key", flags: []string{"--model", "openai:gpt-5.6"}, code: command.ExitFailed, want: []string{"openai:gpt-5.6", "key was not accepted", "set OPENAI_API_KEY to a valid key"}},
+		{name: "own server wants a key", later: true, tail: llmtest.Fail(401, "", "Unauthorized"), code: command.ExitFailed, want: []string{scriptedModel, "wants a key", "set COMPATIBLE_API_KEY"}},
+		{name: "no such model", later: true, turns: []llmtest.Turn{llmtest.Fail(404, "model_not_found", "The model `scripted` does not exist")}, code: command.ExitFailed, want: []string{`there is no model "scripted"`, "check the name"}},
+		{name: "no such provider", flags: []string{"--model", "oracle:pro"}, code: command.ExitFailed, want: []string{`no provider "oracle"`, "known: plain, openai, anthropic, gemini, compatible"}},
+		{name: "no model in the name", flags: []string{"--model", "compatible:"}, code: command.ExitFailed, want: []string{`"compatible:" names no model`, "write compatible:<model>"}},
+		{name: "no server set", later: true, set: map[string]any{keyServer: nil}, code: command.ExitFailed, want: []string{scriptedModel, "server is not set", "settings, for example http://127.0.0.1:11434/v1"}},
+		{name: "nothing at the server's address", later: true, set: map[string]any{keyServer: "http://" + c.dead + "/v1"}, code: command.ExitFailed, want: []string{scriptedModel, "nothing answers at " + c.dead, "is the server running?"}},
+		{name: "server's address without its path", later: true, set: map[string]any{keyServer: strings.TrimSuffix(c.good.BaseURL(), "/v1")}, code: command.ExitFailed, want: []string{scriptedModel, "has no chat API", "most end in /v1"}},
+		{name: "model never answers", later: true, set: map[string]any{keyStepTime: 5000}, tail: llmtest.Misbehave("", llmtest.Fault{Hang: llmtest.BeforeHeaders}), code: command.ExitFailed, want: []string{scriptedModel, "no answer within 5s", "allow more time"}},
+		{name: "model is cut off", tail: cutOff, code: command.ExitFailed, want: []string{scriptedModel, "cut off in the middle", "ask again"}},
+		{name: "model's server breaks off", later: true, tail: llmtest.Misbehave("so far so good", llmtest.Fault{StreamError: "out of memory", At: 2}), code: command.ExitFailed, want: []string{scriptedModel, "broke off its answer: out of memory", "ask again"}},
+		{name: "model's server is ill", later: true, tail: llmtest.Fail(500, "", "internal error"), code: command.ExitFailed, want: []string{scriptedModel, "answered 500: internal error", "try again later"}},
+		{name: "model is overloaded", later: true, tail: llmtest.Fail(429, "", "slow down"), code: command.ExitFailed, want: []string{scriptedModel, "too many requests", "wait a little"}},
 
-		{name: "broken arguments", tail: call("browser_open", `{"url": "http://`), code: exitFailed, want: useless},
-		{name: "unknown tool", later: true, tail: call("browser_fly", `{}`), code: exitFailed, want: useless},
-		{name: "missing field", later: true, tail: call("browser_open", `{}`), code: exitFailed, want: useless},
-		{name: "silent model", later: true, tail: llmtest.Say(""), code: exitFailed, want: useless},
+		{name: "broken arguments", tail: call("browser_open", `{"url": "http://`), code: command.ExitFailed, want: useless},
+		{name: "unknown tool", later: true, tail: call("browser_fly", `{}`), code: command.ExitFailed, want: useless},
+		{name: "missing field", later: true, tail: call("browser_open", `{}`), code: command.ExitFailed, want: useless},
+		{name: "silent model", later: true, tail: llmtest.Say(""), code: command.ExitFailed, want: useless},
 		{name: "arguments broken once", later: true, turns: []llmtest.Turn{call("browser_open", `{"url": "`), openPage(c.site.URL)}, tail: answering("The %s.", `ferry at 10:40`), want: []string{"the input is not a JSON object", "The ferry at 10:40."}},
 
-		{name: "task too long", task: strings.Repeat("Find the ferry. ", 625), code: exitFailed, want: []string{"the task has 9999 characters and may have 8000", "say it more briefly"}},
-		{name: "empty task", task: "  \n ", code: exitUsage, want: []string{"say what to do, for example: clank browse"}},
-		{name: "unknown session", flags: []string{"--session", "nosuch"}, code: exitFailed, want: []string{`no session "nosuch"`, "leave it out to start a new one"}},
-		{name: "unknown runtime", flags: []string{"--runtime", "magic"}, code: exitFailed, want: []string{`no runtime "magic"`, "there are: local_browser_agent"}},
+		{name: "task too long", task: strings.Repeat("Find the ferry. ", 625), code: command.ExitFailed, want: []string{"the task has 9999 characters and may have 8000", "say it more briefly"}},
+		{name: "empty task", task: "  \n ", code: command.ExitUsage, want: []string{"say what to do, for example: clank browse"}},
+		{name: "unknown session", flags: []string{"--session", "nosuch"}, code: command.ExitFailed, want: []string{`no session "nosuch"`, "leave it out to start a new one"}},
+		{name: "unknown runtime", flags: []string{"--runtime", "magic"}, code: command.ExitFailed, want: []string{`no runtime "magic"`, "there are: local_browser_agent"}},
 	}
 }
 
@@ -225,7 +226,7 @@ func (c *counter) judge(t *testing.T, m mishap, p *program) {
 	t.Log(said)
 	plainWords(t, said, m.want)
 	last := p.stderr.text()
-	if i := strings.Index(last, "clank browse: "); m.code != exitDone && (i < 0 || len(firstLine(last[i:])) > 240) {
+	if i := strings.Index(last, "clank browse: "); m.code != command.ExitDone && (i < 0 || len(firstLine(last[i:])) > 240) {
 		t.Errorf("stderr ends with %q, want one short sentence", last[max(i, 0):])
 	}
 }
@@ -274,7 +275,7 @@ func (c *counter) nextWorks(t *testing.T) {
 		args = slices.Insert(args, 1, "--session", id)
 	}
 	code, got, told := inProcess(t, c.home, c.environ, args...)
-	if want := "The ferry at 10:40.\n"; code != exitDone || got != want {
+	if want := "The ferry at 10:40.\n"; code != command.ExitDone || got != want {
 		t.Errorf("the next task: exit code %d, answer %q, want %q\n%s", code, got, want, told)
 	}
 }
@@ -293,8 +294,8 @@ func TestRefusalsWithoutAServerCostNoBrowserAndTheFirstTryLeavesNothingBehind(t 
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := start(t, home, environ, append([]string{"browse"}, tc.args...)...)
-			if got := p.code(t); got != exitFailed {
-				t.Errorf("exit code = %d, want %d", got, exitFailed)
+			if got := p.code(t); got != command.ExitFailed {
+				t.Errorf("exit code = %d, want %d", got, command.ExitFailed)
 			}
 			t.Log(p.stderr.text())
 			plainWords(t, p.stderr.text(), tc.want)
@@ -304,7 +305,7 @@ func TestRefusalsWithoutAServerCostNoBrowserAndTheFirstTryLeavesNothingBehind(t 
 		})
 	}
 	next := start(t, home, environ, "browse", firstTry)
-	if got := next.code(t); got != exitDone || !strings.Contains(strings.ToLower(next.stdout.text()), "lamp") {
+	if got := next.code(t); got != command.ExitDone || !strings.Contains(strings.ToLower(next.stdout.text()), "lamp") {
 		t.Errorf("the next task: exit code %d, answer %q, want lamps", got, next.stdout.text())
 	}
 	nothingLeft(t, home)

@@ -53,10 +53,10 @@ func TestCompletionKnowsEveryCommand(t *testing.T) {
 			t.Errorf("%s is missing", c.name)
 		}
 	}
-	if code, _, _ := runHere(t.Context(), nil, "completion", "tcsh"); code != exitUsage {
-		t.Errorf("another shell: got %d, want %d", code, exitUsage)
+	if code, _, _ := runHere(t.Context(), nil, "completion", "tcsh"); code != command.ExitUsage {
+		t.Errorf("another shell: got %d, want %d", code, command.ExitUsage)
 	}
-	if code, _, _ := runHere(t.Context(), nil, "completion"); code != exitUsage {
-		t.Errorf("no shell: got %d, want %d", code, exitUsage)
+	if code, _, _ := runHere(t.Context(), nil, "completion"); code != command.ExitUsage {
+		t.Errorf("no shell: got %d, want %d", code, command.ExitUsage)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/dashboard/client"
 	"clank/dashboard/wire"
+	"clank/internal/command"
 	"clank/internal/discordtest"
 	"clank/internal/discordtest/member"
 	"clank/internal/discordtest/private"
@@ -161,7 +162,7 @@ func newHouse(t *testing.T) *house {
 	home, environ := newPlace(t)
 	environ = append(environ, "DISCORD_TOKEN="+h.bot.Token, "DISCORD_GOLIVE_TOKEN="+h.eve.Token, "CLANK_DISCORD_API="+d.URL, "SSL_CERT_FILE="+trust)
 	for key, value := range map[string]string{"interaction.voice.transcription.baseUrl": h.scribe.URL + "/v1", "interaction.share.goLive": "true"} {
-		if got := start(t, home, environ, "config", "set", key, value).code(t); got != exitDone {
+		if got := start(t, home, environ, "config", "set", key, value).code(t); got != command.ExitDone {
 			t.Fatalf("config set %s: exit code = %d", key, got)
 		}
 	}
@@ -322,8 +323,8 @@ func TestACallOnDiscord(t *testing.T) {
 		t.Errorf("got violations %v, want none", got)
 	}
 	h.program.interrupt(t)
-	if got := h.program.code(t); got != exitDone {
-		t.Errorf("exit code = %d, want %d", got, exitDone)
+	if got := h.program.code(t); got != command.ExitDone {
+		t.Errorf("exit code = %d, want %d", got, command.ExitDone)
 	}
 }
 

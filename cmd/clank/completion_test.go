@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"clank/internal/browsercli/shell"
+	"clank/internal/command"
 )
 
 func TestEveryFlagIsCompletedAsItsCommandTakesIt(t *testing.T) {
@@ -22,7 +23,7 @@ func TestEveryFlagIsCompletedAsItsCommandTakesIt(t *testing.T) {
 		}
 		e, stdout, stderr := testEnv(t)
 		for _, f := range p.Flags {
-			if code, out, _ := runIn(t, e, stdout, stderr, append(strings.Fields(p.Path), "--help")...); code != exitDone || !strings.Contains(out, "--"+f.Name) {
+			if code, out, _ := runIn(t, e, stdout, stderr, append(strings.Fields(p.Path), "--help")...); code != command.ExitDone || !strings.Contains(out, "--"+f.Name) {
 				t.Errorf("clank %s --help does not tell of --%s", p.Path, f.Name)
 			}
 		}
@@ -38,7 +39,7 @@ func TestCommandsAreCompletedInEachShell(t *testing.T) {
 		e, stdout, stderr := testEnv(t)
 		code, out, told := runIn(t, e, stdout, stderr, "completion", name)
 		for _, want := range []string{"gemini_computer_use", "sessions say", "watches add", "agentStack.preset", "below"} {
-			if code != exitDone || !strings.Contains(out, want) {
+			if code != command.ExitDone || !strings.Contains(out, want) {
 				t.Errorf("%s: exit %d, no %q; %s", name, code, want, told)
 			}
 		}

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"clank/internal/browsecli"
+	"clank/internal/command"
 )
 
 func TestAllowTakesClassesOnly(t *testing.T) {
 	t.Parallel()
 	e, stdout, stderr := testEnv(t)
-	if code := run(t.Context(), e, []string{"browse", "--allow", "buy,fly", "x"}); code != exitUsage {
+	if code := run(t.Context(), e, []string{"browse", "--allow", "buy,fly", "x"}); code != command.ExitUsage {
 		t.Errorf("exit code %d", code)
 	}
 	if !strings.Contains(stderr.String(), "--allow fly: there are buy, delete, send") || stdout.Len() > 0 {

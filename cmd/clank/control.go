@@ -14,7 +14,6 @@ import (
 	"clank/browsermgr/control/client"
 	"clank/browsermgr/control/gate"
 	"clank/internal/asking"
-	"clank/internal/command"
 	"clank/internal/toolbox"
 	"clank/sessions"
 	"clank/settings"
@@ -32,19 +31,19 @@ func controlAddr(getenv func(string) string) string {
 
 // openControl serves the control API and tells commands of the same person where it is. If its usual port is taken, it
 // takes any: the commands find it all the same.
-func (a *app) openControl(ctx context.Context, e *command.Env, addr string) (*control.Server, error) {
-	secrets, err := a.controlSecrets(e)
+func (a *app) openControl(ctx context.Context, addr string) (*control.Server, error) {
+	secrets, err := a.controlSecrets()
 	if err != nil {
 		return nil, err
 	}
 	s := &control.Server{
-		Manager: a.browsers, Features: a.features, Policy: a.gate, Addr: addr, Secrets: secrets, Version: version, Logger: a.logger,
+		Manager: a.browsers, Features: a.features, Policy: a.gate, Addr: addr, Secrets: secrets, Version: a.version, Logger: a.logger,
 		EvaluateEnabled: func() bool { return a.settings.Now().Browser.EvaluateEnabled },
 		SnapshotMode:    func() string { return a.settings.Now().Browser.SnapshotMode },
 		Consent:         asking.ToolConsent{Asker: a.asker},
 	}
 	if s.Addr == "" {
-		s.Addr = controlAddr(e.Getenv)
+		s.Addr = controlAddr(a.getenv)
 	}
 	err = s.Open(ctx)
 	if addr == "" && errors.Is(err, syscall.EADDRINUSE) {
@@ -66,7 +65,7 @@ func (a *app) openControl(ctx context.Context, e *command.Env, addr string) (*co
 	a.onClose(func(context.Context) error { withdraw(); return nil })
 	a.tools = toolbox.New(a.place, s.URL(), a.local)
 	a.tools.Settings = a.settings.Now
-	a.tools.Secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.Getenv) }
+	a.tools.Secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, a.getenv) }
 	a.tools.Model = a.models.Find
 	a.tools.Speak = a.asker.Speakers.Enter
 	a.tools.MayUse = func(o sessions.Origin) bool { return mayUseUsual(a.settings.Now(), o) }
@@ -76,10 +75,10 @@ func (a *app) openControl(ctx context.Context, e *command.Env, addr string) (*co
 
 // controlSecrets are the token and the password of the environment, the secret of this run, and the tokens that were given
 // out.
-func (a *app) controlSecrets(e *command.Env) (gate.Secrets, error) {
+func (a *app) controlSecrets() (gate.Secrets, error) {
 	var s gate.Secrets
 	for _, name := range []string{"CLANK_BROWSER_TOKEN", "OPENCLAW_GATEWAY_TOKEN"} {
-		v, err := settings.ReadSecret(name, e.Getenv)
+		v, err := settings.ReadSecret(name, a.getenv)
 		if err != nil {
 			return s, err
 		}
@@ -87,7 +86,7 @@ func (a *app) controlSecrets(e *command.Env) (gate.Secrets, error) {
 			s.Token = v.Reveal()
 		}
 	}
-	v, err := settings.ReadSecret("OPENCLAW_GATEWAY_PASSWORD", e.Getenv)
+	v, err := settings.ReadSecret("OPENCLAW_GATEWAY_PASSWORD", a.getenv)
 	if err != nil {
 		return s, err
 	}

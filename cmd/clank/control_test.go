@@ -15,6 +15,7 @@ import (
 	"clank/browsermgr/control/client"
 	"clank/browsertool/node"
 	"clank/browsertool/remote"
+	"clank/internal/command"
 )
 
 // company is a server with which people and programs work.
@@ -220,7 +221,7 @@ func TestBrowsersAreNotLentInTheOpen(t *testing.T) {
 	} {
 		_, stderr, code := ended(t, home, append(environ, cmp.Or(tc.env, "A=")), "serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0",
 			"--control-addr", "127.0.0.1:0", "--node-addr", tc.addr)
-		if code != exitFailed || !strings.Contains(stderr, tc.says) {
+		if code != command.ExitFailed || !strings.Contains(stderr, tc.says) {
 			t.Errorf("%s: exit code %d, %q", tc.addr, code, stderr)
 		}
 	}

@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"clank/bot"
 	"clank/bot/gateway"
 	"clank/cancel"
-	"clank/internal/command"
 	"clank/settings"
 )
 
@@ -26,8 +24,8 @@ type discordDoor struct {
 
 // openDiscord begins to connect, if there is a token. It tries again until ctx
 // ends, unless Discord refuses the bot.
-func (a *app) openDiscord(ctx context.Context, e *command.Env) (*discordDoor, error) {
-	token, err := settings.ReadSecret("DISCORD_TOKEN", e.Getenv)
+func (a *app) openDiscord(ctx context.Context) (*discordDoor, error) {
+	token, err := settings.ReadSecret("DISCORD_TOKEN", a.getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +33,7 @@ func (a *app) openDiscord(ctx context.Context, e *command.Env) (*discordDoor, er
 	go func() {
 		defer close(d.done)
 		for last := ""; ; {
-			how, again := a.connectBot(ctx, e, token)
+			how, again := a.connectBot(ctx, token)
 			if how != last {
 				select {
 				case d.news <- how:
@@ -69,11 +67,11 @@ func (d *discordDoor) first(ctx context.Context) string {
 }
 
 // follow tells what changes until ctx ends, and waits for the end of connecting.
-func (d *discordDoor) follow(ctx context.Context, e *command.Env) {
+func (d *discordDoor) follow(ctx context.Context, tell func(how string)) {
 	for {
 		select {
 		case how := <-d.news:
-			fmt.Fprintln(e.Stderr, "discord:", how)
+			tell(how)
 		case <-ctx.Done():
 			<-d.done
 			return
@@ -83,13 +81,13 @@ func (d *discordDoor) follow(ctx context.Context, e *command.Env) {
 
 // connectBot connects to Discord, and says how that went and whether it is worth
 // another try.
-func (a *app) connectBot(ctx context.Context, e *command.Env, token settings.SecretValue) (how string, again bool) {
+func (a *app) connectBot(ctx context.Context, token settings.SecretValue) (how string, again bool) {
 	if !token.Present() {
 		return "not connected (set DISCORD_TOKEN to bring clank to a server)", false
 	}
 	b := &bot.Bot{
 		Token:         token.Reveal(),
-		Base:          e.Getenv("CLANK_DISCORD_API"),
+		Base:          a.getenv("CLANK_DISCORD_API"),
 		Tasks:         a.manager,
 		Brain:         a.brain(a.phone.Tools),
 		Budgets:       discordBudgets(a.budget),

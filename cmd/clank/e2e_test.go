@@ -15,6 +15,7 @@ import (
 
 	"clank/dashboard/client"
 	"clank/dashboard/wire"
+	"clank/internal/command"
 	"clank/internal/discordtest"
 	"clank/llm"
 	"clank/llm/llmtest"
@@ -399,7 +400,7 @@ func TestTerminalWithOpenAIsModel(t *testing.T) {
 	environ = append(environ, "OPENAI_BASE_URL="+model.BaseURL(), "OPENAI_API_KEY="+testKey)
 	file := filepath.Join(t.TempDir(), "page.jpg")
 	p := start(t, home, environ, "browse", "--model", "openai:gpt-5.6", "--screenshot", file, "when does the ferry go?")
-	if got := p.code(t); got != exitDone {
+	if got := p.code(t); got != command.ExitDone {
 		t.Fatalf("exit code = %d", got)
 	}
 	site.awaitHit(t, "/clicked")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/internal/browsecli"
+	"clank/internal/command"
 )
 
 const firstTry = `open the demo shop, type "lamp" into Search, press Enter, read`
@@ -40,25 +41,25 @@ func TestInterruptEndsTheServerAndASessionGoesOnInTheNextOne(t *testing.T) {
 	home, environ := newPlace(t)
 	site := newSite(t)
 	server := serving(t, home, environ)
-	if got := start(t, home, environ, "browse", firstTry).code(t); got != exitDone {
+	if got := start(t, home, environ, "browse", firstTry).code(t); got != command.ExitDone {
 		t.Fatalf("browse through the server: exit code = %d", got)
 	}
 	first := start(t, home, environ, "browse", "--json", "open "+site.URL+"/")
-	if got := first.code(t); got != exitDone {
+	if got := first.code(t); got != command.ExitDone {
 		t.Fatalf("exit code = %d", got)
 	}
 	id := sessionOf(t, first)
 	browserOf(t, home)
 	server.interrupt(t)
-	if got := server.code(t); got != exitDone {
-		t.Errorf("exit code = %d, want %d", got, exitDone)
+	if got := server.code(t); got != command.ExitDone {
+		t.Errorf("exit code = %d, want %d", got, command.ExitDone)
 	}
 	nothingLeft(t, home)
 	noTempFiles(t, environ)
 
 	serving(t, home, environ)
 	second := start(t, home, environ, "browse", "--session", id, "read")
-	if got := second.code(t); got != exitDone {
+	if got := second.code(t); got != command.ExitDone {
 		t.Fatalf("exit code = %d", got)
 	}
 	if got := second.stdout.text(); !strings.Contains(got, "ferry at 10:40") {
@@ -98,14 +99,14 @@ func TestKilledBrowserIsSaidAndTheNextTaskWorks(t *testing.T) {
 			for _, v := range victims(t, home) {
 				kill(t, v)
 			}
-			if got := p.code(t); got != exitFailed {
-				t.Errorf("exit code = %d, want %d", got, exitFailed)
+			if got := p.code(t); got != command.ExitFailed {
+				t.Errorf("exit code = %d, want %d", got, command.ExitFailed)
 			}
 			if said := p.stdout.text() + p.stderr.text(); !strings.Contains(said, "ended") && !strings.Contains(said, "crashed") {
 				t.Errorf("the person was told %q, want that the browser ended or the page crashed", said)
 			}
 			next := start(t, home, environ, "browse", "open "+site.URL+"/, read")
-			if got := next.code(t); got != exitDone || !strings.Contains(next.stdout.text(), "ferry") {
+			if got := next.code(t); got != command.ExitDone || !strings.Contains(next.stdout.text(), "ferry") {
 				t.Errorf("the next task: exit code %d, answer %q", got, next.stdout.text())
 			}
 		})
@@ -149,11 +150,11 @@ func TestKilledServerLeavesNoBrowserAndItsTaskIsInterrupted(t *testing.T) {
 	serving(t, home, environ) // elsewhere: its port is another one
 	t.Logf("ready again after %v", time.Since(begin))
 	next := start(t, home, environ, "browse", "open "+site.URL+"/, read")
-	if got := next.code(t); got != exitDone {
+	if got := next.code(t); got != command.ExitDone {
 		t.Errorf("the next task: exit code = %d", got)
 	}
-	if got := busy.code(t); got != exitFailed {
-		t.Errorf("the command that waited: exit code = %d, want %d", got, exitFailed)
+	if got := busy.code(t); got != command.ExitFailed {
+		t.Errorf("the command that waited: exit code = %d, want %d", got, command.ExitFailed)
 	}
 	if got := busy.stderr.text(); !strings.Contains(got, "is gone (start it again, and go on with session ") {
 		t.Errorf("the command that waited said %q, want that the server went away, and how to go on", got)
@@ -167,15 +168,15 @@ func TestTwoCommandsAtOnceBothWork(t *testing.T) {
 	first := start(t, home, environ, "browse", "open "+site.URL+"/hang")
 	site.awaitHit(t, "/hang")
 	second := start(t, home, environ, "browse", "open "+site.URL+"/, read")
-	if got := second.code(t); got != exitDone || !strings.Contains(second.stdout.text(), "ferry") {
+	if got := second.code(t); got != command.ExitDone || !strings.Contains(second.stdout.text(), "ferry") {
 		t.Errorf("the second: exit code %d, answer %q", got, second.stdout.text())
 	}
 	if got := second.stderr.text(); !strings.Contains(got, "keeps nothing") || strings.Contains(got, "--session") {
 		t.Errorf("the second said %q, want that it keeps nothing", got)
 	}
 	first.interrupt(t)
-	if got := first.code(t); got != exitStopped {
-		t.Errorf("the first: exit code %d, want %d", got, exitStopped)
+	if got := first.code(t); got != command.ExitStopped {
+		t.Errorf("the first: exit code %d, want %d", got, command.ExitStopped)
 	}
 	nothingLeft(t, home)
 	noTempFiles(t, environ)
@@ -190,13 +191,13 @@ func interruptStopsTheTask(t *testing.T, c *company) {
 	p := start(t, home, environ, "browse", "open "+site.URL+"/hang")
 	site.awaitHit(t, "/hang")
 	p.interrupt(t)
-	if got := p.code(t); got != exitStopped {
-		t.Errorf("exit code = %d, want %d", got, exitStopped)
+	if got := p.code(t); got != command.ExitStopped {
+		t.Errorf("exit code = %d, want %d", got, command.ExitStopped)
 	}
 	if got := p.stderr.text(); !strings.Contains(got, "stopped") {
 		t.Errorf("stderr = %q, want that it was stopped", got)
 	}
-	if got := start(t, home, environ, "browse", "open "+site.URL+"/, read").code(t); got != exitDone {
+	if got := start(t, home, environ, "browse", "open "+site.URL+"/, read").code(t); got != command.ExitDone {
 		t.Errorf("the next task: exit code = %d", got)
 	}
 }
@@ -210,8 +211,8 @@ func TestDiscordOutOfReachKeepsNobodyWaiting(t *testing.T) {
 		t.Errorf("stdout = %q, want that Discord is still being connected", got)
 	}
 	server.interrupt(t)
-	if got := server.code(t); got != exitDone {
-		t.Errorf("exit code = %d, want %d", got, exitDone)
+	if got := server.code(t); got != command.ExitDone {
+		t.Errorf("exit code = %d, want %d", got, command.ExitDone)
 	}
 }
 
@@ -220,8 +221,8 @@ func TestTwoServersCannotShareAHome(t *testing.T) {
 	home, environ := newPlace(t)
 	serving(t, home, environ)
 	second := start(t, home, environ, "serve")
-	if got := second.code(t); got != exitFailed {
-		t.Errorf("exit code = %d, want %d", got, exitFailed)
+	if got := second.code(t); got != command.ExitFailed {
+		t.Errorf("exit code = %d, want %d", got, command.ExitFailed)
 	}
 	if got := second.stderr.text(); !strings.Contains(got, "held by process") || !strings.Contains(got, "CLANK_HOME") {
 		t.Errorf("stderr = %q, want who holds the home and the way out", got)

@@ -24,16 +24,6 @@ import (
 // version is set at build time.
 var version = "dev"
 
-// Exit codes, as package command has them.
-const (
-	exitDone    = command.ExitDone
-	exitFailed  = command.ExitFailed
-	exitUsage   = command.ExitUsage
-	exitLimited = command.ExitLimited
-	exitDiffers = command.ExitDiffers
-	exitStopped = command.ExitStopped
-)
-
 // verb is one command of the program.
 type verb struct {
 	name  string
@@ -83,7 +73,7 @@ func watchSignals() (ctx, hurry context.Context) {
 			case 2:
 				now(cause)
 			default:
-				os.Exit(exitStopped)
+				os.Exit(command.ExitStopped)
 			}
 		}
 	}()
@@ -94,12 +84,12 @@ func watchSignals() (ctx, hurry context.Context) {
 func run(ctx context.Context, e *command.Env, args []string) int {
 	if len(args) == 0 {
 		overview(e.Stderr)
-		return exitUsage
+		return command.ExitUsage
 	}
 	switch args[0] {
 	case "help", "-h", "-help", "--help":
 		overview(e.Stdout)
-		return exitDone
+		return command.ExitDone
 	case "-version", "--version":
 		args[0] = "version"
 	}
@@ -109,7 +99,7 @@ func run(ctx context.Context, e *command.Env, args []string) int {
 		}
 	}
 	fmt.Fprintf(e.Stderr, "clank: there is no command %q; \"clank help\" lists them\n", args[0])
-	return exitUsage
+	return command.ExitUsage
 }
 
 // report turns the end of a command into words and an exit code.
@@ -118,13 +108,13 @@ func report(e *command.Env, c verb, err error) int {
 	var usage *cmdline.UsageError
 	switch {
 	case err == nil, errors.Is(err, cmdline.ErrHelp):
-		return exitDone
+		return command.ExitDone
 	case errors.As(err, &usage):
 		fmt.Fprintf(e.Stderr, "clank %s: %v\nsee \"clank %s --help\"\n", c.name, err, c.name)
-		return exitUsage
+		return command.ExitUsage
 	case !errors.As(err, &exit):
 		fmt.Fprintf(e.Stderr, "clank %s: %v\n", c.name, err)
-		return exitFailed
+		return command.ExitFailed
 	}
 	if exit.Err != nil {
 		fmt.Fprintf(e.Stderr, "clank %s: %v\n", c.name, exit.Err)

@@ -70,7 +70,7 @@ func serveMCPOverHTTP(ctx context.Context, e *command.Env, place mcpPlace, s *mc
 		return err
 	}
 	if local, ok := place.runner.(localRunner); ok {
-		if err := local.app.own.addURL(server.URL()); err != nil {
+		if err := local.app.keepPagesFrom(server.URL()); err != nil {
 			return errors.Join(err, server.Close())
 		}
 	}
@@ -115,7 +115,7 @@ func openMCPPlace(ctx context.Context, e *command.Env) (_ mcpPlace, err error) {
 	}
 	p := mcpPlace{home: h, runner: r}
 	if local, ok := r.(localRunner); ok {
-		if _, err := local.app.openControl(ctx, e, "127.0.0.1:0"); err != nil {
+		if _, err := local.app.openControl(ctx, "127.0.0.1:0"); err != nil {
 			return mcpPlace{}, err
 		}
 		p.tools = local.app.tools

@@ -14,17 +14,16 @@ import (
 	"clank/browsermgr/control/gate"
 	"clank/browsertool/node"
 	"clank/browsertool/remote"
-	"clank/internal/command"
 	"clank/settings"
 )
 
 // openNode lends this machine's browsers to other machines, if an address is given: their tool "browser" works them through
 // it, with the token CLANK_NODE_TOKEN. On an address that others can reach it speaks TLS only.
-func (a *app) openNode(ctx context.Context, e *command.Env, f serveFlags, control *remote.Caller) (url string, err error) {
+func (a *app) openNode(ctx context.Context, f serveOptions, control *remote.Caller) (url string, err error) {
 	if f.nodeAddr == "" {
 		return "", nil
 	}
-	token, err := settings.ReadSecret("CLANK_NODE_TOKEN", e.Getenv)
+	token, err := settings.ReadSecret("CLANK_NODE_TOKEN", a.getenv)
 	if err != nil {
 		return "", err
 	}

@@ -17,7 +17,6 @@ import (
 	"clank/browsermgr/egress/policy"
 	"clank/browsermgr/intercept"
 	"clank/browsermgr/page"
-	"clank/internal/command"
 	"clank/settings"
 )
 
@@ -26,12 +25,12 @@ import (
 const allowVariable = "CLANK_ALLOWED_HOSTS"
 
 // openGate makes ready what keeps pages from where they may not go. It is open before the browsers and closed after them.
-func (a *app) openGate(ctx context.Context, e *command.Env) error {
-	a.allow = settings.Hosts(e.Getenv(allowVariable))
+func (a *app) openGate(ctx context.Context) error {
+	a.allow = settings.Hosts(a.getenv(allowVariable))
 	if _, err := policy.Compile(policy.Rules{AllowedHosts: a.allow}); err != nil {
 		return fmt.Errorf("%s: %w", allowVariable, err)
 	}
-	login, err := settings.ReadSecret("CLANK_UPSTREAM_LOGIN", e.Getenv)
+	login, err := settings.ReadSecret("CLANK_UPSTREAM_LOGIN", a.getenv)
 	if err != nil {
 		return err
 	}
@@ -230,3 +229,6 @@ func (d *doorplates) list() []netip.AddrPort {
 	defer d.mu.Unlock()
 	return slices.Clip(d.addrs)
 }
+
+// keepPagesFrom has the gate refuse pages the address of a listener of ours.
+func (a *app) keepPagesFrom(url string) error { return a.own.addURL(url) }

@@ -14,6 +14,7 @@ import (
 	"clank/browsermgr/control/client"
 	"clank/browsermgr/egress/policy"
 	"clank/browsertool/remote"
+	"clank/internal/command"
 	"clank/settings"
 )
 
@@ -70,11 +71,11 @@ func TestPagesReachTheShopAndNothingElseOnThisMachine(t *testing.T) {
 		t.Errorf("a refused address started the browser: %v", answer)
 	}
 	stdout, stderr, code := ended(t, home, environ, "browse", "open the demo shop, read")
-	if code != exitDone {
+	if code != command.ExitDone {
 		t.Errorf("the demo shop: exit code %d\n%s%s", code, stdout, stderr)
 	}
 	_, stderr, code = ended(t, home, environ, "browse", "open "+site.URL+"/, read")
-	if code == exitDone || !strings.Contains(stderr, "Hosts that may be reached") {
+	if code == command.ExitDone || !strings.Contains(stderr, "Hosts that may be reached") {
 		t.Errorf("another server: exit code %d, %q", code, stderr)
 	}
 	_, answer := api.do("GET", "/", nil)

@@ -11,7 +11,6 @@ import (
 
 	"clank/browseagent"
 	"clank/computeruse"
-	"clank/internal/command"
 	"clank/internal/home"
 	"clank/internal/logins"
 	"clank/internal/terminal"
@@ -26,7 +25,7 @@ import (
 func (a *app) newRecorder() *runs.Recorder {
 	r := &runs.Recorder{
 		Dir:      (&home.Home{Dir: a.place}).Runs(),
-		Versions: map[string]string{"clank": version, "go": runtime.Version()},
+		Versions: map[string]string{"clank": a.version, "go": runtime.Version()},
 		Settings: func() map[string]any {
 			s := a.settings.Now()
 			return map[string]any{"max_steps": s.MaxSteps, "step_timeout_ms": s.StepTimeout.Milliseconds(), "headed": s.Headed}
@@ -38,25 +37,6 @@ func (a *app) newRecorder() *runs.Recorder {
 		r.Clean = a.vault.ScrubJSON
 	}
 	return r
-}
-
-// play opens a browser of its own, which keeps nothing, and plays the run there.
-func play(ctx context.Context, e *command.Env, p *replay.Player, allow []string, found func(replay.Finding)) (_ replay.Summary, err error) {
-	h, err := home.Open(e.Getenv)
-	if err != nil {
-		return replay.Summary{}, err
-	}
-	a, err := openApp(ctx, e, h, e.Logger("warn"), appOptions{throwaway: true, shopAddr: defaultShopAddr})
-	if err != nil {
-		return replay.Summary{}, err
-	}
-	defer func() { err = errors.Join(err, a.close(e.Hurry)) }()
-	if err := a.takeSettings(ctx, h); err != nil {
-		return replay.Summary{}, err
-	}
-	defer localRunner{a, e}.ask(ctx)()
-	p.Places(a.places()) // the demo shop is elsewhere while a server runs
-	return p.Run(ctx, a.replayer(p, allow), "replay", found)
 }
 
 // takeSettings has an app that keeps nothing use the settings of the home: which

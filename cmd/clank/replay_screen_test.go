@@ -11,6 +11,7 @@ import (
 
 	"clank/computeruse"
 	"clank/computeruse/computerusetest"
+	"clank/internal/command"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -79,17 +80,17 @@ func screenShownAndReplayed(t *testing.T, home string, environ []string, changed
 			t.Errorf("show has no %q in:\n%s", want, out)
 		}
 	}
-	if code, out, told := inProcess(t, home, environ, "sessions", "replay", "screen"); code != exitDone || !strings.Contains(out, "5 steps played: 5 as recorded") {
+	if code, out, told := inProcess(t, home, environ, "sessions", "replay", "screen"); code != command.ExitDone || !strings.Contains(out, "5 steps played: 5 as recorded") {
 		t.Errorf("replay: exit %d:\n%s%s", code, out, told)
 	}
-	if code, out, told := inProcess(t, home, environ, "sessions", "script", "screen", "screen-light"); code != exitDone || !strings.Contains(out, `type "{your_name}" into "Your name"`) {
+	if code, out, told := inProcess(t, home, environ, "sessions", "script", "screen", "screen-light"); code != command.ExitDone || !strings.Contains(out, `type "{your_name}" into "Your name"`) {
 		t.Errorf("script: exit %d:\n%s%s", code, out, told)
 	}
-	if code, out, told := inProcess(t, home, environ, "sessions", "scripts", "run", "--json", "screen-light", "your_name = Eve"); code != exitDone || !strings.Contains(out, "lit for Eve") {
+	if code, out, told := inProcess(t, home, environ, "sessions", "scripts", "run", "--json", "screen-light", "your_name = Eve"); code != command.ExitDone || !strings.Contains(out, "lit for Eve") {
 		t.Errorf("scripts run: exit %d:\n%s%s", code, out, told)
 	}
 	changed.Store(true)
-	if code, out, told := inProcess(t, home, environ, "sessions", "replay", "screen"); code != exitDiffers || !strings.Contains(out, `now:  click "Switch on" at 60, 95`) {
+	if code, out, told := inProcess(t, home, environ, "sessions", "replay", "screen"); code != command.ExitDiffers || !strings.Contains(out, `now:  click "Switch on" at 60, 95`) {
 		t.Errorf("replay of a page that has changed: exit %d:\n%s%s", code, out, told)
 	}
 }

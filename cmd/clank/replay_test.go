@@ -76,7 +76,7 @@ func withParts(t *testing.T, environ []string, do func(a *app)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := openApp(t.Context(), e, h, e.Logger("error"), appOptions{shopAddr: "127.0.0.1:0"})
+	a, err := openApp(t.Context(), h, appOptions{getenv: e.Getenv, logger: e.Logger("error"), hurry: t.Context(), shopAddr: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,10 +136,10 @@ func TestRunsAreShownExportedReplayedAndSavedAsScripts(t *testing.T) {
 	shopChanged.Store(true)
 	code, out, told := inProcess(t, home, environ, "sessions", "replay", "--json", "t1")
 	var found sessioncli.Played
-	if err := json.Unmarshal([]byte(out), &found); err != nil || code != exitDiffers || found.Summary.Different == 0 {
+	if err := json.Unmarshal([]byte(out), &found); err != nil || code != command.ExitDiffers || found.Summary.Different == 0 {
 		t.Errorf("replay of a page that has changed: exit %d, %v:\n%s%s", code, err, out, told)
 	}
-	if code, out, _ := inProcess(t, home, environ, "sessions", "replay", "t1"); code != exitDiffers || !strings.Contains(out, "then: button \"Light it\"\n        now:  there is none on the page") {
+	if code, out, _ := inProcess(t, home, environ, "sessions", "replay", "t1"); code != command.ExitDiffers || !strings.Contains(out, "then: button \"Light it\"\n        now:  there is none on the page") {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
 }
@@ -149,24 +149,24 @@ func shownAndReplayed(t *testing.T, home string, environ []string, site string) 
 	t.Helper()
 	code, out, told := inProcess(t, home, environ, "sessions", "show", "t1")
 	for _, want := range []string{"run t1 of session st1, local_browser_agent with plain:steps", `click "Light it"`, "at Lamp " + site, "lit for Ada", "4 steps, 5 calls"} {
-		if code != exitDone || !strings.Contains(out, want) {
+		if code != command.ExitDone || !strings.Contains(out, want) {
 			t.Errorf("show: exit %d, no %q in:\n%s%s", code, want, out, told)
 		}
 	}
 	zip := filepath.Join(filepath.Dir(home), "run.zip")
-	if code, _, told := inProcess(t, home, environ, "sessions", "export", "st1", zip); code != exitDone {
+	if code, _, told := inProcess(t, home, environ, "sessions", "export", "st1", zip); code != command.ExitDone {
 		t.Fatalf("export: exit %d: %s", code, told)
 	}
-	if code, _, told := inProcess(t, home, environ, "sessions", "export", "st1", zip); code != exitFailed || !strings.Contains(told, "exists") {
+	if code, _, told := inProcess(t, home, environ, "sessions", "export", "st1", zip); code != command.ExitFailed || !strings.Contains(told, "exists") {
 		t.Errorf("export over a file: exit %d: %s", code, told)
 	}
-	if code, out, told := inProcess(t, home, environ, "sessions", "replay", zip); code != exitDone || !strings.Contains(out, "4 steps played: 4 as recorded") {
+	if code, out, told := inProcess(t, home, environ, "sessions", "replay", zip); code != command.ExitDone || !strings.Contains(out, "4 steps played: 4 as recorded") {
 		t.Errorf("replay: exit %d:\n%s%s", code, out, told)
 	}
-	if code, out, told := inProcess(t, home, environ, "sessions", "script", "t1", "light"); code != exitDone || !strings.Contains(out, `type "{name}" into the "Name" field`) {
+	if code, out, told := inProcess(t, home, environ, "sessions", "script", "t1", "light"); code != command.ExitDone || !strings.Contains(out, `type "{name}" into the "Name" field`) {
 		t.Errorf("script: exit %d:\n%s%s", code, out, told)
 	}
-	if code, out, told := inProcess(t, home, environ, "sessions", "scripts", "run", "--json", "light", "name = Eve"); code != exitDone || !strings.Contains(out, "lit for Eve") {
+	if code, out, told := inProcess(t, home, environ, "sessions", "scripts", "run", "--json", "light", "name = Eve"); code != command.ExitDone || !strings.Contains(out, "lit for Eve") {
 		t.Errorf("scripts run: exit %d:\n%s%s", code, out, told)
 	} else {
 		var done browsecli.Outcome
@@ -174,7 +174,7 @@ func shownAndReplayed(t *testing.T, home string, environ []string, site string) 
 			t.Error(err)
 		}
 		for _, id := range []string{done.TaskID, done.SessionID} { // from the record, or else from the database
-			if code, out, told := inProcess(t, home, environ, "sessions", "show", id); code != exitDone || !strings.Contains(out, `click "Light it"`) {
+			if code, out, told := inProcess(t, home, environ, "sessions", "show", id); code != command.ExitDone || !strings.Contains(out, `click "Light it"`) {
 				t.Errorf("show %s: exit %d:\n%s%s", id, code, out, told)
 			}
 		}
@@ -211,27 +211,27 @@ func TestCommandsForRunsSayWhatIsWrong(t *testing.T) {
 		code int
 		want string
 	}{
-		{"show", exitUsage, "say which run"},
-		{"show none", exitFailed, "there is no run of a task or session none"},
-		{"show t1", exitDone, "(did not end)"},
-		{"show s1", exitDone, "the record ends in the middle"},
-		{"show --json t1", exitDone, `"cut": true`},
-		{"export", exitUsage, "say which run"},
-		{"export none", exitFailed, "there is no run"},
-		{"replay", exitUsage, "say which run"},
-		{"replay t1", exitFailed, "nothing to replay"},
-		{"replay t1 --against a=b", exitUsage, "not understood"},
-		{"replay t1 --allow nonsense", exitUsage, "nonsense"},
-		{"replay " + filepath.Join(home, "runs", "t1", "run.jsonl"), exitFailed, "whole zip"},
-		{"script t1", exitUsage, "a name for the script"},
-		{"script t1 x", exitFailed, "has not ended"},
-		{"scripts", exitDone, "no script is saved"},
-		{"scripts show x", exitFailed, "there is no such script"},
-		{"scripts delete x", exitFailed, "there is no such script"},
-		{"scripts run", exitUsage, "say which script"},
-		{"scripts run x", exitFailed, "there is no such script"},
-		{"scripts nonsense", exitUsage, "delete <name>"},
-		{"frobnicate", exitUsage, ""},
+		{"show", command.ExitUsage, "say which run"},
+		{"show none", command.ExitFailed, "there is no run of a task or session none"},
+		{"show t1", command.ExitDone, "(did not end)"},
+		{"show s1", command.ExitDone, "the record ends in the middle"},
+		{"show --json t1", command.ExitDone, `"cut": true`},
+		{"export", command.ExitUsage, "say which run"},
+		{"export none", command.ExitFailed, "there is no run"},
+		{"replay", command.ExitUsage, "say which run"},
+		{"replay t1", command.ExitFailed, "nothing to replay"},
+		{"replay t1 --against a=b", command.ExitUsage, "not understood"},
+		{"replay t1 --allow nonsense", command.ExitUsage, "nonsense"},
+		{"replay " + filepath.Join(home, "runs", "t1", "run.jsonl"), command.ExitFailed, "whole zip"},
+		{"script t1", command.ExitUsage, "a name for the script"},
+		{"script t1 x", command.ExitFailed, "has not ended"},
+		{"scripts", command.ExitDone, "no script is saved"},
+		{"scripts show x", command.ExitFailed, "there is no such script"},
+		{"scripts delete x", command.ExitFailed, "there is no such script"},
+		{"scripts run", command.ExitUsage, "say which script"},
+		{"scripts run x", command.ExitFailed, "there is no such script"},
+		{"scripts nonsense", command.ExitUsage, "delete <name>"},
+		{"frobnicate", command.ExitUsage, ""},
 	} {
 		code, out, told := inProcess(t, home, []string{"CLANK_HOME=" + home}, append([]string{"sessions"}, strings.Fields(c.args)...)...)
 		if code != c.code || !strings.Contains(out+told, c.want) {
@@ -259,7 +259,7 @@ func TestReplayUsesTheSettingsOfTheHome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := openApp(t.Context(), e, h, e.Logger("error"), appOptions{throwaway: true, shopAddr: "127.0.0.1:0"})
+	a, err := openApp(t.Context(), h, appOptions{getenv: e.Getenv, logger: e.Logger("error"), hurry: t.Context(), throwaway: true, shopAddr: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}

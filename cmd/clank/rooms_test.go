@@ -75,7 +75,7 @@ func (r *range_) openBoard(t *testing.T) *dashboard.Server {
 		r.app.home.Release()
 		return nil
 	}}, r.app.closers...)
-	board, err := r.app.openDashboard(context.WithoutCancel(t.Context()), r.env, "127.0.0.1:0")
+	board, err := r.app.openDashboard(context.WithoutCancel(t.Context()), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

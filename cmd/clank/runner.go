@@ -29,7 +29,7 @@ func newRunner(ctx context.Context, e *command.Env) (browsecli.Runner, error) {
 	if found {
 		return browsecli.NewRemote(e, a), nil
 	}
-	opts := appOptions{shopAddr: defaultShopAddr}
+	opts := appOptions{getenv: e.Getenv, logger: e.Logger("warn"), version: version, hurry: e.Hurry, shopAddr: defaultShopAddr}
 	switch err := h.Claim(); {
 	case errors.Is(err, home.ErrClaimed):
 		opts.throwaway = true
@@ -37,7 +37,7 @@ func newRunner(ctx context.Context, e *command.Env) (browsecli.Runner, error) {
 	case err != nil:
 		return nil, err
 	}
-	app, err := openApp(ctx, e, h, e.Logger("warn"), opts)
+	app, err := openApp(ctx, h, opts)
 	if err != nil {
 		h.Release()
 		return nil, err

@@ -25,6 +25,7 @@ import (
 
 	"clank/browsermgr/control/client"
 	"clank/browsertool/remote"
+	"clank/internal/command"
 	"clank/llm/llmtest"
 )
 
@@ -152,7 +153,7 @@ func TestNoByteThatLeavesTellsAPassword(t *testing.T) {
 	)
 	file := filepath.Join(t.TempDir(), "page.png")
 	p := start(t, home, environ, "browse", "--model", "openai:gpt-5.6", "--allow", "login", "--screenshot", file, "log in")
-	if got := p.code(t); got != exitDone {
+	if got := p.code(t); got != command.ExitDone {
 		t.Fatalf("exit code = %d", got)
 	}
 	valid(t, model)

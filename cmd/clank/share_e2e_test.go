@@ -16,6 +16,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
 	"clank/internal/browsertest"
+	"clank/internal/command"
 	"clank/internal/discordtest"
 	"clank/internal/discordtest/member"
 	"clank/internal/discordtest/private"
@@ -86,7 +87,7 @@ func newTheatre(t *testing.T) *theatre {
 		t.Fatal(err)
 	}
 	environ = append(environ, "DISCORD_TOKEN="+h.bot.Token, "DISCORD_GOLIVE_TOKEN="+h.eve.Token, "CLANK_DISCORD_API="+d.URL, "SSL_CERT_FILE="+trust)
-	if got := start(t, home, environ, "config", "set", "interaction.share.goLive", "true").code(t); got != exitDone {
+	if got := start(t, home, environ, "config", "set", "interaction.share.goLive", "true").code(t); got != command.ExitDone {
 		t.Fatalf("exit code = %d", got)
 	}
 	serving(t, home, environ, "--watch-addr", "127.0.0.1:0")

@@ -168,7 +168,7 @@ func newRange(tb testing.TB) *range_ {
 		tb.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	if r.app, err = openApp(tb.Context(), r.env, h, log, appOptions{shopAddr: "127.0.0.1:0", sent: r.acts.note}); err != nil {
+	if r.app, err = openApp(tb.Context(), h, appOptions{getenv: r.env.Getenv, logger: log, hurry: tb.Context(), shopAddr: "127.0.0.1:0", sent: r.acts.note}); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
@@ -184,10 +184,10 @@ func newRange(tb testing.TB) *range_ {
 		"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model":       "compatible:scripted",
 		"agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour": 600,
 	})
-	if _, err := r.app.openControl(tb.Context(), r.env, "127.0.0.1:0"); err != nil {
+	if _, err := r.app.openControl(tb.Context(), "127.0.0.1:0"); err != nil {
 		tb.Fatal(err)
 	}
-	if how, _ := r.app.connectBot(tb.Context(), r.env, settings.NewSecret(r.env.Getenv("DISCORD_TOKEN"))); !strings.HasPrefix(how, "connected") {
+	if how, _ := r.app.connectBot(tb.Context(), settings.NewSecret(r.env.Getenv("DISCORD_TOKEN"))); !strings.HasPrefix(how, "connected") {
 		tb.Fatal(how)
 	}
 	var end func()

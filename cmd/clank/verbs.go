@@ -2,13 +2,18 @@ package main
 
 import (
 	"context"
+	"os"
 
 	"clank/internal/browsecli"
 	"clank/internal/command"
 	"clank/internal/doctorcli"
+	"clank/internal/home"
 	"clank/internal/models"
 	"clank/internal/sessioncli"
 	"clank/internal/settingscli"
+	"clank/internal/tokencli"
+	"clank/internal/vaultcli"
+	"clank/vault"
 )
 
 // browseCommand is "clank browse".
@@ -35,4 +40,26 @@ func workConfig(ctx context.Context, e *command.Env, args []string) error {
 
 func examine(ctx context.Context, e *command.Env, args []string) error {
 	return doctorcli.Command{Env: e, Rules: settingsRules(), Engine: searchEngine, Further: callsStand}.Run(ctx, args)
+}
+
+func workVault(ctx context.Context, e *command.Env, args []string) error {
+	c := vaultcli.Command{Stdin: os.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Vault: func() (vault.Options, error) {
+		h, err := home.Open(e.Getenv)
+		if err != nil {
+			return vault.Options{}, err
+		}
+		return vaultOptions(e.Getenv, h)
+	}}
+	return c.Run(ctx, args)
+}
+
+func manageTokens(_ context.Context, e *command.Env, args []string) error {
+	c := tokencli.Command{Stdout: e.Stdout, Stderr: e.Stderr, File: func() (string, error) {
+		h, err := home.Open(e.Getenv)
+		if err != nil {
+			return "", err
+		}
+		return h.TokenFile(), nil
+	}}
+	return c.Run(args)
 }

@@ -11,7 +11,6 @@ import (
 	"clank/bot"
 	"clank/brain"
 	"clank/browsermgr"
-	"clank/internal/command"
 	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/working"
@@ -34,10 +33,10 @@ type web struct {
 }
 
 // openWeb makes the parts ready. No page is looked at by itself before [app.watch].
-func (a *app) openWeb(e *command.Env) *web {
+func (a *app) openWeb() *web {
 	w := &web{reader: webread.Through(a.gate, readerProfile)}
 	w.searcher = &websearch.Searcher{
-		Engine:  func() websearch.Engine { return searchEngine(a.settings.Now().Web, e.Getenv) },
+		Engine:  func() websearch.Engine { return searchEngine(a.settings.Now().Web, a.getenv) },
 		PerHour: func() int { return a.settings.Now().Web.SearchesPerHour },
 		Logger:  a.logger,
 	}

@@ -34,7 +34,7 @@ func openTestApp(t *testing.T, hosts ...string) *app {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := openApp(t.Context(), e, h, slog.New(slog.DiscardHandler), appOptions{shopAddr: "127.0.0.1:0"})
+	a, err := openApp(t.Context(), h, appOptions{getenv: e.Getenv, logger: slog.New(slog.DiscardHandler), hurry: t.Context(), shopAddr: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,8 +49,7 @@ func openTestApp(t *testing.T, hosts ...string) *app {
 func TestTheReaderReachesWhatPagesReachAndNothingElse(t *testing.T) {
 	t.Parallel()
 	a := openTestApp(t)
-	e, _, _ := testEnv(t)
-	w := a.openWeb(e)
+	w := a.openWeb()
 	if b := w.brain(); b.Reader == nil || b.Searcher == nil || b.Watches == nil {
 		t.Errorf("the brain gets %+v", b)
 	}
@@ -76,7 +75,7 @@ func drawnPageIsWatched(t *testing.T, r *range_) {
 		fmt.Fprintf(w, `<title>Shop</title><div id=x></div><script>setTimeout(() => x.textContent = "Price: $%d", 50)</script>`, price.Load())
 	}))
 	defer site.Close()
-	w := r.app.openWeb(r.env)
+	w := r.app.openWeb()
 	got, err := w.watches.Add(t.Context(), watches.Watch{
 		Origin: sessions.Origin{Kind: sessions.FromDashboard}, URL: site.URL, Condition: watches.Condition{Kind: watches.Below, Number: 20},
 	})
@@ -91,8 +90,7 @@ func drawnPageIsWatched(t *testing.T, r *range_) {
 func TestWatchingEndsWithTheProgram(t *testing.T) {
 	t.Parallel()
 	a := openTestApp(t)
-	e, _, _ := testEnv(t)
-	a.watch(t.Context(), a.openWeb(e)) // the end waits for it
+	a.watch(t.Context(), a.openWeb()) // the end waits for it
 }
 
 func TestASearchEngineIsChosenByKeyAndSetting(t *testing.T) {
