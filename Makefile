@@ -26,7 +26,7 @@ speech: ## find or install what tests of calls speak and hear with
 
 build: ## build the one static binary, bin/clank
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/clank
-	@dd if=$(BIN) of=$(BIN).copy bs=1048576 2>/dev/null && chmod 755 $(BIN).copy && mv $(BIN).copy $(BIN) # starts sooner: see ARCHITECTURE.md
+	@dd if=$(BIN) of=$(BIN).copy bs=1048576 2>/dev/null && chmod 755 $(BIN).copy && mv $(BIN).copy $(BIN) # starts sooner: see docs/performance.md
 
 test: chromium speech ## run all tests (PACKAGES=./...)
 	@$(GO) test $(TESTFLAGS) -p 3 -parallel 4 $(or $(PACKAGES),./...)
