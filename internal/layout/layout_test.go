@@ -36,7 +36,6 @@ var table = map[string][]string{
 	"voice/speech/espeak":  {"voice", "voice/audio"},
 	"voice/speech/remote":  {"llm", "llm/wire", "voice", "voice/audio"},
 	"voice/speech/spot":    {"voice"},
-	"voice/speech/wording": {},
 	"llm/llmtest/realtime": {"llm/llmtest"},
 	"videosource":          {},
 
