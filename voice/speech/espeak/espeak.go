@@ -1,5 +1,4 @@
 // Package espeak has words said by espeak-ng, a speech synthesiser that needs no key and no network. It is a process for each text.
-// It does not make text speakable; that is voice/speech/wording's.
 package espeak
 
 import (
